@@ -1,0 +1,27 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { DomainError, forbidden, unavailable } from '../errors/domain-error.js';
+import { NEEDED_ROLE, PUBLIC } from './access.decorators.js';
+import { covers, type Role } from './caller.js';
+
+/** Lets a request pass that carries a valid key of a sufficient role; every route, unless it is `@Public`. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets)) return true;
+    const http = context.switchToHttp();
+    const { identity } = http.getRequest<Request>();
+    if (identity?.kind === 'caller') {
+      const needed = this.reflector.getAllAndOverride<Role | undefined>(NEEDED_ROLE, targets) ?? 'ADMIN';
+      if (covers(identity.caller.role, needed)) return true;
+      throw forbidden();
+    }
+    if (identity?.kind === 'unknown') throw unavailable(identity.cause);
+    http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer');
+    throw new DomainError('UNAUTHORIZED', identity?.kind === 'invalid' ? 'Invalid API key' : undefined);
+  }
+}

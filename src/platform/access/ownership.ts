@@ -1,0 +1,20 @@
+import { forbidden, notFound } from '../errors/domain-error.js';
+import type { Caller } from './caller.js';
+
+/**
+ * The row, if there is one and it is the caller's workspace's.
+ * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace (decisions, "Authentication")
+ */
+export function own<Row extends { readonly workspaceId: string }>(caller: Caller, row: Row | null | undefined): Row {
+  if (!row) throw notFound();
+  if (row.workspaceId !== caller.workspaceId) throw forbidden();
+  return row;
+}
+
+/**
+ * Checks a `workspaceId` sent in a body: the caller's own, null or absent.
+ * @throws DomainError FORBIDDEN
+ */
+export function requireOwnWorkspace(caller: Caller, workspaceId: string | null | undefined): void {
+  if (workspaceId != null && workspaceId.toLowerCase() !== caller.workspaceId) throw forbidden();
+}

@@ -1,0 +1,3 @@
+/** The plans of the contract; their rates come from the settings. */
+export const PLANS = ['FREE', 'PRO', 'ENTERPRISE'] as const;
+export type Plan = (typeof PLANS)[number];

@@ -1,0 +1,195 @@
+import { cleanEnv, EnvError, EnvMissingError, makeValidator, str } from 'envalid';
+import ipaddr from 'ipaddr.js';
+import { PLANS, type Plan } from './plans.js';
+
+/** The roles that one process can play: HTTP and jobs, HTTP only, jobs only. */
+export const PROCESS_ROLES = ['all', 'api', 'worker'] as const;
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
+
+/** How `X-Forwarded-For` is believed; the values of Express's `trust proxy`. */
+export type TrustProxy = boolean | number | string[];
+
+/** Every setting of the service, read once at start; see docs/configuration.md. */
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly role: ProcessRole;
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly redisUrl: string | undefined;
+  readonly defaultPlan: Plan;
+  /** Requests per minute of each plan. */
+  readonly planLimits: Readonly<Record<Plan, number>>;
+  readonly bootstrapApiKey: string | undefined;
+  readonly encryptionKeys: readonly EncryptionKeySetting[] | undefined;
+  readonly trustProxy: TrustProxy;
+  readonly corsOrigins: readonly string[];
+  readonly logLevel: string;
+  readonly logFormat: 'pretty' | 'json';
+  readonly metricsPort: number | undefined;
+  readonly databasePoolSize: number;
+}
+
+export interface EncryptionKeySetting {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Buffer;
+}
+
+/** Settings that do not fit; the message is one line per setting, fit to be printed as it is. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL']);
+
+const wholeNumber = (lowest: number, highest: number) =>
+  makeValidator<number>((input) => {
+    const value = Number(input);
+    if (!/^\d+$/.test(input) || value < lowest || value > highest) {
+      throw new EnvError(`must be a whole number from ${lowest} to ${highest}`);
+    }
+    return value;
+  })();
+
+const address = (...protocols: string[]) =>
+  makeValidator<string>((input) => {
+    const url = URL.canParse(input) ? new URL(input) : undefined;
+    if (!url || !protocols.includes(url.protocol)) {
+      throw new EnvError(`must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    }
+    return input;
+  });
+
+const list = (input: string) =>
+  input
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const origins = makeValidator<string[]>((input) => {
+  const entries = list(input);
+  for (const entry of entries) {
+    if (entry !== '*' && (!URL.canParse(entry) || new URL(entry).origin !== entry)) {
+      throw new EnvError(
+        `must be a comma-separated list of origins such as https://app.example.com, and "${entry}" is none`,
+      );
+    }
+  }
+  return entries;
+});
+
+const trustProxy = makeValidator<TrustProxy>((input) => {
+  if (input === 'false') return false;
+  if (input === 'true') return true;
+  if (/^\d{1,2}$/.test(input)) return Number(input);
+  const named = ['loopback', 'linklocal', 'uniquelocal'];
+  const entries = list(input);
+  for (const entry of entries) {
+    if (!named.includes(entry) && !ipaddr.isValid(entry) && !ipaddr.isValidCIDR(entry)) {
+      throw new EnvError('must be false, true, a number of proxies, or a comma-separated list of addresses or networks');
+    }
+  }
+  return entries;
+});
+
+const credential = makeValidator<string>((input) => {
+  if (!/^[\x21-\x7e]{16,255}$/.test(input)) {
+    throw new EnvError('must have 16 to 255 visible ASCII characters; better still, a key that this service made');
+  }
+  return input;
+});
+
+const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
+
+/**
+ * Reads an `id:base64(32 bytes)` list, separated by commas.
+ * @throws EnvError that says what is wrong without repeating a key.
+ */
+export function parseEncryptionKeys(input: string): EncryptionKeySetting[] {
+  const keys = list(input).map((entry) => {
+    const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry) ?? [];
+    const key = Buffer.from(encoded ?? '', 'base64');
+    if (id === undefined || key.length !== 32) {
+      throw new EnvError('must be a comma-separated list of id:base64 where the base64 part holds exactly 32 bytes');
+    }
+    return { id, key };
+  });
+  if (keys.length === 0) throw new EnvError('must hold at least one id:base64 entry');
+  if (new Set(keys.map((key) => key.id)).size !== keys.length) throw new EnvError('must not name the same id twice');
+  return keys;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/**
+ * Reads and checks the environment.
+ * @param env usually `process.env`; a blank value counts as unset.
+ * @throws SettingsError with one line for each setting that does not fit: its name, its value unless secret, and what
+ *   is allowed.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
+  );
+  const perMinute = wholeNumber(1, 1_000_000_000);
+  const clean = cleanEnv(
+    given,
+    {
+      PORT: { ...wholeNumber(0, 65_535), default: 3000 },
+      HOST: str({ default: '0.0.0.0' }),
+      ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
+      DATABASE_URL: address('postgresql:', 'postgres:')({ default: undefined }),
+      DATA_DIR: str({ default: './data' }),
+      REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
+      DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: 'FREE' }),
+      PLAN_FREE_REQUESTS_PER_MINUTE: { ...perMinute, default: 60 },
+      PLAN_PRO_REQUESTS_PER_MINUTE: { ...perMinute, default: 300 },
+      PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: { ...perMinute, default: 3000 },
+      BOOTSTRAP_API_KEY: credential({ default: undefined }),
+      ENCRYPTION_KEYS: encryptionKeys({ default: undefined }),
+      TRUST_PROXY: trustProxy({ default: false }),
+      CORS_ORIGINS: origins({ default: [] }),
+      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+      LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
+      METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
+      DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
+    },
+    { reporter: ({ errors }) => report(errors, given) },
+  );
+  return Object.freeze({
+    port: clean.PORT,
+    host: clean.HOST,
+    role: clean.ROLE,
+    databaseUrl: clean.DATABASE_URL,
+    dataDir: clean.DATA_DIR,
+    redisUrl: clean.REDIS_URL,
+    defaultPlan: clean.DEFAULT_PLAN,
+    planLimits: {
+      FREE: clean.PLAN_FREE_REQUESTS_PER_MINUTE,
+      PRO: clean.PLAN_PRO_REQUESTS_PER_MINUTE,
+      ENTERPRISE: clean.PLAN_ENTERPRISE_REQUESTS_PER_MINUTE,
+    },
+    bootstrapApiKey: clean.BOOTSTRAP_API_KEY,
+    encryptionKeys: clean.ENCRYPTION_KEYS,
+    trustProxy: clean.TRUST_PROXY,
+    corsOrigins: clean.CORS_ORIGINS,
+    logLevel: clean.LOG_LEVEL,
+    logFormat: clean.LOG_FORMAT,
+    metricsPort: clean.METRICS_PORT,
+    databasePoolSize: clean.DATABASE_POOL_SIZE,
+  });
+}
+
+function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {
+  const lines = Object.entries(errors).map(([name, error]) => {
+    if (error instanceof EnvMissingError) return `${name} must be set`;
+    const value = SECRET_SETTINGS.has(name) ? '' : `="${given[name] ?? ''}"`;
+    // envalid says `Value "x" not in choices [a,b]` for a choice; everything else is our own sentence.
+    const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
+      return `must be one of ${choices.split(',').join(', ')}`;
+    });
+    return `${name}${value} ${allowed}`;
+  });
+  if (lines.length > 0) throw new SettingsError(lines.join('\n'));
+}

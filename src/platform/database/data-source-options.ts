@@ -1,0 +1,28 @@
+import type { DataSourceOptions } from 'typeorm';
+
+/** How long a request waits for a free connection before it is answered 503, in milliseconds. */
+const CONNECTION_TIMEOUT_MS = 5_000;
+/** How long one statement may take before the server cancels it, in milliseconds. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+/** What every connection of this project has in common; entities and migrations are named in `ormconfig.ts`. */
+export function connectionOptions(url: string, poolSize: number): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    synchronize: false,
+    migrationsTableName: 'migrations',
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
+    applicationName: 'voice-agent-testing',
+    poolSize,
+    extra: {
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
+      keepAlive: true,
+    },
+    // Without a listener an idle connection that breaks would end the process; the next query gets a new one.
+    poolErrorHandler: () => undefined,
+  };
+}

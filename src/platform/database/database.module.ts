@@ -1,0 +1,33 @@
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { DATABASE_URL } from './database.tokens.js';
+import { Database } from './database.js';
+import { Notifications } from './notifications.js';
+
+/** Hands the connected data source to every module, and closes it last. */
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /**
+   * @param dataSource connected, with all migrations carried out
+   * @param url the address behind it, for connections of their own (LISTEN)
+   */
+  static forRoot(dataSource: DataSource, url: string): DynamicModule {
+    return {
+      module: DatabaseModule,
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        { provide: DATABASE_URL, useValue: url },
+        Database,
+        Notifications,
+      ],
+      exports: [DATABASE_URL, Database, Notifications],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.dataSource.destroy();
+  }
+}

@@ -1,0 +1,58 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
+import { DataSource, type EntityManager } from 'typeorm';
+
+/** A prepared statement: the name makes the server parse and plan it once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface ActiveTransaction {
+  readonly manager: EntityManager;
+  readonly client: PoolClient;
+}
+
+/**
+ * The one way to the database: explicit SQL for what is hot or complex, TypeORM's manager for the rest, and
+ * transactions that everything called inside them joins.
+ */
+@Injectable()
+export class Database {
+  private readonly active = new AsyncLocalStorage<ActiveTransaction>();
+
+  constructor(readonly dataSource: DataSource) {}
+
+  /** TypeORM's manager, of the transaction around the caller if there is one. */
+  get manager(): EntityManager {
+    return this.active.getStore()?.manager ?? this.dataSource.manager;
+  }
+
+  /** Runs one statement, in the transaction around the caller if there is one. */
+  async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const runner = this.active.getStore()?.client ?? this.pool;
+    const result = await runner.query<Row>({ ...statement, values: [...values] });
+    return result.rows;
+  }
+
+  /** Runs `work` in a transaction; inside another one it simply joins it. */
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const outer = this.active.getStore();
+    if (outer) return work(outer.manager);
+    return this.dataSource.transaction(async (manager) => {
+      // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
+      const client = (await manager.queryRunner?.connect()) as PoolClient;
+      return this.active.run({ manager, client }, () => work(manager));
+    });
+  }
+
+  /** Connections of the pool: in use or idle, idle, and requests that wait for one. */
+  get poolState(): { total: number; idle: number; waiting: number } {
+    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  }
+
+  private get pool(): Pool {
+    return (this.dataSource.driver as unknown as { master: Pool }).master;
+  }
+}

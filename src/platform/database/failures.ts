@@ -1,0 +1,31 @@
+/** SQLSTATEs and socket errors that mean "the database cannot answer now", not "the statement is wrong". */
+const UNAVAILABLE_SQLSTATES = new Set([
+  '53300', // too_many_connections
+  '53400', // configuration_limit_exceeded
+  '57014', // query_canceled: our statement_timeout
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '25006', // read_only_sql_transaction: a standby after a fail-over
+  '55P03', // lock_not_available
+  '40P01', // deadlock_detected
+]);
+const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+/** Whether an error of the driver means that the database is out of reach or overloaded: worth a 503 and a retry. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as Error & { code?: string };
+  if (code !== undefined) {
+    return SOCKET_ERRORS.has(code) || UNAVAILABLE_SQLSTATES.has(code) || code.startsWith('08');
+  }
+  return DRIVER_MESSAGES.test(error.message);
+}
+
+/** Whether a write failed because of the named unique constraint. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  const { code, constraint: named } = (error ?? {}) as { code?: string; constraint?: string };
+  return code === '23505' && named === constraint;
+}

@@ -1,0 +1,33 @@
+import type { DataSource } from 'typeorm';
+import { SettingsError } from '../config/settings.js';
+import { DecryptionError, type KeyRing } from './key-ring.js';
+
+const PURPOSE = 'canary';
+const CLEAR = 'the configured keys open this database';
+
+/**
+ * Makes sure, before anything is served, that the configured keys are the ones this database was written with.
+ * @throws SettingsError when they are not
+ */
+export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
+  await dataSource.query('INSERT INTO encryption_canary (id, sealed) VALUES (1, $1) ON CONFLICT (id) DO NOTHING', [
+    keyRing.encrypt(CLEAR, PURPOSE),
+  ]);
+  const [row] = await dataSource.query<{ sealed: string }[]>('SELECT sealed FROM encryption_canary WHERE id = 1');
+  try {
+    if (row && keyRing.decrypt(row.sealed, PURPOSE) === CLEAR) return;
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error;
+    throw new SettingsError(
+      `The encryption keys do not fit this database: ${error.message}. ` +
+        'Start with the keys it was written with: ENCRYPTION_KEYS, or the file encryption-keys in DATA_DIR',
+      { cause: error },
+    );
+  }
+  throw new SettingsError('The encryption canary of this database is damaged; restore the database from a backup');
+}
+
+/** Seals the canary with the first key, after everything else was. */
+export async function renewCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
+  await dataSource.query('UPDATE encryption_canary SET sealed = $1 WHERE id = 1', [keyRing.encrypt(CLEAR, PURPOSE)]);
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { EncryptionKeySetting } from '../config/settings.js';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A stored secret that none of the configured keys opens, or that was moved or changed. */
+export class DecryptionError extends Error {
+  override readonly name = 'DecryptionError';
+}
+
+/**
+ * Secrets at rest: AES-256-GCM (NIST SP 800-38D) under a ring of keys. The first key encrypts, all decrypt, so a key
+ * is replaced by putting a new one in front and re-encrypting.
+ *
+ * Stored form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`. The purpose, for instance `agent.apiKey:<row id>`, is
+ * authenticated with it: a ciphertext copied to another row or column does not open.
+ */
+export class KeyRing {
+  private readonly keys: ReadonlyMap<string, Buffer>;
+  private readonly first: EncryptionKeySetting;
+
+  constructor(keys: readonly EncryptionKeySetting[]) {
+    const [first] = keys;
+    if (!first) throw new Error('A key ring needs at least one key');
+    this.first = first;
+    this.keys = new Map(keys.map(({ id, key }) => [id, key]));
+  }
+
+  encrypt(clear: string, purpose: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.first.key, nonce, { authTagLength: TAG_BYTES });
+    cipher.setAAD(Buffer.from(purpose));
+    const sealed = Buffer.concat([nonce, cipher.update(clear, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${this.first.id}.${sealed.toString('base64url')}`;
+  }
+
+  /** @throws DecryptionError */
+  decrypt(stored: string, purpose: string): string {
+    const dot = stored.indexOf('.');
+    const keyId = stored.slice(0, dot);
+    const key = this.keys.get(keyId);
+    if (!key) throw new DecryptionError(`No encryption key with the id "${keyId}" is configured`);
+    const sealed = Buffer.from(stored.slice(dot + 1), 'base64url');
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(purpose));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      return decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      throw new DecryptionError(`The key "${keyId}" does not open a stored secret (${purpose})`, { cause });
+    }
+  }
+
+  /** Whether a stored secret should be encrypted anew, because another key than the first one sealed it. */
+  isOutdated(stored: string): boolean {
+    return !stored.startsWith(`${this.first.id}.`);
+  }
+}

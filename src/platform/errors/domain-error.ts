@@ -1,0 +1,56 @@
+/** The closed set of error codes that the service answers with (contract, "Errors", and its decisions). */
+export const ERROR_CODES = [
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'UNPROCESSABLE_CONTENT',
+  'TOO_MANY_REQUESTS',
+  'INTERNAL_SERVER_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Default message of each code; the contract fixes those of 400, 401, 403, 404 and 500 to the letter. */
+export const DEFAULT_MESSAGES: Readonly<Record<ErrorCode, string>> = {
+  BAD_REQUEST: 'Invalid input data',
+  UNAUTHORIZED: 'Authorization not provided',
+  FORBIDDEN: 'Insufficient access',
+  NOT_FOUND: 'Not found',
+  CONFLICT: 'Conflict with the current state',
+  PAYLOAD_TOO_LARGE: 'Request body is too large',
+  UNSUPPORTED_MEDIA_TYPE: 'Media type is not supported',
+  UNPROCESSABLE_CONTENT: 'Request cannot be processed',
+  TOO_MANY_REQUESTS: 'Rate limit exceeded',
+  INTERNAL_SERVER_ERROR: 'Internal server error',
+  SERVICE_UNAVAILABLE: 'Service is temporarily unavailable',
+};
+
+/** What a service throws when a request cannot be carried out; it knows nothing of HTTP. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+
+  /**
+   * @param code one of the closed set
+   * @param issues one sentence per cause, each beginning with the path of the field it is about
+   */
+  constructor(
+    readonly code: ErrorCode,
+    message: string = DEFAULT_MESSAGES[code],
+    readonly issues?: readonly string[],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Invalid input: always the contract's message, with at least one issue. */
+export const invalidInput = (...issues: [string, ...string[]]) => new DomainError('BAD_REQUEST', undefined, issues);
+export const forbidden = (...issues: string[]) =>
+  new DomainError('FORBIDDEN', undefined, issues.length > 0 ? issues : undefined);
+export const notFound = () => new DomainError('NOT_FOUND');
+export const conflict = (message: string) => new DomainError('CONFLICT', message);
+export const unavailable = (cause?: unknown) => new DomainError('SERVICE_UNAVAILABLE', undefined, undefined, { cause });

@@ -1,0 +1,44 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../database/failures.js';
+import { DomainError, invalidInput, notFound, unavailable } from '../errors/domain-error.js';
+import { RateLimiter } from '../throttling/rate-limiter.js';
+import { errorBody } from './error-body.js';
+import { STATUS_OF } from './error-status.js';
+
+/** Seconds after which a client may try again when the database was out of reach. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Turns whatever was thrown into the contract's error body; nothing of an unexpected error leaves the process. */
+@Injectable()
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly rateLimiter: RateLimiter) {}
+
+  async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = toDomainError(exception);
+    if (error.code === 'INTERNAL_SERVER_ERROR' || error.code === 'SERVICE_UNAVAILABLE') {
+      request.log.error({ err: error.cause ?? exception }, error.message);
+    }
+    // A response that has begun can only be cut off, so that the client does not take it for a whole one.
+    if (response.headersSent) return void response.destroy();
+    // Only what fails before the guards, for instance a request line that no route can match, has no headers yet.
+    if (!response.hasHeader('X-RateLimit-Limit')) await this.rateLimiter.count(request, response).catch(() => undefined);
+    if (error.code === 'SERVICE_UNAVAILABLE') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    response.status(STATUS_OF[error.code]).json(errorBody(error));
+  }
+}
+
+/** The domain error that an exception stands for; an unknown one becomes INTERNAL_SERVER_ERROR with it as cause. */
+export function toDomainError(exception: unknown): DomainError {
+  if (exception instanceof DomainError) return exception;
+  if (isDatabaseUnavailable(exception)) return unavailable(exception);
+  // Nest and Express throw these for requests that never reach a route of ours.
+  const status = exception instanceof HttpException ? exception.getStatus() : undefined;
+  if (status === 404) return notFound();
+  if (status !== undefined && status >= 400 && status < 500) return invalidInput('The request cannot be understood');
+  return new DomainError('INTERNAL_SERVER_ERROR', undefined, undefined, { cause: exception });
+}

@@ -1,0 +1,154 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
+
+/** What every kind of field can say of itself. A field validates, transforms and documents in one decorator. */
+export interface FieldOptions {
+  readonly description: string;
+  readonly example?: unknown;
+  /** May be left out. */
+  readonly optional?: boolean;
+  /** May be null. */
+  readonly nullable?: boolean;
+  /** What it is when left out. Documented only: the service fills it in. */
+  readonly default?: unknown;
+}
+
+/** Longest texts, in Unicode code points (decisions, "Text"). */
+export const MAX_LENGTH = { name: 255, url: 2_048, identifier: 255, credential: 4_096, text: 100_000 } as const;
+
+export interface StringFieldOptions extends FieldOptions {
+  readonly maxLength: number;
+  readonly minLength?: number;
+  readonly format?: string;
+  readonly pattern?: RegExp;
+}
+
+/** Number of Unicode code points, which is what JSON Schema and PostgreSQL count. */
+export function codePoints(text: string): number {
+  let surrogatePairs = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) surrogatePairs++;
+  }
+  return text.length - surrogatePairs;
+}
+
+/** Why a string cannot be stored and sent back as it is, or undefined. */
+export function textFault(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'must not contain the character U+0000';
+  if (!text.isWellFormed()) return 'must not contain an unpaired surrogate';
+  return undefined;
+}
+
+/** A string of a bounded length that is sound Unicode. */
+export function StringField(options: StringFieldOptions): PropertyDecorator {
+  const { maxLength, minLength = 0, pattern } = options;
+  const fault = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return 'must be a string';
+    const length = codePoints(value);
+    if (length < minLength) return minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
+    if (length > maxLength) return `must have at most ${maxLength} characters`;
+    return textFault(value);
+  };
+  return field(options, { type: 'string', ...limits({ minLength: minLength || undefined, maxLength, format: options.format, pattern: pattern?.source }) }, [
+    checked('string', fault),
+  ]);
+}
+
+/** An absolute http or https address. */
+export function UrlField(options: FieldOptions): PropertyDecorator {
+  const fault = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (codePoints(value) > MAX_LENGTH.url) return `must have at most ${MAX_LENGTH.url} characters`;
+    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+      return 'must be an absolute http or https address';
+    }
+    return textFault(value);
+  };
+  return field(options, { type: 'string', format: 'uri', maxLength: MAX_LENGTH.url }, [checked('url', fault)]);
+}
+
+/** One of a closed list of strings. */
+export function EnumField(values: readonly string[], options: FieldOptions): PropertyDecorator {
+  return field(options, { type: 'string', enum: [...values] }, [
+    IsIn([...values], { message: `$property must be one of ${values.join(', ')}` }),
+  ]);
+}
+
+/** A finite number. */
+export function NumberField(options: FieldOptions & { minimum?: number; maximum?: number }): PropertyDecorator {
+  return field(options, { type: 'number', ...limits(options) }, [
+    checked('number', (value) => numberFault(value, 'a number', options)),
+  ]);
+}
+
+/** A whole number in JSON. */
+export function IntegerField(options: FieldOptions & { minimum?: number; maximum?: number }): PropertyDecorator {
+  return field(options, { type: 'integer', ...limits(options) }, [
+    checked('integer', (value) => numberFault(value, 'a whole number', options)),
+  ]);
+}
+
+/** A whole number in a query string: plain decimal digits, given once. */
+export function QueryIntegerField(options: FieldOptions & { minimum: number; maximum: number }): PropertyDecorator {
+  const digits = ({ value }: { value: unknown }): unknown =>
+    typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  return applyDecorators(Transform(digits), IntegerField(options));
+}
+
+/** true or false. */
+export function BooleanField(options: FieldOptions): PropertyDecorator {
+  return field(options, { type: 'boolean' }, [IsBoolean({ message: '$property must be true or false' })]);
+}
+
+/** A date and time of ISO 8601; responses always carry UTC with milliseconds. */
+export function TimestampField(options: FieldOptions): PropertyDecorator {
+  return StringField({ format: 'date-time', maxLength: 64, example: '2026-11-21T06:37:42.758Z', ...options });
+}
+
+/** An identifier that the service made. */
+export function IdField(options: FieldOptions): PropertyDecorator {
+  return StringField({ format: 'uuid', maxLength: MAX_LENGTH.identifier, example: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ...options });
+}
+
+function numberFault(value: unknown, kind: string, { minimum, maximum }: { minimum?: number; maximum?: number }): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return `must be ${kind}`;
+  if (kind === 'a whole number' && !Number.isSafeInteger(value)) return `must be ${kind}`;
+  if (minimum !== undefined && value < minimum) return `must not be less than ${minimum}`;
+  if (maximum !== undefined && value > maximum) return `must not be greater than ${maximum}`;
+  return undefined;
+}
+
+/** A validator whose message is the fault it found. */
+export function checked(name: string, fault: (value: unknown) => string | undefined): PropertyDecorator {
+  return ValidateBy({
+    name,
+    validator: {
+      validate: (value) => fault(value) === undefined,
+      defaultMessage: buildMessage((each, args) => `${each}$property ${fault(args?.value) ?? ''}`),
+    },
+  });
+}
+
+function field(options: FieldOptions, schema: ApiPropertyOptions, validators: PropertyDecorator[]): PropertyDecorator {
+  const { description, optional = false, nullable = false } = options;
+  return applyDecorators(
+    ApiProperty({
+      ...schema,
+      description,
+      required: !optional,
+      ...(nullable && { nullable: true }),
+      ...limits({ example: options.example, default: options.default }),
+    } as ApiPropertyOptions),
+    ...validators,
+    ...(optional ? [ValidateIf((_, value) => value !== undefined)] : []),
+    ...(nullable ? [ValidateIf((_, value) => value !== null)] : []),
+  );
+}
+
+/** The given entries without the undefined ones: the OpenAPI document must not list empty keywords. */
+function limits<T extends object>(entries: T): Partial<T> {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,65 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Validate, ValidatorConstraint, type ValidatorConstraintInterface, type ValidationArguments } from 'class-validator';
+import { QueryIntegerField } from './fields.js';
+
+export const DEFAULT_LIMIT = 25;
+
+@ValidatorConstraint({ name: 'offset' })
+class OffsetIsSafe implements ValidatorConstraintInterface {
+  validate(page: unknown, args: ValidationArguments): boolean {
+    const { limit = DEFAULT_LIMIT } = args.object as PageQuery;
+    // A wrong type is the other validator's issue.
+    return typeof page !== 'number' || typeof limit !== 'number' || Number.isSafeInteger((page - 1) * limit);
+  }
+
+  defaultMessage(): string {
+    return 'page must not lead beyond the safe integer range';
+  }
+}
+
+/** The query of every list. */
+export class PageQuery {
+  @Validate(OffsetIsSafe)
+  @QueryIntegerField({
+    description: 'Page number, from 1',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    optional: true,
+    default: 1,
+  })
+  page?: number;
+
+  @QueryIntegerField({ description: 'Entries per page', minimum: 1, maximum: 100, optional: true, default: DEFAULT_LIMIT })
+  limit?: number;
+}
+
+/** A page as a service returns it. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** Where a page begins and how much it holds, with the defaults filled in. */
+export function window({ page = 1, limit = DEFAULT_LIMIT }: PageQuery): { page: number; limit: number; offset: number } {
+  return { page, limit, offset: (page - 1) * limit };
+}
+
+export class PageMeta {
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Entries in the whole list', example: 1 })
+  total: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Number of this page', example: 1 })
+  page: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 100, description: 'Entries per page', example: DEFAULT_LIMIT })
+  limit: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Pages in the whole list, 0 when it is empty', example: 1 })
+  pageCount: number;
+}
+
+export function pageMeta({ total, page, limit }: Page<unknown>): PageMeta {
+  return { total, page, limit, pageCount: Math.ceil(total / limit) };
+}

@@ -1,0 +1,24 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** The first response to a POST that carried an Idempotency-Key. */
+@Entity('idempotency_keys')
+export class IdempotencyEntity {
+  /** SHA-256 of workspace, method, path and key. */
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'idempotency_keys_pkey' })
+  id: string;
+
+  /** SHA-256 of the body as sent. */
+  @Column({ name: 'body_hash', type: 'text' })
+  bodyHash: string;
+
+  @Column({ type: 'smallint' })
+  status: number;
+
+  /** The response's body, encrypted: it can hold credentials. */
+  @Column({ type: 'text' })
+  response: string;
+
+  @Index('idempotency_keys_expires_at_idx')
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt: Date;
+}

@@ -1,0 +1,43 @@
+import { Controller, Get } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { unavailable } from '../errors/domain-error.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import { NeverRefused } from '../throttling/plan-throttler.guard.js';
+import { Readiness } from './readiness.js';
+
+const PING = { name: 'readiness', text: 'SELECT 1' };
+
+/** For load balancers and orchestrators. */
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly database: Database,
+    private readonly readiness: Readiness,
+  ) {}
+
+  @Operation({
+    summary: 'Whether the process is alive',
+    access: 'PUBLIC',
+    tag: 'Health',
+    answer: { shape: 'message', message: 'Alive' },
+  })
+  @NeverRefused()
+  @Get('healthz')
+  getHealth(): void {
+    // Answering at all is the answer.
+  }
+
+  @Operation({
+    summary: 'Whether the process can serve requests now',
+    description: 'Answers 503 while the database is out of reach and once the process has begun to shut down.',
+    access: 'PUBLIC',
+    tag: 'Health',
+    answer: { shape: 'message', message: 'Ready' },
+  })
+  @NeverRefused()
+  @Get('readyz')
+  async getReadiness(): Promise<void> {
+    if (this.readiness.isShuttingDown) throw unavailable();
+    await this.database.query(PING, []);
+  }
+}

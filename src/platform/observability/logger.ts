@@ -1,0 +1,80 @@
+import type { LoggerService } from '@nestjs/common';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Settings } from '../config/settings.js';
+
+/** Names under which credentials travel through this service; their values never reach a log line. */
+const SECRET_NAMES = ['apiKey', 'webhookSecret', 'authorization', 'cookie', 'password', 'secret', 'key'];
+const REDACTED = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/**
+ * The process's logger.
+ * @param destination where the lines go; standard output unless a test wants them
+ */
+export function createLogger(
+  { logLevel, logFormat }: Pick<Settings, 'logLevel' | 'logFormat'>,
+  destination?: DestinationStream,
+): Logger {
+  const options = {
+    level: logLevel,
+    redact: { paths: REDACTED, censor: '[redacted]' },
+    serializers: { err: loggedError },
+    base: null,
+  };
+  const out =
+    destination ??
+    (logFormat === 'pretty' ? pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true }) : pino.destination(1));
+  return pino(options, out);
+}
+
+interface LoggedError {
+  type: string;
+  message: string;
+  stack: string | undefined;
+  code?: unknown;
+  cause?: LoggedError;
+}
+
+/**
+ * What is logged of an error. Nothing else of it: the driver's errors carry the statement's parameters, and those are
+ * prompts and credentials.
+ */
+export function loggedError(error: unknown, depth = 0): LoggedError | unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.constructor.name,
+    message: error.message,
+    stack: error.stack,
+    ...(code !== undefined && { code }),
+    ...(error.cause instanceof Error && depth < 5 && { cause: loggedError(error.cause, depth + 1) }),
+  };
+}
+
+/** Nest's own messages through the same logger. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('info', message, rest);
+  }
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  private write(level: 'info' | 'error' | 'warn' | 'debug' | 'trace', message: unknown, rest: unknown[]): void {
+    // Nest passes the context last, and a stack before it with errors.
+    const context = rest.at(-1);
+    const fields = { ...(typeof context === 'string' && { context }), ...(message instanceof Error && { err: message }) };
+    this.logger[level](fields, message instanceof Error ? message.message : String(message));
+  }
+}

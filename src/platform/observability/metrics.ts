@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../database/database.js';
+
+/** Prometheus metrics of this process. */
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Duration of HTTP requests by route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  });
+
+  constructor(database: Database) {
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: 'database_connections',
+      help: 'Connections of the pool by state, and requests waiting for one',
+      labelNames: ['state'],
+      registers: [this.registry],
+      collect() {
+        const { total, idle, waiting } = database.poolState;
+        this.set({ state: 'used' }, total - idle);
+        this.set({ state: 'idle' }, idle);
+        this.set({ state: 'waiting' }, waiting);
+      },
+    });
+  }
+
+  /** Measures every request; the route is its pattern, so that ids do not become labels. */
+  readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
+    const stop = this.requests.startTimer({ method: request.method });
+    response.once('close', () => {
+      const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+      stop({ route, status: String(response.statusCode) });
+    });
+    next();
+  };
+
+  /** Serves `GET /metrics` on a port of its own, which is not meant for the outside. */
+  async listen(port: number, host: string): Promise<Server> {
+    const server = createServer((request, response) => {
+      if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
+      this.registry.metrics().then(
+        (text) => response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, host, resolve);
+    });
+    server.unref();
+    return server;
+  }
+}
