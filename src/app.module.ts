@@ -1,0 +1,51 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import { AgentsModule } from './modules/agents/agents.module.js';
+import { ApiKeysModule } from './modules/api-keys/api-keys.module.js';
+import { EvaluationsModule } from './modules/evaluations/evaluations.module.js';
+import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
+import { RunsModule } from './modules/runs/runs.module.js';
+import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
+import { SettingsModule } from './platform/config/settings.module.js';
+import type { Settings } from './platform/config/settings.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { EncryptionModule } from './platform/encryption/encryption.module.js';
+import type { KeyRing } from './platform/encryption/key-ring.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { ObservabilityModule } from './platform/observability/observability.module.js';
+import { OpenApiModule } from './platform/openapi/openapi.module.js';
+import { ThrottlingModule } from './platform/throttling/throttling.module.js';
+
+/** What the service stands on, prepared before it is put together. */
+export interface Foundation {
+  readonly settings: Settings;
+  readonly dataSource: DataSource;
+  readonly databaseUrl: string;
+  readonly keyRing: KeyRing;
+}
+
+/** The table of contents. */
+@Module({})
+export class AppModule {
+  static forRoot({ settings, dataSource, databaseUrl, keyRing }: Foundation): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        SettingsModule.forRoot(settings),
+        DatabaseModule.forRoot(dataSource, databaseUrl),
+        EncryptionModule.forRoot(keyRing),
+        ThrottlingModule,
+        ObservabilityModule,
+        OpenApiModule,
+        WorkspacesModule,
+        ApiKeysModule,
+        AgentsModule,
+        PersonalitiesModule,
+        EvaluationsModule,
+        RunsModule,
+        // Last: its catch-all route takes what no other one took.
+        HttpModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,59 @@
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import express from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import { AppModule, type Foundation } from './app.module.js';
+import { Database } from './platform/database/database.js';
+import { commonHeaders } from './platform/http/common-headers.middleware.js';
+import { repairRequestLine } from './platform/http/request-line.middleware.js';
+import { answerUnparsable, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './platform/http/server.js';
+import { NestLogger } from './platform/observability/logger.js';
+import { Metrics } from './platform/observability/metrics.js';
+import { requestLog } from './platform/observability/request-log.middleware.js';
+import { buildDocument } from './platform/openapi/document.js';
+import { ServedDocument } from './platform/openapi/served-document.js';
+import { RateLimiter } from './platform/throttling/rate-limiter.js';
+
+export interface App {
+  readonly nest: NestExpressApplication;
+  readonly metrics: Metrics;
+}
+
+/** Puts the service together, exactly as it runs: shared by `main` and the tests. The caller listens and closes. */
+export async function createApp(foundation: Foundation, logger: Logger): Promise<App> {
+  const { settings } = foundation;
+  const server = express();
+  // Paths are exact: /Agents and /agents/ are not /agents.
+  server.enable('case sensitive routing').enable('strict routing');
+  server.set('query parser', 'simple').set('trust proxy', settings.trustProxy);
+  server.disable('x-powered-by').disable('etag');
+
+  const nest = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(foundation), new ExpressAdapter(server), {
+    // Bodies are read after the guards, by the body interceptor.
+    bodyParser: false,
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  const metrics = new Metrics(nest.get(Database));
+
+  nest.use(commonHeaders, requestLog(logger), metrics.middleware, repairRequestLine);
+  nest.use(helmet({ contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false } }));
+  if (settings.corsOrigins.length > 0) {
+    nest.enableCors({
+      origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
+      exposedHeaders: ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After'],
+      maxAge: 600,
+      // The preflight goes on to the guards, so that it is counted and carries the rate-limit headers too.
+      preflightContinue: true,
+    });
+  }
+  nest.get(ServedDocument).set(buildDocument(nest));
+
+  const http = nest.getHttpServer();
+  http.requestTimeout = REQUEST_TIMEOUT_MS;
+  http.headersTimeout = HEADERS_TIMEOUT_MS;
+  http.on('clientError', answerUnparsable(nest.get(RateLimiter)));
+  await nest.init();
+  return { nest, metrics };
+}

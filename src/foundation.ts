@@ -1,0 +1,111 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import { type EmbeddedPostgres, EmbeddedPostgresError, openEmbeddedPostgres } from '../libs/embedded-postgres/index.js';
+import { createDataSource } from '../ormconfig.js';
+import type { Foundation } from './app.module.js';
+import { type Settings, SettingsError } from './platform/config/settings.js';
+import { migrate } from './platform/database/migrate.js';
+import { checkCanary } from './platform/encryption/canary.js';
+import { loadOrCreateKeyFile } from './platform/encryption/key-file.js';
+import { KeyRing } from './platform/encryption/key-ring.js';
+
+const DATABASE_NAME = 'voice_agent_testing';
+/** Older servers lack what the migrations and the queue use. */
+const OLDEST_POSTGRES = 140_000;
+
+/** Something outside the program keeps it from starting; the message is one line for an administrator. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+/** The foundation, and what releases it again: last of all, after everything that uses it was closed. */
+export interface OpenFoundation extends Foundation {
+  release(): Promise<void>;
+}
+
+/**
+ * Opens the database (the embedded one unless DATABASE_URL is set), brings its tables up to date and makes sure that
+ * the encryption keys fit it.
+ * @throws StartError, SettingsError or EmbeddedPostgresError, each fit to be printed as it is
+ */
+export async function openFoundation(settings: Settings, logger: Logger): Promise<OpenFoundation> {
+  await makeDataDir(settings.dataDir);
+  const embedded = settings.databaseUrl === undefined ? await openEmbedded(settings.dataDir, logger) : undefined;
+  const databaseUrl = embedded?.url(DATABASE_NAME) ?? settings.databaseUrl ?? '';
+  const dataSource = createDataSource(databaseUrl, settings.databasePoolSize);
+  const release = async () => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await embedded?.close();
+  };
+  try {
+    await connect(dataSource, databaseUrl);
+    const carriedOut = await migrate(dataSource);
+    if (carriedOut.length > 0) logger.info({ migrations: carriedOut }, 'Database brought up to date');
+    const keyRing = await openKeyRing(settings, logger);
+    await checkCanary(dataSource, keyRing);
+    return { settings, dataSource, databaseUrl, keyRing, release };
+  } catch (error) {
+    await release().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+  } catch (cause) {
+    throw new StartError(`DATA_DIR="${dataDir}" cannot be made: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function openEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedPostgres> {
+  const embedded = await openEmbeddedPostgres({
+    directory: path.resolve(dataDir, 'postgres'),
+    log: (message) => logger.debug(message),
+  });
+  await embedded.createDatabase(DATABASE_NAME);
+  return embedded;
+}
+
+async function connect(dataSource: DataSource, databaseUrl: string): Promise<void> {
+  const { host, pathname } = new URL(databaseUrl);
+  const where = `The database ${pathname.slice(1)} at ${host}`;
+  try {
+    await dataSource.initialize();
+  } catch (cause) {
+    throw new StartError(`${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server runs`, {
+      cause,
+    });
+  }
+  const [row] = await dataSource.query<{ version: number; name: string }[]>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
+  );
+  if (row && row.version < OLDEST_POSTGRES) {
+    throw new StartError(`${where} is PostgreSQL ${row.name}; version 14 or newer is needed`);
+  }
+}
+
+async function openKeyRing({ encryptionKeys, dataDir, databaseUrl }: Settings, logger: Logger): Promise<KeyRing> {
+  if (encryptionKeys) return new KeyRing(encryptionKeys);
+  const { keys, created } = await loadOrCreateKeyFile(path.resolve(dataDir));
+  if (databaseUrl !== undefined) {
+    const file = path.join(dataDir, 'encryption-keys');
+    logger.warn(
+      `ENCRYPTION_KEYS is not set: ${created ? 'generated keys into' : 'using the keys in'} ${file}. ` +
+        'Every process of this database needs the same keys, and without them its secrets are lost',
+    );
+  }
+  return new KeyRing(keys);
+}
+
+/** What an administrator reads of an error; Node's errors for a refused connection have an empty message of their own. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether an error explains itself to an administrator, so that a stack would only hide what it says. */
+export const isPlainError = (error: unknown): error is Error =>
+  error instanceof StartError || error instanceof SettingsError || error instanceof EmbeddedPostgresError;

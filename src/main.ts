@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+import { createApp } from './app.setup.js';
+import { isPlainError, messageOf, openFoundation, StartError } from './foundation.js';
+import { FirstKeyService } from './modules/api-keys/first-key.service.js';
+import { readSettings } from './platform/config/settings.js';
+import { createLogger } from './platform/observability/logger.js';
+import { Readiness } from './platform/observability/readiness.js';
+import { drain, onEnd } from './shutdown.js';
+import { welcome } from './welcome.js';
+
+async function start(): Promise<void> {
+  const settings = readSettings(process.env, process.stdout.isTTY);
+  const logger = createLogger(settings);
+  const foundation = await openFoundation(settings, logger);
+  const { nest, metrics } = await createApp(foundation, logger).catch(async (error: unknown) => {
+    await foundation.release();
+    throw error;
+  });
+  const server = nest.getHttpServer();
+
+  const stop = async () => {
+    nest.get(Readiness).isShuttingDown = true;
+    await drain(server, logger);
+    await nest.close();
+    // Last: requests and jobs under way needed the database until now.
+    await foundation.release();
+  };
+  try {
+    const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
+    if (settings.role !== 'worker') await listen(nest.listen(settings.port, settings.host), 'PORT', settings.port);
+    if (settings.metricsPort !== undefined) {
+      await listen(metrics.listen(settings.metricsPort, settings.host), 'METRICS_PORT', settings.metricsPort);
+    }
+    const address = addressOf(settings.host, server.address());
+    logger.info(`Listening on ${address}, Swagger page at ${address}/docs`);
+    if (firstKey && settings.bootstrapApiKey === undefined) process.stdout.write(welcome(address, firstKey));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  onEnd(process.env, (reason) => {
+    logger.info(`Shutting down (${reason})`);
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  });
+}
+
+async function listen(listening: Promise<unknown>, setting: string, port: number): Promise<void> {
+  try {
+    await listening;
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
+    throw new StartError(`${setting}=${port} ${reason}. Set ${setting} to another port`, { cause });
+  }
+}
+
+function addressOf(host: string, bound: ReturnType<import('node:net').Server['address']>): string {
+  const port = typeof bound === 'object' && bound ? bound.port : 0;
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(isPlainError(error) ? `${error.message}\n` : `${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+}
+
+await start().catch(fail);

@@ -1,0 +1,87 @@
+import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+
+export const AGENT_PROVIDERS = ['AGENT_PROVIDER_1', 'AGENT_PROVIDER_2', 'AGENT_PROVIDER_3', 'AGENT_PROVIDER_4'] as const;
+export type AgentProvider = (typeof AGENT_PROVIDERS)[number];
+
+export const AGENT_TYPES = ['INBOUND', 'OUTBOUND'] as const;
+export type AgentType = (typeof AGENT_TYPES)[number];
+
+export const PROMPT_TYPES = ['SINGLE', 'MULTIPLE'] as const;
+export type PromptType = (typeof PROMPT_TYPES)[number];
+
+const oneOf = (column: string, values: readonly string[]) => `${column} IN (${values.map((v) => `'${v}'`).join(', ')})`;
+
+/** A voice agent under test, as it is known at its provider. Lists are served by the index on workspace and age. */
+@Entity('agents')
+@Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))
+@Check('agents_type_check', oneOf('type', AGENT_TYPES))
+@Check('agents_prompt_type_check', oneOf('prompt_type', PROMPT_TYPES))
+export class AgentEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agents_pkey' })
+  id: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'agents_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @ForeignKey('UserEntity', { name: 'agents_created_by_user_id_fkey' })
+  @Column({ name: 'created_by_user_id', type: 'uuid' })
+  createdByUserId: string;
+
+  @Column({ type: 'text' })
+  provider: AgentProvider;
+
+  @Column({ type: 'text', nullable: true })
+  type: AgentType | null;
+
+  @Column({ name: 'prompt_type', type: 'text', nullable: true })
+  promptType: PromptType | null;
+
+  @Column({ type: 'text', nullable: true })
+  name: string | null;
+
+  /** Encrypted; null for an agent that was made to use its workspace's default key. */
+  @Column({ name: 'api_key', type: 'text', nullable: true })
+  apiKey: string | null;
+
+  @Column({ name: 'assistant_id', type: 'text' })
+  assistantId: string;
+
+  @Column({ type: 'text', nullable: true })
+  language: string | null;
+
+  @Column({ name: 'phone_number', type: 'text', nullable: true })
+  phoneNumber: string | null;
+
+  @Column({ name: 'phone_number_id', type: 'text', nullable: true })
+  phoneNumberId: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  prompt: string | null;
+
+  @Column({ name: 'call_monitoring', type: 'boolean' })
+  callMonitoring: boolean;
+
+  @Column({ name: 'is_using_default_api_key', type: 'boolean', nullable: true })
+  isUsingDefaultApiKey: boolean | null;
+
+  @Column({ name: 'webhook_url', type: 'text', nullable: true })
+  webhookUrl: string | null;
+
+  /** Encrypted. */
+  @Column({ name: 'webhook_secret', type: 'text', nullable: true })
+  webhookSecret: string | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt: Date;
+
+  @Column({ name: 'deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  deletedAt: Date | null;
+}
+
+/** What the ciphertexts of an agent's secrets are bound to. */
+export const agentSecretPurpose = (id: string, field: 'apiKey' | 'webhookSecret') => `agent.${field}:${id}`;

@@ -1,0 +1,95 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../platform/access/access.decorators.js';
+import type { Caller } from '../../platform/access/caller.js';
+import type { Page } from '../../platform/http/pagination.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { AgentsService } from './agents.service.js';
+import { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
+import { Agent } from './dto/agent.response.js';
+
+const tag = 'Agents';
+const path = { id: 'Identifier of the agent' };
+
+@Controller('agents')
+export class AgentsController {
+  constructor(private readonly service: AgentsService) {}
+
+  @Operation({
+    summary: 'Register an agent',
+    tag,
+    access: 'EDITOR',
+    body: {
+      type: CreateAgentRequest,
+      example: {
+        provider: 'AGENT_PROVIDER_1',
+        assistantId: 'assistant-1',
+        apiKey: 'provider-key-1',
+        name: 'Bella Vista reservations',
+        type: 'INBOUND',
+        language: 'en-US',
+        phoneNumber: '+15550100',
+      },
+    },
+    answer: { shape: 'data', type: Agent, message: 'Agent created successfully', status: 201 },
+  })
+  @Post()
+  createAgent(@CurrentCaller() caller: Caller, @Body() body: CreateAgentRequest): Promise<Agent> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    summary: 'List agents',
+    description: 'Newest first.',
+    tag,
+    access: 'VIEWER',
+    query: true,
+    answer: { shape: 'page', type: Agent },
+  })
+  @Get()
+  listAgents(@CurrentCaller() caller: Caller, @Query() query: ListAgentsQuery): Promise<Page<Agent>> {
+    return this.service.list(caller, query);
+  }
+
+  @Operation({
+    summary: 'Read an agent',
+    tag,
+    access: 'VIEWER',
+    path,
+    answer: { shape: 'data', type: Agent, message: 'Agent retrieved successfully' },
+  })
+  @Get(':id')
+  getAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
+    return this.service.get(caller, id);
+  }
+
+  @Operation({
+    summary: 'Change an agent',
+    description: 'Changes the fields that are given and leaves the others as they are.',
+    tag,
+    access: 'EDITOR',
+    path,
+    body: { type: UpdateAgentRequest, example: { name: 'Bella Vista reservations, evening', callMonitoring: true } },
+    answer: { shape: 'data', type: Agent, message: 'Agent updated successfully' },
+  })
+  @Patch(':id')
+  updateAgent(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateAgentRequest,
+  ): Promise<Agent> {
+    return this.service.update(caller, id, body);
+  }
+
+  @Operation({
+    summary: 'Delete an agent',
+    description: 'Answers the deleted agent. Its evaluations and runs stay readable by their own ids.',
+    tag,
+    access: 'EDITOR',
+    path,
+    answer: { shape: 'data', type: Agent, message: 'Agent deleted successfully' },
+  })
+  @Delete(':id')
+  deleteAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
+    return this.service.delete(caller, id);
+  }
+}

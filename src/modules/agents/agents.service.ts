@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import type { Caller } from '../../platform/access/caller.js';
+import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
+import { Database } from '../../platform/database/database.js';
+import { KeyRing } from '../../platform/encryption/key-ring.js';
+import { invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import { uuidOrNotFound } from '../../platform/http/ids.js';
+import { type Page, window } from '../../platform/http/pagination.js';
+import { ProviderKeysService } from '../provider-keys/provider-keys.service.js';
+import { AgentEntity, agentSecretPurpose } from './agent.entity.js';
+import { type AgentRow, AgentsRepository } from './agents.repository.js';
+import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
+import type { Agent } from './dto/agent.response.js';
+
+/** The agents of a workspace. */
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: AgentsRepository,
+    private readonly providerKeys: ProviderKeysService,
+    private readonly keyRing: KeyRing,
+  ) {}
+
+  /** @throws DomainError FORBIDDEN for another workspace's id, BAD_REQUEST when no credential would be left to call with */
+  async create(caller: Caller, input: CreateAgentRequest): Promise<Agent> {
+    requireOwnWorkspace(caller, input.workspaceId);
+    return this.database.transaction(async (manager) => {
+      const id = randomUUID();
+      const agent = manager.create(AgentEntity, {
+        id,
+        workspaceId: caller.workspaceId,
+        createdByUserId: caller.userId,
+        provider: input.provider,
+        type: input.type ?? null,
+        promptType: input.promptType ?? null,
+        name: input.name ?? null,
+        apiKey: this.seal(id, 'apiKey', input.apiKey ?? null),
+        assistantId: input.assistantId,
+        language: input.language ?? null,
+        phoneNumber: input.phoneNumber ?? null,
+        phoneNumberId: input.phoneNumberId ?? null,
+        prompt: input.prompt ?? null,
+        callMonitoring: input.callMonitoring ?? false,
+        isUsingDefaultApiKey: input.isUsingDefaultApiKey === undefined ? false : input.isUsingDefaultApiKey,
+        webhookUrl: input.webhookUrl ?? null,
+        webhookSecret: this.seal(id, 'webhookSecret', input.webhookSecret ?? null),
+        deletedAt: null,
+      });
+      const defaultApiKey = await this.usableDefaultKey(agent);
+      return this.toResponse({ ...(await manager.save(agent)), defaultApiKey });
+    });
+  }
+
+  async list(caller: Caller, query: ListAgentsQuery): Promise<Page<Agent>> {
+    const { page, limit, offset } = window(query);
+    const { rows, total } = await this.repository.page(caller.workspaceId, query, { limit, offset });
+    return { items: rows.map((row) => this.toResponse(row)), total, page, limit };
+  }
+
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for an agent of another workspace */
+  async get(caller: Caller, id: string): Promise<Agent> {
+    return this.toResponse(await this.find(caller, id));
+  }
+
+  /** Makes sure that the caller may use the agent. @throws DomainError as `get` does */
+  async require(caller: Caller, id: string): Promise<void> {
+    await this.find(caller, id);
+  }
+
+  /** @throws DomainError as `get` does, and BAD_REQUEST when no credential would be left to call with */
+  async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
+    return this.database.transaction(async (manager) => {
+      // Locked, so that of two updates at once the second builds on the first.
+      const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
+      const agent = own(caller, await manager.findOne(AgentEntity, { where, lock: { mode: 'pessimistic_write' } }));
+      const { apiKey, webhookSecret, ...plain } = changes;
+      manager.merge(AgentEntity, agent, plain as Partial<AgentEntity>);
+      if (apiKey !== undefined) agent.apiKey = this.seal(agent.id, 'apiKey', apiKey);
+      if (webhookSecret !== undefined) agent.webhookSecret = this.seal(agent.id, 'webhookSecret', webhookSecret);
+      const defaultApiKey = await this.usableDefaultKey(agent);
+      return this.toResponse({ ...(await manager.save(agent)), defaultApiKey });
+    });
+  }
+
+  /** Soft: the agent is gone for every caller, its runs stay readable. @throws DomainError as `get` does */
+  async delete(caller: Caller, id: string): Promise<Agent> {
+    const row = await this.find(caller, id);
+    const deletion = await this.repository.softDelete(row.id);
+    if (!deletion) throw notFound();
+    return this.toResponse({ ...row, ...deletion });
+  }
+
+  private async find(caller: Caller, id: string): Promise<AgentRow> {
+    return own(caller, await this.repository.find(uuidOrNotFound(id)));
+  }
+
+  /**
+   * The default key that the agent will use, if it is to use one.
+   * @throws DomainError BAD_REQUEST when the agent would be left without any credential
+   */
+  private async usableDefaultKey(agent: AgentEntity): Promise<string | null> {
+    const defaultKey = agent.isUsingDefaultApiKey
+      ? await this.providerKeys.findSealed(agent.workspaceId, agent.provider)
+      : null;
+    if (agent.apiKey === null && defaultKey === null) {
+      throw agent.isUsingDefaultApiKey
+        ? invalidInput(`apiKey must be given, because the workspace has no default key for ${agent.provider}`)
+        : invalidInput('apiKey must be given unless isUsingDefaultApiKey is true');
+    }
+    return defaultKey;
+  }
+
+  private seal<T extends string | null>(id: string, field: 'apiKey' | 'webhookSecret', clear: T): string | null {
+    return clear === null ? null : this.keyRing.encrypt(clear, agentSecretPurpose(id, field));
+  }
+
+  private open(id: string, field: 'apiKey' | 'webhookSecret', sealed: string | null): string | null {
+    return sealed === null ? null : this.keyRing.decrypt(sealed, agentSecretPurpose(id, field));
+  }
+
+  private toResponse(row: AgentRow): Agent {
+    const apiKey =
+      row.defaultApiKey === null
+        ? this.open(row.id, 'apiKey', row.apiKey)
+        : this.providerKeys.open(row.workspaceId, row.provider, row.defaultApiKey);
+    return {
+      provider: row.provider,
+      type: row.type,
+      promptType: row.promptType,
+      id: row.id,
+      name: row.name,
+      created_at: row.createdAt.toISOString(),
+      updated_at: row.updatedAt.toISOString(),
+      // Not nullable in the contract: empty once the default key that the agent relied on was taken away.
+      apiKey: apiKey ?? '',
+      assistantId: row.assistantId,
+      createdByUserId: row.createdByUserId,
+      deletedAt: row.deletedAt?.toISOString() ?? null,
+      language: row.language,
+      phoneNumber: row.phoneNumber,
+      prompt: row.prompt,
+      workspaceId: row.workspaceId,
+      callMonitoring: row.callMonitoring,
+      isUsingDefaultApiKey: row.isUsingDefaultApiKey,
+      webhookUrl: row.webhookUrl,
+      phoneNumberId: row.phoneNumberId,
+      webhookSecret: this.open(row.id, 'webhookSecret', row.webhookSecret),
+    };
+  }
+}

@@ -1,0 +1,52 @@
+import { MAX_LENGTH } from '../../../platform/http/fields.js';
+
+/** What each field of an agent means and how long it may be, said once for request and response. */
+export const agentFields = {
+  provider: { description: 'Voice-agent provider that the agent runs on', example: 'AGENT_PROVIDER_1' },
+  type: { description: 'Whether the agent answers calls or makes them', example: 'INBOUND', nullable: true },
+  promptType: { description: 'Whether the agent works from one prompt or from several', example: 'SINGLE', nullable: true },
+  name: { description: 'Name for people', example: 'Bella Vista reservations', maxLength: MAX_LENGTH.name, nullable: true },
+  apiKey: {
+    description: "Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one",
+    example: 'provider-key-1',
+    maxLength: MAX_LENGTH.credential,
+    minLength: 1,
+  },
+  assistantId: {
+    description: 'Identifier of the agent at the provider',
+    example: 'assistant-1',
+    maxLength: MAX_LENGTH.identifier,
+    minLength: 1,
+  },
+  language: { description: 'Language that the agent speaks', example: 'en-US', maxLength: MAX_LENGTH.identifier, nullable: true },
+  phoneNumber: { description: 'Number at which the agent is called', example: '+15550100', maxLength: MAX_LENGTH.identifier, nullable: true },
+  phoneNumberId: {
+    description: "Identifier of the number at the provider",
+    example: 'phone-1',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+  },
+  prompt: { description: "The agent's prompt", example: 'You take table reservations.', maxLength: MAX_LENGTH.text, nullable: true },
+  workspaceId: { description: 'Workspace that the agent belongs to', nullable: true },
+  callMonitoring: { description: 'Whether calls of the agent are monitored', example: false },
+  isUsingDefaultApiKey: {
+    description: "Whether the workspace's default key of the provider is used",
+    example: false,
+    nullable: true,
+  },
+  webhookUrl: {
+    description: "Address that gets the events of the agent's runs",
+    example: 'https://example.com/hooks/agent',
+    nullable: true,
+  },
+  webhookSecret: {
+    description: "Secret that signs the events sent to `webhookUrl`",
+    example: null,
+    maxLength: MAX_LENGTH.credential,
+    nullable: true,
+  },
+  createdByUserId: { description: 'User that created it', maxLength: MAX_LENGTH.identifier },
+  created_at: { description: 'When it was created' },
+  updated_at: { description: 'When it was last changed' },
+  deletedAt: { description: 'When it was deleted', nullable: true, example: null },
+} as const;

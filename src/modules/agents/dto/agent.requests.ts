@@ -1,0 +1,100 @@
+import { OmitType, PartialType } from '@nestjs/swagger';
+import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/fields.js';
+import { PageQuery } from '../../../platform/http/pagination.js';
+import { AGENT_PROVIDERS, AGENT_TYPES, type AgentProvider, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
+import { agentFields } from './agent.fields.js';
+
+/** A field that the contract lists on create although the server's own value always wins: only its type is checked. */
+const serverOwned = (field: { description: string; nullable?: boolean }) => ({
+  ...field,
+  description: `${field.description}; accepted, but the service sets it`,
+  maxLength: MAX_LENGTH.identifier,
+  optional: true,
+});
+
+export class CreateAgentRequest {
+  @EnumField(AGENT_PROVIDERS, agentFields.provider)
+  provider: AgentProvider;
+
+  @EnumField(AGENT_TYPES, { ...agentFields.type, optional: true })
+  type?: AgentType | null;
+
+  @EnumField(PROMPT_TYPES, { ...agentFields.promptType, optional: true })
+  promptType?: PromptType | null;
+
+  @StringField({ ...agentFields.name, optional: true })
+  name?: string | null;
+
+  @StringField(serverOwned(agentFields.created_at))
+  created_at?: string;
+
+  @StringField(serverOwned(agentFields.updated_at))
+  updated_at?: string;
+
+  @StringField({
+    ...agentFields.apiKey,
+    description: `${agentFields.apiKey.description}. Required unless \`isUsingDefaultApiKey\` is true and there is one`,
+    optional: true,
+  })
+  apiKey?: string;
+
+  @StringField(agentFields.assistantId)
+  assistantId: string;
+
+  @StringField(serverOwned(agentFields.createdByUserId))
+  createdByUserId?: string;
+
+  @StringField(serverOwned(agentFields.deletedAt))
+  deletedAt?: string | null;
+
+  @StringField({ ...agentFields.language, optional: true })
+  language?: string | null;
+
+  @StringField({ ...agentFields.phoneNumber, optional: true })
+  phoneNumber?: string | null;
+
+  @StringField({ ...agentFields.prompt, optional: true })
+  prompt?: string | null;
+
+  @StringField({
+    description: 'Workspace that the agent belongs to: that of the API key, null or absent',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+    optional: true,
+  })
+  workspaceId?: string | null;
+
+  @BooleanField({ ...agentFields.callMonitoring, optional: true, default: false })
+  callMonitoring?: boolean;
+
+  @BooleanField({ ...agentFields.isUsingDefaultApiKey, optional: true, default: false })
+  isUsingDefaultApiKey?: boolean | null;
+
+  @UrlField({ ...agentFields.webhookUrl, optional: true })
+  webhookUrl?: string | null;
+
+  @StringField({ ...agentFields.phoneNumberId, optional: true })
+  phoneNumberId?: string | null;
+
+  @StringField({ ...agentFields.webhookSecret, optional: true })
+  webhookSecret?: string | null;
+}
+
+/** A partial update. What is null in the contract may be set to null; the rest must not be. */
+export class UpdateAgentRequest extends PartialType(
+  OmitType(CreateAgentRequest, ['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId'] as const),
+  { skipNullProperties: false },
+) {}
+
+export class ListAgentsQuery extends PageQuery {
+  @EnumField(AGENT_PROVIDERS, { description: 'Only agents of this provider', optional: true })
+  provider?: AgentProvider;
+
+  @StringField({
+    description: 'Only agents with this text in `name`, `assistantId` or `phoneNumber`, in any letter case',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    optional: true,
+  })
+  search?: string;
+}

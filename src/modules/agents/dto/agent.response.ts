@@ -1,0 +1,66 @@
+import { BooleanField, EnumField, IdField, StringField, TimestampField, UrlField } from '../../../platform/http/fields.js';
+import { AGENT_PROVIDERS, AGENT_TYPES, type AgentProvider, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
+import { agentFields } from './agent.fields.js';
+
+/** An agent as it is answered; every field is always there (contract, "Agent"). */
+export class Agent {
+  @EnumField(AGENT_PROVIDERS, agentFields.provider)
+  provider: AgentProvider;
+
+  @EnumField(AGENT_TYPES, agentFields.type)
+  type: AgentType | null;
+
+  @EnumField(PROMPT_TYPES, agentFields.promptType)
+  promptType: PromptType | null;
+
+  @IdField({ description: 'Identifier' })
+  id: string;
+
+  @StringField(agentFields.name)
+  name: string | null;
+
+  @TimestampField(agentFields.created_at)
+  created_at: string;
+
+  @TimestampField(agentFields.updated_at)
+  updated_at: string;
+
+  @StringField({ ...agentFields.apiKey, minLength: 0 })
+  apiKey: string;
+
+  @StringField(agentFields.assistantId)
+  assistantId: string;
+
+  @IdField(agentFields.createdByUserId)
+  createdByUserId: string;
+
+  @TimestampField(agentFields.deletedAt)
+  deletedAt: string | null;
+
+  @StringField(agentFields.language)
+  language: string | null;
+
+  @StringField(agentFields.phoneNumber)
+  phoneNumber: string | null;
+
+  @StringField(agentFields.prompt)
+  prompt: string | null;
+
+  @IdField(agentFields.workspaceId)
+  workspaceId: string | null;
+
+  @BooleanField(agentFields.callMonitoring)
+  callMonitoring: boolean;
+
+  @BooleanField(agentFields.isUsingDefaultApiKey)
+  isUsingDefaultApiKey: boolean | null;
+
+  @UrlField(agentFields.webhookUrl)
+  webhookUrl: string | null;
+
+  @StringField(agentFields.phoneNumberId)
+  phoneNumberId: string | null;
+
+  @StringField(agentFields.webhookSecret)
+  webhookSecret: string | null;
+}

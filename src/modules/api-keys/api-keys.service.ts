@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Identity, Role } from '../../platform/access/caller.js';
+import type { Plan } from '../../platform/config/plans.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Database, type Statement } from '../../platform/database/database.js';
+import { Notifications } from '../../platform/database/notifications.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { generateKey, hashKey, isAcceptableKey, keyPrefix } from './key-format.js';
+
+/** Sent by triggers on `api_keys` and `workspaces` whenever what a key may do changes. */
+export const KEYS_CHANGED = 'api_keys_changed';
+/** Bounds the cache; the oldest entry goes first. */
+const CACHE_SIZE = 10_000;
+
+const FIND_KEY: Statement = {
+  name: 'api_keys_find',
+  text: `SELECT k.id, k.workspace_id AS "workspaceId", k.user_id AS "userId", k.role, k.expires_at AS "expiresAt",
+                w.plan, w.requests_per_minute AS "requestsPerMinute"
+           FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id
+          WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+};
+
+interface KeyRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: Role;
+  readonly expiresAt: Date | null;
+  readonly plan: Plan;
+  readonly requestsPerMinute: number | null;
+}
+
+interface CachedKey {
+  readonly identity: Identity;
+  /** Milliseconds since the epoch; Infinity for a key that does not expire. */
+  readonly expiresAt: number;
+}
+
+const INVALID: Identity = { kind: 'invalid' };
+
+export interface NewApiKey {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly role: Role;
+  /** A value chosen by the administrator instead of a generated one. */
+  readonly value?: string | undefined;
+}
+
+/** Service credentials: made, revoked, and looked up on every request. */
+@Injectable()
+export class ApiKeysService implements OnModuleInit {
+  private readonly cache = new Map<string, CachedKey>();
+  private readonly lookups = new Map<string, Promise<CachedKey>>();
+  /** Counts the changes heard of, so that a look-up begun before one is not cached after it. */
+  private changes = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    notifications.subscribe(KEYS_CHANGED, () => this.forget());
+  }
+
+  onModuleInit(): void {
+    this.forget();
+  }
+
+  /** Whom a key speaks for. Never throws: an unreachable database is an identity of its own. */
+  async identify(key: string): Promise<Identity> {
+    if (!isAcceptableKey(key)) return INVALID;
+    const hash = hashKey(key);
+    // Without notifications a revocation would go unheard, so the cache is bypassed.
+    const cached = this.notifications.live ? this.cache.get(hash) : undefined;
+    try {
+      const { identity, expiresAt } = cached ?? (await this.lookUpOnce(hash));
+      return expiresAt > Date.now() ? identity : INVALID;
+    } catch (cause) {
+      return { kind: 'unknown', cause };
+    }
+  }
+
+  /** Makes a key. @returns it with its value, which is stored nowhere. */
+  async create(input: NewApiKey): Promise<{ apiKey: ApiKeyEntity; value: string }> {
+    const value = input.value ?? generateKey();
+    const { manager } = this.database;
+    const apiKey = await manager.save(
+      manager.create(ApiKeyEntity, {
+        id: randomUUID(),
+        workspaceId: input.workspaceId,
+        userId: input.userId,
+        createdByUserId: input.userId,
+        name: input.name,
+        role: input.role,
+        prefix: keyPrefix(value),
+        hash: hashKey(value),
+        lastUsedAt: null,
+        expiresAt: null,
+        revokedAt: null,
+      }),
+    );
+    return { apiKey, value };
+  }
+
+  async list(workspaceId: string): Promise<ApiKeyEntity[]> {
+    return this.database.manager.find(ApiKeyEntity, { where: { workspaceId }, order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /**
+   * Ends a key on every process within a second.
+   * @throws DomainError NOT_FOUND when there is no such key, or it was revoked before
+   */
+  async revoke(id: string): Promise<void> {
+    const { affected } = await this.database.manager
+      .createQueryBuilder()
+      .update(ApiKeyEntity)
+      .set({ revokedAt: () => 'now()' })
+      .where('id = :id AND revoked_at IS NULL', { id })
+      .execute();
+    if (affected === 0) throw notFound();
+  }
+
+  /** Many requests with one new key cause one look-up. */
+  private lookUpOnce(hash: string): Promise<CachedKey> {
+    const running = this.lookups.get(hash);
+    if (running) return running;
+    const lookup = this.lookUp(hash).finally(() => {
+      if (this.lookups.get(hash) === lookup) this.lookups.delete(hash);
+    });
+    this.lookups.set(hash, lookup);
+    return lookup;
+  }
+
+  private async lookUp(hash: string): Promise<CachedKey> {
+    const changesBefore = this.changes;
+    const [row] = await this.database.query<KeyRow>(FIND_KEY, [hash]);
+    const found = row ? this.toCached(row) : { identity: INVALID, expiresAt: Infinity };
+    if (this.changes === changesBefore && this.notifications.live) this.remember(hash, found);
+    return found;
+  }
+
+  private toCached(row: KeyRow): CachedKey {
+    const { workspaceId, userId, role, id: apiKeyId, plan } = row;
+    const requestsPerMinute = row.requestsPerMinute ?? this.settings.planLimits[plan];
+    return {
+      identity: { kind: 'caller', caller: { workspaceId, userId, role, apiKeyId, requestsPerMinute } },
+      expiresAt: row.expiresAt?.getTime() ?? Infinity,
+    };
+  }
+
+  private remember(hash: string, entry: CachedKey): void {
+    const oldest = this.cache.size >= CACHE_SIZE ? this.cache.keys().next().value : undefined;
+    if (oldest !== undefined) this.cache.delete(oldest);
+    this.cache.set(hash, entry);
+  }
+
+  private forget(): void {
+    this.changes++;
+    this.cache.clear();
+    // A look-up under way may have read the state before the change: the next request starts its own.
+    this.lookups.clear();
+  }
+}

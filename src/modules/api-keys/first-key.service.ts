@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { type NewWorkspace, WorkspacesService } from '../workspaces/workspaces.service.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+export interface FirstKey {
+  readonly workspaceId: string;
+  readonly userId: string;
+  /** Shown once. */
+  readonly apiKey: string;
+}
+
+/** Makes workspaces ready for use: with an owner and an ADMIN key. */
+@Injectable()
+export class FirstKeyService {
+  constructor(
+    private readonly database: Database,
+    private readonly workspaces: WorkspacesService,
+    private readonly apiKeys: ApiKeysService,
+  ) {}
+
+  /** A workspace with an owner and an ADMIN key. */
+  async createWorkspace(input: NewWorkspace, value?: string): Promise<FirstKey> {
+    return this.database.transaction(async () => {
+      const { workspace, owner } = await this.workspaces.create(input);
+      const key = await this.apiKeys.create({
+        workspaceId: workspace.id,
+        userId: owner.id,
+        name: 'First key',
+        role: 'ADMIN',
+        value,
+      });
+      return { workspaceId: workspace.id, userId: owner.id, apiKey: key.value };
+    });
+  }
+
+  /**
+   * The first workspace of an empty database.
+   * @param value the key to use instead of a generated one
+   * @returns undefined when there is a workspace already
+   */
+  async bootstrap(value: string | undefined): Promise<FirstKey | undefined> {
+    return this.database.transaction(async (manager) => {
+      // Of several processes that start on an empty database one makes the workspace and the others wait for it.
+      await manager.query('LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE');
+      return (await this.workspaces.isEmpty()) ? this.createWorkspace({ name: 'Default' }, value) : undefined;
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+
+/** A test scenario as it is answered (contract, "Evaluation"). */
+export class Evaluation {
+  @IdField({ description: 'Identifier' })
+  id: string;
+
+  @TimestampField({ description: 'When it was created' })
+  createdAt: string;
+
+  @TimestampField({ description: 'When it was last changed' })
+  updatedAt: string;
+
+  @StringField({ description: 'Name for people', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
+  name: string;
+
+  @StringField({
+    description: 'What the caller wants and knows',
+    example: 'You want a table for four on Friday at 19:30 under the name Rossi.',
+    maxLength: MAX_LENGTH.text,
+  })
+  scenarioText: string;
+
+  @StringField({ description: 'What holds beyond the scenario', example: 'Be polite.', maxLength: MAX_LENGTH.text })
+  generalInstructions: string;
+
+  @IdField({ description: 'Personality of the caller' })
+  personalityId: string;
+
+  @IdField({ description: 'Agent under test' })
+  agentId: string;
+
+  @IdField({ description: 'User that created it' })
+  createdByUserId: string;
+
+  @IdField({ description: 'Workspace that it belongs to' })
+  workspaceId: string;
+
+  @StringField({ description: 'Number that the call uses; may be empty', example: '+15550100', maxLength: MAX_LENGTH.identifier })
+  vendorCallPhoneNumber: string;
+}

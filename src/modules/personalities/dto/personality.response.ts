@@ -1,0 +1,51 @@
+import { BooleanField, EnumField, IdField, NumberField, StringField, TimestampField } from '../../../platform/http/fields.js';
+import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
+import { personalityFields } from './personality.fields.js';
+
+/** A simulated caller as it is answered (contract, "Personality"). */
+export class Personality {
+  @EnumField(GENDERS, personalityFields.gender)
+  gender: Gender;
+
+  @EnumField(PERSONALITY_PROVIDERS, personalityFields.provider)
+  provider: PersonalityProvider;
+
+  @IdField({ description: 'Identifier' })
+  id: string;
+
+  @TimestampField({ description: 'When it was created' })
+  createdAt: string;
+
+  @TimestampField({ description: 'When it was last changed' })
+  updatedAt: string;
+
+  @TimestampField({ description: 'When it was created; the same as `createdAt`' })
+  created_at: string;
+
+  @StringField(personalityFields.name)
+  name: string;
+
+  @StringField(personalityFields.description)
+  description: string;
+
+  @StringField(personalityFields.prompt)
+  prompt: string;
+
+  @NumberField(personalityFields.temperature)
+  temperature: number;
+
+  @StringField(personalityFields.accent)
+  accent: string;
+
+  @BooleanField(personalityFields.backgroundNoise)
+  backgroundNoise: boolean;
+
+  @IdField({ description: 'User that created it' })
+  createdByUserId: string;
+
+  @IdField({ description: 'Workspace that it belongs to' })
+  workspaceId: string;
+
+  @StringField(personalityFields.voice_id)
+  voice_id: string;
+}

@@ -1,0 +1,95 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../platform/access/access.decorators.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { type Page, PageQuery } from '../../platform/http/pagination.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/personality.requests.js';
+import { Personality } from './dto/personality.response.js';
+import { PersonalitiesService } from './personalities.service.js';
+
+const tag = 'Personalities';
+const path = { id: 'Identifier of the personality' };
+
+@Controller('personalities')
+export class PersonalitiesController {
+  constructor(private readonly service: PersonalitiesService) {}
+
+  @Operation({
+    summary: 'Create a personality',
+    tag,
+    access: 'EDITOR',
+    body: {
+      type: CreatePersonalityRequest,
+      example: {
+        name: 'Impatient regular',
+        description: 'Calls on the way home and wants the usual table',
+        prompt: 'You are in a hurry. You interrupt when an answer is long.',
+        temperature: 0.7,
+        accent: 'Scottish',
+        backgroundNoise: true,
+        voice_id: 'voice-1',
+      },
+    },
+    answer: { shape: 'data', type: Personality, message: 'Personality created successfully', status: 201 },
+  })
+  @Post()
+  createPersonality(@CurrentCaller() caller: Caller, @Body() body: CreatePersonalityRequest): Promise<Personality> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    summary: 'List personalities',
+    description: 'Newest first.',
+    tag,
+    access: 'VIEWER',
+    query: true,
+    answer: { shape: 'page', type: Personality, message: 'Personalities retrieved successfully' },
+  })
+  @Get()
+  listPersonalities(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<Personality>> {
+    return this.service.list(caller, query);
+  }
+
+  @Operation({
+    summary: 'Read a personality',
+    tag,
+    access: 'VIEWER',
+    path,
+    answer: { shape: 'data', type: Personality, message: 'Personality retrieved successfully' },
+  })
+  @Get(':id')
+  getPersonality(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Personality> {
+    return this.service.get(caller, id);
+  }
+
+  @Operation({
+    summary: 'Change a personality',
+    description: 'Changes the fields that are given and leaves the others as they are.',
+    tag,
+    access: 'EDITOR',
+    path,
+    body: { type: UpdatePersonalityRequest, example: { temperature: 1.1, accent: 'Irish' } },
+    answer: { shape: 'data', type: Personality, message: 'Personality updated successfully' },
+  })
+  @Patch(':id')
+  updatePersonality(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdatePersonalityRequest,
+  ): Promise<Personality> {
+    return this.service.update(caller, id, body);
+  }
+
+  @Operation({
+    summary: 'Delete a personality',
+    description: 'Evaluations that use it stay as they are; no run can start on them until they use another one.',
+    tag,
+    access: 'EDITOR',
+    path,
+    answer: { shape: 'message', message: 'Personality deleted successfully' },
+  })
+  @Delete(':id')
+  deletePersonality(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
+    return this.service.delete(caller, id);
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../../platform/database/database.js';
+import { readPage } from '../../platform/database/page-query.js';
+import type { PersonalityEntity } from './personality.entity.js';
+
+const COLUMNS = `p.id, p.workspace_id AS "workspaceId", p.created_by_user_id AS "createdByUserId", p.name, p.description,
+  p.prompt, p.temperature, p.accent, p.background_noise AS "backgroundNoise", p.gender, p.provider,
+  p.voice_id AS "voiceId", p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.deleted_at AS "deletedAt"`;
+
+const FIND: Statement = {
+  name: 'personalities_find',
+  text: `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`,
+};
+
+const LIST = {
+  name: 'personalities_page',
+  columns: COLUMNS,
+  from: 'personalities p',
+  where: 'p.workspace_id = $1 AND p.deleted_at IS NULL',
+};
+
+const SOFT_DELETE: Statement = {
+  name: 'personalities_soft_delete',
+  text: `UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
+};
+
+/** Explicit SQL for what every client asks most. */
+@Injectable()
+export class PersonalitiesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** A personality that is not deleted, of whichever workspace. */
+  async find(id: string): Promise<PersonalityEntity | undefined> {
+    const [row] = await this.database.query<PersonalityEntity>(FIND, [id]);
+    return row;
+  }
+
+  async page(workspaceId: string, page: { limit: number; offset: number }): Promise<{ rows: PersonalityEntity[]; total: number }> {
+    return readPage<PersonalityEntity>(this.database, LIST, [workspaceId], page);
+  }
+
+  /** @returns whether it was there to be deleted */
+  async softDelete(id: string): Promise<boolean> {
+    return (await this.database.query(SOFT_DELETE, [id])).length > 0;
+  }
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import type { Caller } from '../../platform/access/caller.js';
+import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
+import { Database } from '../../platform/database/database.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { uuidOrNotFound } from '../../platform/http/ids.js';
+import { type Page, type PageQuery, window } from '../../platform/http/pagination.js';
+import type { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/personality.requests.js';
+import type { Personality } from './dto/personality.response.js';
+import { PersonalitiesRepository } from './personalities.repository.js';
+import { PersonalityEntity } from './personality.entity.js';
+
+/** The simulated callers of a workspace. */
+@Injectable()
+export class PersonalitiesService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: PersonalitiesRepository,
+  ) {}
+
+  /** @throws DomainError FORBIDDEN for another workspace's id */
+  async create(caller: Caller, input: CreatePersonalityRequest): Promise<Personality> {
+    requireOwnWorkspace(caller, input.workspaceId);
+    const { manager } = this.database;
+    const personality = await manager.save(
+      manager.create(PersonalityEntity, {
+        id: randomUUID(),
+        workspaceId: caller.workspaceId,
+        createdByUserId: caller.userId,
+        name: input.name,
+        description: input.description ?? '',
+        prompt: input.prompt ?? '',
+        temperature: input.temperature ?? 0.7,
+        accent: input.accent ?? '',
+        backgroundNoise: input.backgroundNoise ?? false,
+        gender: input.gender ?? 'FEMALE',
+        provider: input.provider ?? 'PERSONALITY_PROVIDER_1',
+        voiceId: input.voice_id ?? '',
+        deletedAt: null,
+      }),
+    );
+    return toResponse(personality);
+  }
+
+  async list(caller: Caller, query: PageQuery): Promise<Page<Personality>> {
+    const { page, limit, offset } = window(query);
+    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
+    return { items: rows.map(toResponse), total, page, limit };
+  }
+
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for a personality of another workspace */
+  async get(caller: Caller, id: string): Promise<Personality> {
+    return toResponse(own(caller, await this.repository.find(uuidOrNotFound(id))));
+  }
+
+  /** @throws DomainError as `get` does */
+  async update(caller: Caller, id: string, { voice_id: voiceId, ...changes }: UpdatePersonalityRequest): Promise<Personality> {
+    return this.database.transaction(async (manager) => {
+      const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
+      const found = await manager.findOne(PersonalityEntity, { where, lock: { mode: 'pessimistic_write' } });
+      const personality = own(caller, found);
+      manager.merge(PersonalityEntity, personality, { ...changes, ...(voiceId !== undefined && { voiceId }) });
+      return toResponse(await manager.save(personality));
+    });
+  }
+
+  /** Soft: evaluations that use it stay as they are. @throws DomainError as `get` does */
+  async delete(caller: Caller, id: string): Promise<void> {
+    const personality = own(caller, await this.repository.find(uuidOrNotFound(id)));
+    if (!(await this.repository.softDelete(personality.id))) throw notFound();
+  }
+}
+
+function toResponse(row: PersonalityEntity): Personality {
+  const createdAt = row.createdAt.toISOString();
+  return {
+    gender: row.gender,
+    provider: row.provider,
+    id: row.id,
+    createdAt,
+    updatedAt: row.updatedAt.toISOString(),
+    created_at: createdAt,
+    name: row.name,
+    description: row.description,
+    prompt: row.prompt,
+    temperature: row.temperature,
+    accent: row.accent,
+    backgroundNoise: row.backgroundNoise,
+    createdByUserId: row.createdByUserId,
+    workspaceId: row.workspaceId,
+    voice_id: row.voiceId,
+  };
+}

@@ -1,0 +1,67 @@
+import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+
+export const GENDERS = ['MALE', 'FEMALE'] as const;
+export type Gender = (typeof GENDERS)[number];
+
+export const PERSONALITY_PROVIDERS = [
+  'PERSONALITY_PROVIDER_1',
+  'PERSONALITY_PROVIDER_2',
+  'PERSONALITY_PROVIDER_3',
+  'PERSONALITY_PROVIDER_4',
+] as const;
+export type PersonalityProvider = (typeof PERSONALITY_PROVIDERS)[number];
+
+/** A simulated caller: how it sounds and how it behaves. */
+@Entity('personalities')
+@Index('personalities_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Check('personalities_gender_check', `gender IN ('MALE', 'FEMALE')`)
+@Check('personalities_provider_check', `provider IN (${PERSONALITY_PROVIDERS.map((p) => `'${p}'`).join(', ')})`)
+@Check('personalities_temperature_check', 'temperature BETWEEN 0 AND 2')
+export class PersonalityEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'personalities_pkey' })
+  id: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'personalities_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @ForeignKey('UserEntity', { name: 'personalities_created_by_user_id_fkey' })
+  @Column({ name: 'created_by_user_id', type: 'uuid' })
+  createdByUserId: string;
+
+  @Column({ type: 'text' })
+  name: string;
+
+  @Column({ type: 'text' })
+  description: string;
+
+  @Column({ type: 'text' })
+  prompt: string;
+
+  @Column({ type: 'double precision' })
+  temperature: number;
+
+  @Column({ type: 'text' })
+  accent: string;
+
+  @Column({ name: 'background_noise', type: 'boolean' })
+  backgroundNoise: boolean;
+
+  @Column({ type: 'text' })
+  gender: Gender;
+
+  @Column({ type: 'text' })
+  provider: PersonalityProvider;
+
+  @Column({ name: 'voice_id', type: 'text' })
+  voiceId: string;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt: Date;
+
+  @Column({ name: 'deleted_at', type: 'timestamptz', precision: 3, nullable: true })
+  deletedAt: Date | null;
+}

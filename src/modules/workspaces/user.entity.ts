@@ -1,0 +1,19 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+
+/** A member of a workspace: whom resources record as their creator. */
+@Entity('users')
+export class UserEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'users_pkey' })
+  id: string;
+
+  @Index('users_workspace_id_idx')
+  @ForeignKey('WorkspaceEntity', { name: 'users_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @Column({ type: 'text' })
+  name: string;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Plan } from '../../platform/config/plans.js';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+import { UserEntity } from './user.entity.js';
+import { WorkspaceEntity } from './workspace.entity.js';
+
+export interface NewWorkspace {
+  readonly name: string;
+  readonly plan?: Plan | undefined;
+  readonly requestsPerMinute?: number | undefined;
+}
+
+/** Workspaces and their members; what an administrator manages. */
+@Injectable()
+export class WorkspacesService {
+  constructor(
+    private readonly database: Database,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** Makes a workspace with an owner. */
+  async create(input: NewWorkspace): Promise<{ workspace: WorkspaceEntity; owner: UserEntity }> {
+    return this.database.transaction(async (manager) => {
+      const workspace = await manager.save(
+        manager.create(WorkspaceEntity, {
+          id: randomUUID(),
+          name: input.name,
+          plan: input.plan ?? this.settings.defaultPlan,
+          requestsPerMinute: input.requestsPerMinute ?? null,
+          scoreThreshold: null,
+        }),
+      );
+      const owner = await manager.save(
+        manager.create(UserEntity, { id: randomUUID(), workspaceId: workspace.id, name: 'Owner' }),
+      );
+      return { workspace, owner };
+    });
+  }
+
+  async list(): Promise<WorkspaceEntity[]> {
+    return this.database.manager.find(WorkspaceEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return !(await this.database.manager.existsBy(WorkspaceEntity, {}));
+  }
+
+  /** @throws DomainError NOT_FOUND */
+  async get(id: string): Promise<WorkspaceEntity> {
+    const workspace = await this.database.manager.findOneBy(WorkspaceEntity, { id });
+    if (!workspace) throw notFound();
+    return workspace;
+  }
+
+  /**
+   * The member whom a key made by an administrator belongs to: the first one.
+   * @throws DomainError NOT_FOUND
+   */
+  async owner(workspaceId: string): Promise<UserEntity> {
+    const [owner] = await this.database.manager.find(UserEntity, {
+      where: { workspaceId },
+      order: { createdAt: 'ASC' },
+      take: 1,
+    });
+    if (!owner) throw notFound();
+    return owner;
+  }
+
+  /**
+   * Changes the plan, and the workspace's own rate when one is given (null removes it).
+   * @throws DomainError NOT_FOUND
+   */
+  async setPlan(id: string, plan: Plan, requestsPerMinute?: number | null): Promise<WorkspaceEntity> {
+    const workspace = await this.get(id);
+    workspace.plan = plan;
+    if (requestsPerMinute !== undefined) workspace.requestsPerMinute = requestsPerMinute;
+    return this.database.manager.save(workspace);
+  }
+}
