@@ -22,11 +22,18 @@ const shared = {
   transformIgnorePatterns: ['/node_modules/(?!@nestjs/)'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   setupFiles: ['reflect-metadata'],
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
+
+const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
 export default {
   testTimeout: 60_000,
+  reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'] },
+    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'),
+    project('integration', '<rootDir>/test/integration/**/*.test.ts'),
+    project('e2e', '<rootDir>/test/e2e/**/*.test.ts'),
   ],
 };

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entity.js';
+import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
+import { RunEntity } from '../../src/modules/runs/run.entity.js';
+
+/** Whose rows these are. */
+export interface Owner {
+  readonly workspaceId: string;
+  readonly userId: string;
+}
+
+/** An evaluation, with a personality of its own unless one is given. */
+export async function insertEvaluation(
+  manager: EntityManager,
+  { workspaceId, userId }: Owner,
+  agentId: string,
+  values: Partial<EvaluationEntity> = {},
+): Promise<EvaluationEntity> {
+  const personalityId = values.personalityId ?? (await insertPersonality(manager, { workspaceId, userId })).id;
+  return manager.save(
+    manager.create(EvaluationEntity, {
+      id: randomUUID(),
+      workspaceId,
+      agentId,
+      createdByUserId: userId,
+      name: 'Books a table for four',
+      scenarioText: 'You want a table for four on Friday at 19:30.',
+      generalInstructions: '',
+      vendorCallPhoneNumber: '',
+      deletedAt: null,
+      ...values,
+      personalityId,
+    }),
+  );
+}
+
+export async function insertPersonality(
+  manager: EntityManager,
+  { workspaceId, userId }: Owner,
+  values: Partial<PersonalityEntity> = {},
+): Promise<PersonalityEntity> {
+  return manager.save(
+    manager.create(PersonalityEntity, {
+      id: randomUUID(),
+      workspaceId,
+      createdByUserId: userId,
+      name: 'Impatient regular',
+      description: '',
+      prompt: '',
+      temperature: 0.7,
+      accent: '',
+      backgroundNoise: false,
+      gender: 'FEMALE',
+      provider: 'PERSONALITY_PROVIDER_1',
+      voiceId: '',
+      deletedAt: null,
+      ...values,
+    }),
+  );
+}
+
+export async function insertRun(
+  manager: EntityManager,
+  { workspaceId, userId }: Owner,
+  agentId: string,
+  values: Partial<RunEntity> = {},
+): Promise<RunEntity> {
+  return manager.save(
+    manager.create(RunEntity, {
+      id: randomUUID(),
+      workspaceId,
+      agentId,
+      userId,
+      label: 'READ',
+      name: 'Nightly',
+      status: 'COMPLETED',
+      score: 92.5,
+      totalCalls: 12,
+      ...values,
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+/** An answer as a client sees it. */
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+
+/** Speaks JSON to a running service over a real socket. */
+export class HttpClient {
+  constructor(
+    private readonly url: string,
+    private readonly key?: string,
+  ) {}
+
+  as(key: string | undefined): HttpClient {
+    return new HttpClient(this.url, key);
+  }
+
+  get<Body = any>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.send('GET', path, undefined, headers);
+  }
+  post<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.send('POST', path, body, headers);
+  }
+  patch<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.send('PATCH', path, body, headers);
+  }
+  delete<Body = any>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.send('DELETE', path, undefined, headers);
+  }
+
+  /** @param body an object is sent as JSON; a string or buffer as it is */
+  async send<Body = any>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isRaw ? (body as BodyInit) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body };
+  }
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { type DestinationStream, type Logger } from 'pino';
+import { createDataSource } from '../../ormconfig.js';
+import { createApp } from '../../src/app.setup.js';
+import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
+import type { NewWorkspace } from '../../src/modules/workspaces/workspaces.service.js';
+import { readSettings, type Settings } from '../../src/platform/config/settings.js';
+import { checkCanary } from '../../src/platform/encryption/canary.js';
+import { KeyRing } from '../../src/platform/encryption/key-ring.js';
+import { createLogger } from '../../src/platform/observability/logger.js';
+import { createTestDatabase } from './test-database.js';
+
+/** The whole service as it runs, on a free port of the loopback and a database of its own. */
+export interface TestApp {
+  readonly url: string;
+  readonly nest: NestExpressApplication;
+  readonly databaseUrl: string;
+  readonly keyRing: KeyRing;
+  /** A workspace with an ADMIN key and a limit that no test reaches, unless it asks for another. */
+  createWorkspace(input?: Partial<NewWorkspace>): Promise<FirstKey>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** Settings as in the environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where log lines go; nowhere unless given. */
+  readonly log?: DestinationStream;
+  /** An existing database instead of one of its own; the caller drops it. */
+  readonly databaseUrl?: string;
+}
+
+export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptions = {}): Promise<TestApp> {
+  const database = databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: async () => {} };
+  const settings: Settings = readSettings({ PLAN_FREE_REQUESTS_PER_MINUTE: '1000000', DATABASE_POOL_SIZE: '5', ...env });
+  const keyRing = new KeyRing([{ id: 'test', key: TEST_KEY }]);
+  const dataSource = await createDataSource(database.url, settings.databasePoolSize).initialize();
+  await checkCanary(dataSource, keyRing);
+  const logger: Logger = createLogger({ logLevel: log ? 'debug' : 'silent', logFormat: 'json' }, log);
+  const { nest } = await createApp({ settings, dataSource, databaseUrl: database.url, keyRing }, logger);
+  await nest.listen(0, '127.0.0.1');
+  const { port } = nest.getHttpServer().address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    nest,
+    databaseUrl: database.url,
+    keyRing,
+    createWorkspace: (input) =>
+      nest.get(FirstKeyService).createWorkspace({ name: 'Test', plan: 'ENTERPRISE', requestsPerMinute: 1_000_000, ...input }),
+    close: async () => {
+      nest.getHttpServer().closeAllConnections();
+      await nest.close();
+      await database.drop();
+    },
+  };
+}
+
+const TEST_KEY = randomBytes(32);
