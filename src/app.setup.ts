@@ -29,20 +29,34 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
   server.set('query parser', 'simple').set('trust proxy', settings.trustProxy);
   server.disable('x-powered-by').disable('etag');
 
-  const nest = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(foundation), new ExpressAdapter(server), {
-    // Bodies are read after the guards, by the body interceptor.
-    bodyParser: false,
-    logger: new NestLogger(logger),
-    abortOnError: false,
-  });
+  const nest = await NestFactory.create<NestExpressApplication>(
+    AppModule.forRoot(foundation),
+    new ExpressAdapter(server),
+    {
+      // Bodies are read after the guards, by the body interceptor.
+      bodyParser: false,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    },
+  );
   const metrics = new Metrics(nest.get(Database));
 
   nest.use(commonHeaders, requestLog(logger), metrics.middleware, repairRequestLine);
-  nest.use(helmet({ contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false } }));
+  nest.use(
+    helmet({
+      contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
+    }),
+  );
   if (settings.corsOrigins.length > 0) {
     nest.enableCors({
       origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
-      exposedHeaders: ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After'],
+      exposedHeaders: [
+        'X-Request-Id',
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'Retry-After',
+      ],
       maxAge: 600,
       // The preflight goes on to the guards, so that it is counted and carries the rate-limit headers too.
       preflightContinue: true,

@@ -75,9 +75,12 @@ async function connect(dataSource: DataSource, databaseUrl: string): Promise<voi
   try {
     await dataSource.initialize();
   } catch (cause) {
-    throw new StartError(`${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server runs`, {
-      cause,
-    });
+    throw new StartError(
+      `${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server runs`,
+      {
+        cause,
+      },
+    );
   }
   const [row] = await dataSource.query<{ version: number; name: string }[]>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,

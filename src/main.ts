@@ -52,7 +52,8 @@ async function listen(listening: Promise<unknown>, setting: string, port: number
   try {
     await listening;
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
+    const reason =
+      (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
     throw new StartError(`${setting}=${port} ${reason}. Set ${setting} to another port`, { cause });
   }
 }
@@ -64,7 +65,9 @@ function addressOf(host: string, bound: ReturnType<import('node:net').Server['ad
 }
 
 function fail(error: unknown): never {
-  process.stderr.write(isPlainError(error) ? `${error.message}\n` : `${error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(
+    isPlainError(error) ? `${error.message}\n` : `${error instanceof Error ? error.stack : String(error)}\n`,
+  );
   process.exit(1);
 }
 

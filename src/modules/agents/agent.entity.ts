@@ -1,6 +1,11 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 
-export const AGENT_PROVIDERS = ['AGENT_PROVIDER_1', 'AGENT_PROVIDER_2', 'AGENT_PROVIDER_3', 'AGENT_PROVIDER_4'] as const;
+export const AGENT_PROVIDERS = [
+  'AGENT_PROVIDER_1',
+  'AGENT_PROVIDER_2',
+  'AGENT_PROVIDER_3',
+  'AGENT_PROVIDER_4',
+] as const;
 export type AgentProvider = (typeof AGENT_PROVIDERS)[number];
 
 export const AGENT_TYPES = ['INBOUND', 'OUTBOUND'] as const;

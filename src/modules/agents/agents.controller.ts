@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
-import type { Page } from '../../platform/http/pagination.js';
+import type { Page } from '../../platform/database/page.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { AgentsService } from './agents.service.js';
 import { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';

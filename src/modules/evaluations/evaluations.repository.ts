@@ -31,7 +31,10 @@ export class EvaluationsRepository {
     return row;
   }
 
-  async page(agentId: string, page: { limit: number; offset: number }): Promise<{ rows: EvaluationEntity[]; total: number }> {
+  async page(
+    agentId: string,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: EvaluationEntity[]; total: number }> {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
   }
 }

@@ -35,7 +35,10 @@ export class PersonalitiesRepository {
     return row;
   }
 
-  async page(workspaceId: string, page: { limit: number; offset: number }): Promise<{ rows: PersonalityEntity[]; total: number }> {
+  async page(
+    workspaceId: string,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: PersonalityEntity[]; total: number }> {
     return readPage<PersonalityEntity>(this.database, LIST, [workspaceId], page);
   }
 

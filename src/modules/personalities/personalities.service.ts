@@ -5,8 +5,8 @@ import type { Caller } from '../../platform/access/caller.js';
 import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/errors/domain-error.js';
-import { uuidOrNotFound } from '../../platform/http/ids.js';
-import { type Page, type PageQuery, window } from '../../platform/http/pagination.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import type { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/personality.requests.js';
 import type { Personality } from './dto/personality.response.js';
 import { PersonalitiesRepository } from './personalities.repository.js';
@@ -44,7 +44,7 @@ export class PersonalitiesService {
     return toResponse(personality);
   }
 
-  async list(caller: Caller, query: PageQuery): Promise<Page<Personality>> {
+  async list(caller: Caller, query: PageRequest): Promise<Page<Personality>> {
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
     return { items: rows.map(toResponse), total, page, limit };
@@ -56,7 +56,11 @@ export class PersonalitiesService {
   }
 
   /** @throws DomainError as `get` does */
-  async update(caller: Caller, id: string, { voice_id: voiceId, ...changes }: UpdatePersonalityRequest): Promise<Personality> {
+  async update(
+    caller: Caller,
+    id: string,
+    { voice_id: voiceId, ...changes }: UpdatePersonalityRequest,
+  ): Promise<Personality> {
     return this.database.transaction(async (manager) => {
       const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
       const found = await manager.findOne(PersonalityEntity, { where, lock: { mode: 'pessimistic_write' } });

@@ -20,11 +20,10 @@ export class ProviderKeysService {
   /** Sets the default key that agents with `isUsingDefaultApiKey` call with. */
   async put(workspaceId: string, provider: string, apiKey: string): Promise<void> {
     const sealed = this.keyRing.encrypt(apiKey, providerKeyPurpose(workspaceId, provider));
-    await this.database.manager.upsert(
-      ProviderKeyEntity,
-      { workspaceId, provider, apiKey: sealed },
-      ['workspaceId', 'provider'],
-    );
+    await this.database.manager.upsert(ProviderKeyEntity, { workspaceId, provider, apiKey: sealed }, [
+      'workspaceId',
+      'provider',
+    ]);
   }
 
   /** The clear value of a key as stored. */

@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { type Page, PageQuery } from '../../platform/http/pagination.js';
+import type { Page } from '../../platform/database/page.js';
+import { PageQuery } from '../../platform/http/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { Run, RunMetrics } from './dto/run.responses.js';
 import { RunsService } from './runs.service.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { own } from '../../platform/access/ownership.js';
-import { uuidOrNotFound } from '../../platform/http/ids.js';
-import { type Page, type PageQuery, window } from '../../platform/http/pagination.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunMetrics } from './dto/run.responses.js';
 import type { RunEntity } from './run.entity.js';
@@ -17,7 +17,7 @@ export class RunsService {
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN, of the agent */
-  async list(caller: Caller, agentId: string, query: PageQuery): Promise<Page<Run>> {
+  async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Run>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(agentId, { limit, offset });

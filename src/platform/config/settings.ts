@@ -87,7 +87,9 @@ const trustProxy = makeValidator<TrustProxy>((input) => {
   const entries = list(input);
   for (const entry of entries) {
     if (!named.includes(entry) && !ipaddr.isValid(entry) && !ipaddr.isValidCIDR(entry)) {
-      throw new EnvError('must be false, true, a number of proxies, or a comma-separated list of addresses or networks');
+      throw new EnvError(
+        'must be false, true, a number of proxies, or a comma-separated list of addresses or networks',
+      );
     }
   }
   return entries;

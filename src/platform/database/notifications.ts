@@ -61,7 +61,8 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
     client.on('notification', ({ channel, payload }) => this.events.emit(channel, payload ?? ''));
     try {
       await client.connect();
-      for (const channel of this.events.eventNames()) await client.query(`LISTEN ${client.escapeIdentifier(String(channel))}`);
+      for (const channel of this.events.eventNames())
+        await client.query(`LISTEN ${client.escapeIdentifier(String(channel))}`);
     } catch (error) {
       await client.end().catch(() => undefined);
       if (this.client === undefined) this.retry();

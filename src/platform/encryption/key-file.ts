@@ -8,7 +8,9 @@ import { type EncryptionKeySetting, parseEncryptionKeys, SettingsError } from '.
  * @returns the keys, and whether the file was made just now
  * @throws SettingsError when the file cannot be read, made or understood
  */
-export async function loadOrCreateKeyFile(dataDir: string): Promise<{ keys: EncryptionKeySetting[]; created: boolean }> {
+export async function loadOrCreateKeyFile(
+  dataDir: string,
+): Promise<{ keys: EncryptionKeySetting[]; created: boolean }> {
   const file = path.join(dataDir, 'encryption-keys');
   try {
     await mkdir(dataDir, { recursive: true });
@@ -41,7 +43,10 @@ async function readWhenWritten(file: string): Promise<string> {
 
 function unusable(file: string, cause: unknown): SettingsError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new SettingsError(`The encryption keys in ${file} cannot be used: ${reason}. Restore the file, or set ENCRYPTION_KEYS`, {
-    cause,
-  });
+  return new SettingsError(
+    `The encryption keys in ${file} cannot be used: ${reason}. Restore the file, or set ENCRYPTION_KEYS`,
+    {
+      cause,
+    },
+  );
 }

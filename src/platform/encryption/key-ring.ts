@@ -43,7 +43,9 @@ export class KeyRing {
     if (!key) throw new DecryptionError(`No encryption key with the id "${keyId}" is configured`);
     const sealed = Buffer.from(stored.slice(dot + 1), 'base64url');
     try {
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAAD(Buffer.from(purpose));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
       return decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
@@ -52,8 +54,8 @@ export class KeyRing {
     }
   }
 
-  /** Whether a stored secret should be encrypted anew, because another key than the first one sealed it. */
-  isOutdated(stored: string): boolean {
-    return !stored.startsWith(`${this.first.id}.`);
+  /** The id of the key that encrypts; what it sealed begins with it and a dot. */
+  get firstId(): string {
+    return this.first.id;
   }
 }

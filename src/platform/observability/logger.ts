@@ -18,12 +18,14 @@ export function createLogger(
   const options = {
     level: logLevel,
     redact: { paths: REDACTED, censor: '[redacted]' },
-    serializers: { err: loggedError },
+    serializers: { err: (error: unknown) => (error instanceof Error ? loggedError(error) : error) },
     base: null,
   };
   const out =
     destination ??
-    (logFormat === 'pretty' ? pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true }) : pino.destination(1));
+    (logFormat === 'pretty'
+      ? pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true })
+      : pino.destination(1));
   return pino(options, out);
 }
 
@@ -39,8 +41,7 @@ interface LoggedError {
  * What is logged of an error. Nothing else of it: the driver's errors carry the statement's parameters, and those are
  * prompts and credentials.
  */
-export function loggedError(error: unknown, depth = 0): LoggedError | unknown {
-  if (!(error instanceof Error)) return error;
+export function loggedError(error: Error, depth = 0): LoggedError {
   const { code } = error as { code?: unknown };
   return {
     type: error.constructor.name,
@@ -51,12 +52,15 @@ export function loggedError(error: unknown, depth = 0): LoggedError | unknown {
   };
 }
 
+/** Parts of Nest that report each module and route at every start. */
+const CHATTY = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+
 /** Nest's own messages through the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.write('info', message, rest);
+    this.write(CHATTY.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
   error(message: unknown, ...rest: unknown[]): void {
     this.write('error', message, rest);
@@ -74,7 +78,10 @@ export class NestLogger implements LoggerService {
   private write(level: 'info' | 'error' | 'warn' | 'debug' | 'trace', message: unknown, rest: unknown[]): void {
     // Nest passes the context last, and a stack before it with errors.
     const context = rest.at(-1);
-    const fields = { ...(typeof context === 'string' && { context }), ...(message instanceof Error && { err: message }) };
+    const fields = {
+      ...(typeof context === 'string' && { context }),
+      ...(message instanceof Error && { err: message }),
+    };
     this.logger[level](fields, message instanceof Error ? message.message : String(message));
   }
 }

@@ -4,8 +4,17 @@ import { MAX_LENGTH } from '../../../platform/http/fields.js';
 export const agentFields = {
   provider: { description: 'Voice-agent provider that the agent runs on', example: 'AGENT_PROVIDER_1' },
   type: { description: 'Whether the agent answers calls or makes them', example: 'INBOUND', nullable: true },
-  promptType: { description: 'Whether the agent works from one prompt or from several', example: 'SINGLE', nullable: true },
-  name: { description: 'Name for people', example: 'Bella Vista reservations', maxLength: MAX_LENGTH.name, nullable: true },
+  promptType: {
+    description: 'Whether the agent works from one prompt or from several',
+    example: 'SINGLE',
+    nullable: true,
+  },
+  name: {
+    description: 'Name for people',
+    example: 'Bella Vista reservations',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  },
   apiKey: {
     description: "Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one",
     example: 'provider-key-1',
@@ -18,15 +27,30 @@ export const agentFields = {
     maxLength: MAX_LENGTH.identifier,
     minLength: 1,
   },
-  language: { description: 'Language that the agent speaks', example: 'en-US', maxLength: MAX_LENGTH.identifier, nullable: true },
-  phoneNumber: { description: 'Number at which the agent is called', example: '+15550100', maxLength: MAX_LENGTH.identifier, nullable: true },
+  language: {
+    description: 'Language that the agent speaks',
+    example: 'en-US',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+  },
+  phoneNumber: {
+    description: 'Number at which the agent is called',
+    example: '+15550100',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+  },
   phoneNumberId: {
-    description: "Identifier of the number at the provider",
+    description: 'Identifier of the number at the provider',
     example: 'phone-1',
     maxLength: MAX_LENGTH.identifier,
     nullable: true,
   },
-  prompt: { description: "The agent's prompt", example: 'You take table reservations.', maxLength: MAX_LENGTH.text, nullable: true },
+  prompt: {
+    description: "The agent's prompt",
+    example: 'You take table reservations.',
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+  },
   workspaceId: { description: 'Workspace that the agent belongs to', nullable: true },
   callMonitoring: { description: 'Whether calls of the agent are monitored', example: false },
   isUsingDefaultApiKey: {
@@ -40,7 +64,7 @@ export const agentFields = {
     nullable: true,
   },
   webhookSecret: {
-    description: "Secret that signs the events sent to `webhookUrl`",
+    description: 'Secret that signs the events sent to `webhookUrl`',
     example: null,
     maxLength: MAX_LENGTH.credential,
     nullable: true,

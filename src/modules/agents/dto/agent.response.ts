@@ -1,5 +1,19 @@
-import { BooleanField, EnumField, IdField, StringField, TimestampField, UrlField } from '../../../platform/http/fields.js';
-import { AGENT_PROVIDERS, AGENT_TYPES, type AgentProvider, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
+import {
+  BooleanField,
+  EnumField,
+  IdField,
+  StringField,
+  TimestampField,
+  UrlField,
+} from '../../../platform/http/fields.js';
+import {
+  AGENT_PROVIDERS,
+  AGENT_TYPES,
+  type AgentProvider,
+  type AgentType,
+  PROMPT_TYPES,
+  type PromptType,
+} from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';
 
 /** An agent as it is answered; every field is always there (contract, "Agent"). */

@@ -36,6 +36,10 @@ export class Evaluation {
   @IdField({ description: 'Workspace that it belongs to' })
   workspaceId: string;
 
-  @StringField({ description: 'Number that the call uses; may be empty', example: '+15550100', maxLength: MAX_LENGTH.identifier })
+  @StringField({
+    description: 'Number that the call uses; may be empty',
+    example: '+15550100',
+    maxLength: MAX_LENGTH.identifier,
+  })
   vendorCallPhoneNumber: string;
 }

@@ -25,7 +25,11 @@ export class CreatePersonalityRequest {
   @EnumField(GENDERS, { ...personalityFields.gender, optional: true, default: 'FEMALE' })
   gender?: Gender;
 
-  @EnumField(PERSONALITY_PROVIDERS, { ...personalityFields.provider, optional: true, default: 'PERSONALITY_PROVIDER_1' })
+  @EnumField(PERSONALITY_PROVIDERS, {
+    ...personalityFields.provider,
+    optional: true,
+    default: 'PERSONALITY_PROVIDER_1',
+  })
   provider?: PersonalityProvider;
 
   @StringField({
@@ -41,6 +45,9 @@ export class CreatePersonalityRequest {
 }
 
 /** A partial update; the workspace cannot be changed. */
-export class UpdatePersonalityRequest extends PartialType(OmitType(CreatePersonalityRequest, ['workspaceId'] as const), {
-  skipNullProperties: false,
-}) {}
+export class UpdatePersonalityRequest extends PartialType(
+  OmitType(CreatePersonalityRequest, ['workspaceId'] as const),
+  {
+    skipNullProperties: false,
+  },
+) {}

@@ -1,4 +1,11 @@
-import { BooleanField, EnumField, IdField, NumberField, StringField, TimestampField } from '../../../platform/http/fields.js';
+import {
+  BooleanField,
+  EnumField,
+  IdField,
+  NumberField,
+  StringField,
+  TimestampField,
+} from '../../../platform/http/fields.js';
 import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
 import { personalityFields } from './personality.fields.js';
 

@@ -1,4 +1,12 @@
-import { EnumField, IdField, IntegerField, MAX_LENGTH, NumberField, StringField, TimestampField } from '../../../platform/http/fields.js';
+import {
+  EnumField,
+  IdField,
+  IntegerField,
+  MAX_LENGTH,
+  NumberField,
+  StringField,
+  TimestampField,
+} from '../../../platform/http/fields.js';
 import { RUN_LABELS, RUN_STATUSES, type RunLabel, type RunStatus } from '../run.entity.js';
 
 /** A run as it is answered (contract, "Run"). */
@@ -30,10 +38,18 @@ export class Run {
 
 /** What a run came to (contract, "Run metrics"). */
 export class RunMetrics {
-  @EnumField(RUN_STATUSES, { description: 'State of the run; `FAILED` when its gate was not met', example: 'COMPLETED' })
+  @EnumField(RUN_STATUSES, {
+    description: 'State of the run; `FAILED` when its gate was not met',
+    example: 'COMPLETED',
+  })
   status: RunStatus;
 
-  @NumberField({ description: 'Mean score of the calls that count; 0 while none has ended', example: 92.5, minimum: 0, maximum: 100 })
+  @NumberField({
+    description: 'Mean score of the calls that count; 0 while none has ended',
+    example: 92.5,
+    minimum: 0,
+    maximum: 100,
+  })
   score: number;
 
   @IntegerField({ description: 'Calls planned, whatever their state', example: 12, minimum: 0 })

@@ -1,0 +1,69 @@
+/** The boundaries of docs/architecture.md; each rule says why it is one. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file in two places, and Nest would need forwardRef for them.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'libs-stand-alone',
+      comment: 'A library must be usable and testable without the service, so it imports nothing of it.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^(src|test|bench|ormconfig)' },
+    },
+    {
+      name: 'libs-without-framework',
+      comment: 'The libraries outlive the choice of framework and ORM.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: 'node_modules/(@nestjs|typeorm)/' },
+    },
+    {
+      name: 'platform-knows-no-module',
+      comment: 'Every module stands on the platform; the other way round it could not be understood by itself.',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: '^src/(modules|admin)/|^src/[^/]+\\.ts$|^ormconfig' },
+    },
+    {
+      name: 'modules-meet-at-their-services',
+      comment:
+        "A module's tables and repository are its own: another one reaches it through its service or module file.",
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/' },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', '\\.(service|module)\\.ts$'] },
+    },
+    {
+      name: 'services-know-no-http',
+      comment: 'What a service does must be doable from a job or the command line as well.',
+      severity: 'error',
+      from: { path: '^src/modules/.*\\.(service|repository|entity)\\.ts$' },
+      to: {
+        path: '(^|node_modules/)(@nestjs/(platform-express|swagger)|express)/|^src/platform/(http|openapi|throttling)/',
+      },
+    },
+    {
+      name: 'only-the-top-puts-together',
+      comment: 'The entry points assemble the service; nothing else may reach up to them.',
+      severity: 'error',
+      from: { path: '^src/(modules|platform)/' },
+      to: { path: '^src/(main|foundation|app\\.setup|app\\.module)' },
+    },
+    {
+      name: 'tests-stay-out',
+      comment: 'The service must run without its tests and their libraries.',
+      severity: 'error',
+      from: { path: '^(src|libs|ormconfig)', pathNot: '\\.spec\\.ts$|/testing/' },
+      to: { path: '^test/|/testing/|node_modules/(jest|fast-check|supertest|ajv|playwright-core|@nestjs/testing)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

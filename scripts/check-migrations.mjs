@@ -1,0 +1,27 @@
+// Fails when the entities say something else about the tables than the migrations made.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openEmbeddedPostgres } from '../dist/libs/embedded-postgres/index.js';
+import { createDataSource } from '../dist/ormconfig.js';
+import { migrate } from '../dist/src/platform/database/migrate.js';
+
+const directory = await mkdtemp(path.join(tmpdir(), 'migration-drift-'));
+const server = await openEmbeddedPostgres({ directory, parameters: { fsync: 'off' } });
+try {
+  const dataSource = await createDataSource(server.url('postgres'), 2).initialize();
+  await migrate(dataSource);
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  await dataSource.destroy();
+  if (upQueries.length > 0) {
+    console.error('The entities differ from the migrations; a migration for this is missing:');
+    for (const { query } of upQueries) console.error(`  ${query}`);
+    process.exitCode = 1;
+  } else {
+    console.log('Entities and migrations agree');
+  }
+} finally {
+  await server.close();
+  await rm(directory, { recursive: true, force: true });
+}

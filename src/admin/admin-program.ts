@@ -1,0 +1,172 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Role, ROLES } from '../platform/access/caller.js';
+import { type Plan, PLANS } from '../platform/config/plans.js';
+import { uuidOrNotFound } from '../platform/database/ids.js';
+import { codePoints, MAX_LENGTH, textFault } from '../platform/http/fields.js';
+import type { Admin } from './admin.module.js';
+import { printTable } from './print.js';
+import { reEncrypt } from './re-encrypt.js';
+
+/** Opens the database, does the work and closes again. */
+export type WithAdmin = (work: (admin: Admin) => Promise<void>) => Promise<void>;
+
+const MAX_RATE = 1_000_000_000;
+
+/** The administrator's command line. Every answer goes to standard output, everything else to standard error. */
+export function adminProgram(withAdmin: WithAdmin): Command {
+  const program = new Command('admin')
+    .description('Administer workspaces, plans and API keys. Works while the service runs and while it does not.')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+  addWorkspaceCommands(program.command('workspace').description('Workspaces and their plans'), withAdmin);
+  addKeyCommands(program.command('key').description('API keys'), withAdmin);
+  program
+    .command('secrets')
+    .description('Secrets at rest')
+    .command('re-encrypt')
+    .description('Encrypts all stored secrets anew with the first key of ENCRYPTION_KEYS')
+    .action(() =>
+      withAdmin(async ({ foundation }) => {
+        const count = await reEncrypt(foundation.dataSource, foundation.keyRing, (done, total) => {
+          process.stderr.write(`\r${done} of ${total} secrets`);
+        });
+        process.stderr.write('\n');
+        process.stdout.write(`Encrypted ${count} secrets anew. Keys that are no longer first can be removed now.\n`);
+      }),
+    );
+  return program;
+}
+
+function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
+  command
+    .command('create')
+    .description('Makes a workspace with an owner and an ADMIN key, which is shown only now')
+    .requiredOption('--name <name>', 'name for people', name)
+    .addOption(new Option('--plan <plan>', 'its plan; DEFAULT_PLAN unless given').choices(PLANS))
+    .option('--rate-limit <n>', "requests per minute in place of the plan's", rate)
+    .option('--json', 'print one JSON object and nothing else')
+    .action((options: { name: string; plan?: Plan; rateLimit?: number; json?: boolean }) =>
+      withAdmin(async ({ firstKeys }) => {
+        const made = await firstKeys.createWorkspace({
+          name: options.name,
+          plan: options.plan,
+          requestsPerMinute: options.rateLimit,
+        });
+        const { workspaceId, userId, apiKey } = made;
+        if (options.json) return printJson({ workspaceId, userId, apiKey });
+        print(`Workspace ${workspaceId}\nUser      ${userId}\nAPI key   ${apiKey}  (shown only now)`);
+      }),
+    );
+
+  command
+    .command('list')
+    .description('Lists all workspaces')
+    .option('--json', 'print one JSON array and nothing else')
+    .action((options: { json?: boolean }) =>
+      withAdmin(async ({ workspaces, foundation }) => {
+        const rows = (await workspaces.list()).map((workspace) => ({
+          id: workspace.id,
+          name: workspace.name,
+          plan: workspace.plan,
+          requestsPerMinute: workspace.requestsPerMinute ?? foundation.settings.planLimits[workspace.plan],
+          createdAt: workspace.createdAt.toISOString(),
+        }));
+        if (options.json) return printJson(rows);
+        printTable(rows);
+      }),
+    );
+
+  command
+    .command('set-plan')
+    .description('Changes the plan of a workspace; running processes follow within a second')
+    .argument('<workspaceId>', 'identifier of the workspace')
+    .addArgument(command.createArgument('<plan>', 'the new plan').choices(PLANS))
+    .option('--rate-limit <n|none>', "requests per minute in place of the plan's; none removes it", rateOrNone)
+    .option('--json', 'print one JSON object and nothing else')
+    .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | null; json?: boolean }) =>
+      withAdmin(async ({ workspaces, foundation }) => {
+        const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, options.rateLimit);
+        const requestsPerMinute = changed.requestsPerMinute ?? foundation.settings.planLimits[plan];
+        if (options.json) return printJson({ workspaceId: changed.id, plan, requestsPerMinute });
+        print(`Workspace ${changed.id} is on the plan ${plan}, ${requestsPerMinute} requests per minute`);
+      }),
+    );
+}
+
+function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
+  command
+    .command('create')
+    .description("Makes an API key of a workspace's owner; its value is shown only now")
+    .requiredOption('--workspace <id>', 'identifier of the workspace')
+    .requiredOption('--name <name>', 'name for people', name)
+    .addOption(new Option('--role <role>', 'what the key may do').choices(ROLES).default('EDITOR'))
+    .option('--json', 'print one JSON object and nothing else')
+    .action((options: { workspace: string; name: string; role: Role; json?: boolean }) =>
+      withAdmin(async ({ workspaces, apiKeys }) => {
+        const owner = await workspaces.owner(uuidOrNotFound(options.workspace));
+        const { apiKey, value } = await apiKeys.create({
+          workspaceId: owner.workspaceId,
+          userId: owner.id,
+          name: options.name,
+          role: options.role,
+        });
+        if (options.json) return printJson({ id: apiKey.id, name: apiKey.name, role: apiKey.role, apiKey: value });
+        print(`Key     ${apiKey.id} (${apiKey.role})\nAPI key ${value}  (shown only now)`);
+      }),
+    );
+
+  command
+    .command('list')
+    .description('Lists the API keys of a workspace, without their values')
+    .requiredOption('--workspace <id>', 'identifier of the workspace')
+    .option('--json', 'print one JSON array and nothing else')
+    .action((options: { workspace: string; json?: boolean }) =>
+      withAdmin(async ({ workspaces, apiKeys }) => {
+        const { id } = await workspaces.get(uuidOrNotFound(options.workspace));
+        const rows = (await apiKeys.list(id)).map((key) => ({
+          id: key.id,
+          name: key.name,
+          role: key.role,
+          prefix: key.prefix,
+          lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+          expiresAt: key.expiresAt?.toISOString() ?? null,
+          revokedAt: key.revokedAt?.toISOString() ?? null,
+          createdAt: key.createdAt.toISOString(),
+        }));
+        if (options.json) return printJson(rows);
+        printTable(rows);
+      }),
+    );
+
+  command
+    .command('revoke')
+    .description('Ends an API key on every process within a second')
+    .argument('<keyId>', 'identifier of the key, as `key list` shows it')
+    .action((keyId: string) =>
+      withAdmin(async ({ apiKeys }) => {
+        await apiKeys.revoke(uuidOrNotFound(keyId));
+        print(`Key ${keyId} is revoked`);
+      }),
+    );
+}
+
+function name(text: string): string {
+  const fault = text.trim() === '' ? 'must not be empty' : textFault(text);
+  if (fault) throw new InvalidArgumentError(`The name ${fault}.`);
+  if (codePoints(text) > MAX_LENGTH.name)
+    throw new InvalidArgumentError(`The name must have at most ${MAX_LENGTH.name} characters.`);
+  return text;
+}
+
+function rate(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > MAX_RATE) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_RATE}.`);
+  }
+  return value;
+}
+
+const rateOrNone = (text: string): number | null => (text === 'none' ? null : rate(text));
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const printJson = (value: unknown): void => print(JSON.stringify(value));

@@ -1,0 +1,50 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Foundation } from '../app.module.js';
+import { ApiKeysModule } from '../modules/api-keys/api-keys.module.js';
+import { ApiKeysService } from '../modules/api-keys/api-keys.service.js';
+import { FirstKeyService } from '../modules/api-keys/first-key.service.js';
+import { WorkspacesModule } from '../modules/workspaces/workspaces.module.js';
+import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
+import { SettingsModule } from '../platform/config/settings.module.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { EncryptionModule } from '../platform/encryption/encryption.module.js';
+
+/** The part of the service that an administrator works with; no HTTP. */
+@Module({})
+class AdminModule {
+  static forRoot({ settings, dataSource, databaseUrl, keyRing }: Foundation): DynamicModule {
+    return {
+      module: AdminModule,
+      imports: [
+        SettingsModule.forRoot(settings),
+        DatabaseModule.forRoot(dataSource, databaseUrl),
+        EncryptionModule.forRoot(keyRing),
+        WorkspacesModule,
+        ApiKeysModule,
+      ],
+    };
+  }
+}
+
+export interface Admin {
+  readonly foundation: Foundation;
+  readonly workspaces: WorkspacesService;
+  readonly apiKeys: ApiKeysService;
+  readonly firstKeys: FirstKeyService;
+  close(): Promise<void>;
+}
+
+export async function openAdmin(foundation: Foundation): Promise<Admin> {
+  const context = await NestFactory.createApplicationContext(AdminModule.forRoot(foundation), {
+    logger: ['error', 'warn'],
+    abortOnError: false,
+  });
+  return {
+    foundation,
+    workspaces: context.get(WorkspacesService),
+    apiKeys: context.get(ApiKeysService),
+    firstKeys: context.get(FirstKeyService),
+    close: () => context.close(),
+  };
+}

@@ -1,0 +1,42 @@
+import 'reflect-metadata';
+import { CommanderError } from 'commander';
+import { isPlainError, openFoundation } from '../foundation.js';
+import { DomainError } from '../platform/errors/domain-error.js';
+import { readSettings } from '../platform/config/settings.js';
+import { createLogger } from '../platform/observability/logger.js';
+import { adminProgram } from './admin-program.js';
+import { openAdmin } from './admin.module.js';
+
+/** Runs one command, opening the database only when its words were understood. */
+async function run(words: readonly string[]): Promise<void> {
+  const program = adminProgram(async (work) => {
+    const settings = readSettings(process.env);
+    // Standard output belongs to the command's answer.
+    const logger = createLogger({ logLevel: 'warn', logFormat: 'pretty' }, process.stderr);
+    const foundation = await openFoundation(settings, logger);
+    try {
+      const admin = await openAdmin(foundation);
+      await work(admin).finally(() => admin.close());
+    } finally {
+      await foundation.release();
+    }
+  });
+  await program.parseAsync(words, { from: 'user' });
+}
+
+function explain(error: unknown): { text: string; status: number } {
+  // Commander has printed its own explanation.
+  if (error instanceof CommanderError) return { text: '', status: error.exitCode === 0 ? 0 : 2 };
+  if (error instanceof DomainError && error.code === 'NOT_FOUND') {
+    return { text: 'Not found. `workspace list` and `key list` show the identifiers', status: 1 };
+  }
+  if (error instanceof DomainError) return { text: [error.message, ...(error.issues ?? [])].join(': '), status: 1 };
+  if (isPlainError(error)) return { text: error.message, status: 1 };
+  return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), status: 1 };
+}
+
+await run(process.argv.slice(2)).catch((error: unknown) => {
+  const { text, status } = explain(error);
+  if (text !== '') process.stderr.write(`${text}\n`);
+  process.exitCode = status;
+});

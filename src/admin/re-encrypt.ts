@@ -1,0 +1,80 @@
+import type { DataSource } from 'typeorm';
+import { agentSecretPurpose } from '../modules/agents/agent.entity.js';
+import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity.js';
+import { renewCanary } from '../platform/encryption/canary.js';
+import type { KeyRing } from '../platform/encryption/key-ring.js';
+import { responsePurpose } from '../platform/idempotency/idempotency.interceptor.js';
+
+/** A column of ciphertexts: where it is, and what each is bound to. */
+interface EncryptedColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly purpose: (row: Readonly<Record<string, string>>) => string;
+}
+
+/** Every column of the database that holds secrets. A new one must be named here, or a key rotation would miss it. */
+export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
+  { table: 'agents', column: 'api_key', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'apiKey') },
+  { table: 'agents', column: 'webhook_secret', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'webhookSecret') },
+  {
+    table: 'provider_keys',
+    column: 'api_key',
+    purpose: (row) => providerKeyPurpose(row['workspace_id'] ?? '', row['provider'] ?? ''),
+  },
+  { table: 'idempotency_keys', column: 'response', purpose: (row) => responsePurpose(row['id'] ?? '') },
+];
+
+const BATCH = 500;
+
+/**
+ * Seals every stored secret that another key than the first one sealed anew, in small transactions, while the service
+ * runs. Interrupted, it goes on where it was.
+ * @returns how many secrets it sealed
+ */
+export async function reEncrypt(
+  dataSource: DataSource,
+  keyRing: KeyRing,
+  progress: (done: number, total: number) => void,
+): Promise<number> {
+  const current = `${keyRing.firstId}.`;
+  let total = 0;
+  for (const { table, column } of ENCRYPTED_COLUMNS) {
+    const [row] = await dataSource.query<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${table} WHERE NOT starts_with(${column}, $1)`,
+      [current],
+    );
+    total += row?.count ?? 0;
+  }
+  let done = 0;
+  for (const encrypted of ENCRYPTED_COLUMNS) {
+    for (let sealed = -1; sealed !== 0;) {
+      sealed = await sealBatch(dataSource, keyRing, encrypted, current);
+      done += sealed;
+      if (sealed > 0) progress(done, total);
+    }
+  }
+  await renewCanary(dataSource, keyRing);
+  return done;
+}
+
+async function sealBatch(
+  dataSource: DataSource,
+  keyRing: KeyRing,
+  { table, column, purpose }: EncryptedColumn,
+  current: string,
+): Promise<number> {
+  return dataSource.transaction(async (manager) => {
+    const rows = await manager.query<Record<string, string>[]>(
+      `SELECT ctid::text AS place, * FROM ${table} WHERE NOT starts_with(${column}, $1) LIMIT ${BATCH} FOR UPDATE`,
+      [current],
+    );
+    if (rows.length === 0) return 0;
+    const sealed = rows.map((row) => keyRing.encrypt(keyRing.decrypt(row[column] ?? '', purpose(row)), purpose(row)));
+    await manager.query(
+      `UPDATE ${table} t SET ${column} = s.sealed
+         FROM unnest($1::text[], $2::text[]) AS s (place, sealed) WHERE t.ctid = s.place::tid`,
+      [rows.map((row) => row['place']), sealed],
+    );
+    return rows.length;
+  });
+}
