@@ -1,0 +1,379 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { EmbeddedPostgresError, openEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
+import { inspectServer } from './postmaster.js';
+import { processStart } from './process.js';
+import {
+  cleanUp,
+  FAST,
+  newFolder,
+  newServerFolder,
+  query,
+  removeTemplate,
+  serverPid,
+  startChild,
+  startOpener,
+  startZombie,
+  until,
+  untilGone,
+} from './testing/processes.js';
+
+afterEach(cleanUp);
+afterAll(removeTemplate);
+
+const open = (directory: string, parameters: Record<string, string> = {}): Promise<EmbeddedPostgres> =>
+  openEmbeddedPostgres({ directory, parameters: { ...FAST, ...parameters } });
+
+const portOf = (server: EmbeddedPostgres): string => new URL(server.url('x')).port;
+
+describe('the first start', () => {
+  it('creates a server that only this machine and only the password can reach', async () => {
+    const messages: string[] = [];
+    const directory = join(newFolder(), 'deep/inside/postgres');
+    const server = await openEmbeddedPostgres({ directory, parameters: FAST, log: (line) => messages.push(line) });
+    const password = readFileSync(join(directory, 'password'), 'utf8').trim();
+    expect(password).toMatch(/^[\w-]{32}$/);
+    expect(statSync(join(directory, 'password')).mode & 0o777).toBe(0o600);
+    expect(server.url('a b')).toBe(`postgresql://postgres:${password}@127.0.0.1:${portOf(server)}/a%20b`);
+    expect(messages.join()).not.toContain(password);
+    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain(password);
+
+    const wrong = server.url('postgres').replace(password, 'postgres');
+    await expect(query(wrong, 'select 1')).rejects.toThrow('password authentication failed');
+    const settings = await query(
+      server.url('postgres'),
+      `select current_setting('listen_addresses') addresses, current_setting('unix_socket_directories') sockets,
+         current_setting('server_encoding') encoding, current_setting('max_connections') connections,
+         current_setting('shared_buffers') buffers, current_setting('timezone') zone,
+         (select datlocprovider::text || datlocale from pg_database where datname = 'template0') locale,
+         lower('ÄÉ') lower, (select string_agg(distinct auth_method, ',') from pg_hba_file_rules) methods`,
+    );
+    expect(settings).toEqual([
+      {
+        addresses: '127.0.0.1',
+        sockets: '',
+        encoding: 'UTF8',
+        connections: '200',
+        buffers: '16MB',
+        zone: 'UTC',
+        locale: 'bC.UTF-8',
+        lower: 'äé',
+        methods: 'scram-sha-256',
+      },
+    ]);
+    await server.close();
+    await server.close();
+    expect(processStart(server.pid)).toBe('gone');
+    expect(readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log']);
+  });
+
+  it('leads to data that are there again after the next one, and databases can be made twice', async () => {
+    const directory = newFolder();
+    const first = await open(directory);
+    const names = ['app', 'Odd "name"', 'ünï'];
+    await Promise.all([...names, ...names, ...names].map((name) => first.createDatabase(name)));
+    await query(first.url('Odd "name"'), 'create table t as select 42 as answer');
+    await first.close();
+    expect(serverPid(directory)).toBeUndefined();
+
+    const began = performance.now();
+    const second = await open(directory);
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(second.adopted).toBe(false);
+    expect(await query(second.url('Odd "name"'), 'select answer from t')).toEqual([{ answer: 42 }]);
+    expect(await query(second.url('ünï'), 'select 1 as one')).toEqual([{ one: 1 }]);
+    await second.close();
+  });
+
+  it('is not repeated for what a killed process has left of it', async () => {
+    const directory = join(newFolder(), 'postgres');
+    const child = await startOpener(directory);
+    child.go();
+    await until(() => existsSync(directory) && readdirSync(directory).some((name) => name.startsWith('init-')));
+    await until(() => {
+      const name = readdirSync(directory).find((entry) => entry.startsWith('init-'));
+      return name !== undefined && existsSync(join(directory, name, 'data/global'));
+    });
+    await child.kill();
+    expect(existsSync(join(directory, 'data'))).toBe(false);
+    const server = await open(directory);
+    expect(await query(server.url('postgres'), 'select 1 as one')).toEqual([{ one: 1 }]);
+    await server.close();
+    expect(existsSync(join(directory, 'open.lock'))).toBe(false);
+  });
+
+  it('happens once when two processes begin at the same moment', async () => {
+    const directory = join(newFolder(), 'postgres');
+    const children = await Promise.all([startOpener(directory), startOpener(directory), startOpener(directory)]);
+    for (const child of children) child.go();
+    const reports = await Promise.all(children.map((child) => child.next()));
+    expect(new Set(reports.map(({ pid }) => pid)).size).toBe(1);
+    expect(reports.filter(({ adopted }) => adopted === false)).toHaveLength(1);
+    for (const child of children) child.go();
+    expect(await Promise.all(children.map((child) => child.next()))).toEqual(children.map(() => ({ closed: true })));
+    // They closed at the same moment too: one of them has to be the last.
+    expect(serverPid(directory)).toBeUndefined();
+    expect(readFileSync(join(directory, 'server.log'), 'utf8').match(/starting PostgreSQL/g)).toHaveLength(1);
+  });
+});
+
+describe('a running server', () => {
+  it('is joined after kill -9 of the process that had started it', async () => {
+    const directory = await newServerFolder();
+    const child = await startOpener(directory);
+    child.go();
+    const { pid, url } = await child.next();
+    await query(String(url), 'create table t as select 42 as answer');
+    await child.kill();
+    const server = await open(directory);
+    expect(server).toMatchObject({ pid, adopted: true });
+    expect(await query(server.url('postgres'), 'select answer from t')).toEqual([{ answer: 42 }]);
+    // The killed process is no user any more, so this one is the last.
+    await server.close();
+    expect(processStart(Number(pid))).toBe('gone');
+  });
+
+  it('is stopped by the last of its users only, dead ones do not count', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    const again = await open(directory);
+    const [polite, killed] = await Promise.all([startOpener(directory), startOpener(directory)]);
+    polite.go();
+    killed.go();
+    expect(await polite.next()).toMatchObject({ pid: server.pid, adopted: true });
+    expect(await killed.next()).toMatchObject({ pid: server.pid, adopted: true });
+    await again.close();
+    expect(serverPid(directory)).toBe(server.pid);
+    await server.close();
+    expect(serverPid(directory)).toBe(server.pid);
+    await killed.kill();
+    polite.go();
+    expect(await polite.next()).toEqual({ closed: true });
+    expect(serverPid(directory)).toBeUndefined();
+  });
+
+  it('is in a session of its own, so that Ctrl-C does not reach it', async () => {
+    const server = await open(await newServerFolder());
+    const stat = readFileSync(`/proc/${server.pid}/stat`, 'utf8');
+    const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    expect([Number(group), Number(session)]).toEqual([server.pid, server.pid]);
+    await server.close();
+  });
+
+  it('is found in good order by processes that open while others close', async () => {
+    const directory = await newServerFolder();
+    await (await open(directory)).close();
+    const options = JSON.stringify({ directory, parameters: FAST });
+    const children = [8, 8, 8].map((rounds) => startChild('cycle', options, String(rounds)));
+    expect(await Promise.all(children.map((child) => child.next()))).toEqual(children.map(() => ({ done: true })));
+    expect(serverPid(directory)).toBeUndefined();
+  });
+
+  it('is waited for while it shuts down, and then started again', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    const deaths: string[] = [];
+    server.onExit((reason) => deaths.push(reason.message));
+    // A smart shutdown: it lasts until the last connection has ended, here that of `server`.
+    const { pid } = server;
+    process.kill(pid, 'SIGTERM');
+    await until(() => inspectServer(join(directory, 'data')).kind === 'stopping');
+    let isOpen = false;
+    const opening = open(directory).finally(() => (isOpen = true));
+    await sleep(300);
+    expect(isOpen).toBe(false);
+    process.kill(pid, 'SIGINT');
+    const next = await opening;
+    expect(next.pid).not.toBe(pid);
+    await until(() => server.pid === next.pid);
+    // Whether the gap was noticed is a matter of timing.
+    expect(deaths.filter((message) => !message.includes(`process ${pid}`))).toEqual([]);
+    await Promise.all([server.close(), next.close()]);
+    expect(serverPid(directory)).toBeUndefined();
+  });
+});
+
+describe('a killed server', () => {
+  it('is reported, does not harm the process, and is replaced on the same port', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    const [port, pid] = [portOf(server), server.pid];
+    await query(server.url('postgres'), 'create table t as select 42 as answer');
+    const reasons: EmbeddedPostgresError[] = [];
+    server.onExit((reason) => reasons.push(reason));
+    server.onExit(() => {
+      throw new Error('a faulty callback');
+    });
+    process.kill(pid, 'SIGKILL');
+    await until(() => reasons.length > 0);
+    expect(reasons[0]).toBeInstanceOf(EmbeddedPostgresError);
+    expect(reasons[0]!.message).toMatch(/has ended unexpectedly: it was killed/);
+    await expect(server.createDatabase('x')).rejects.toThrow(EmbeddedPostgresError);
+
+    // Its user here stays registered for a return, as a second process of the service would.
+    const next = await open(directory);
+    expect(next.adopted).toBe(false);
+    expect(next.pid).not.toBe(pid);
+    expect(portOf(next)).toBe(port);
+    expect(await query(next.url('postgres'), 'select answer from t')).toEqual([{ answer: 42 }]);
+    await until(() => server.pid === next.pid);
+    await next.close();
+    expect(serverPid(directory)).toBe(next.pid);
+    await server.close();
+    expect(serverPid(directory)).toBeUndefined();
+    expect(reasons).toHaveLength(1);
+  });
+
+  it('can still be closed', async () => {
+    const directory = await newServerFolder();
+    // At once, and when its death has been noticed.
+    for (const wait of [0, 300]) {
+      const server = await open(directory);
+      process.kill(server.pid, 'SIGKILL');
+      await sleep(wait);
+      await expect(server.close()).resolves.toBeUndefined();
+    }
+  });
+
+  it('is not reported when it only restarts after the crash of a connection', async () => {
+    const server = await open(await newServerFolder());
+    const reasons: unknown[] = [];
+    server.onExit((reason) => reasons.push(reason));
+    const client = new Client({ connectionString: server.url('postgres') });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const lost = new Promise<void>((resolve) => client.on('end', resolve));
+    process.kill(rows[0]!.pid, 'SIGKILL');
+    await lost;
+    const users = `select count(*)::int as n from pg_locks where locktype = 'advisory' and granted`;
+    let seen = 0;
+    for (let round = 0; round < 200 && !seen; round++) {
+      seen = await query(server.url('postgres'), users).then(
+        ([row]) => Number(row!.n),
+        () => 0,
+      );
+      await sleep(20);
+    }
+    expect(seen).toBe(1);
+    expect(reasons).toEqual([]);
+    await server.close();
+    expect(processStart(server.pid)).toBe('gone');
+  });
+
+  it('leaves a pid file that does no harm, whatever its number means after a reboot or in a new container', async () => {
+    const directory = await newServerFolder();
+    const file = join(directory, 'data/postmaster.pid');
+    let server = await open(directory);
+    const zombie = await startZombie();
+    expect(processStart(zombie.pid)).toBe('gone');
+    const numbers = {
+      'a dead process': '2147483646',
+      'this very process': String(process.pid),
+      'its parent': String(process.ppid),
+      'process 1': '1',
+      // As killed servers become in a container whose process 1 does not reap.
+      'a zombie': String(zombie.pid),
+      'an empty file, as of a power cut': undefined,
+      'a half-written file': 'x',
+    };
+    for (const number of Object.values(numbers)) {
+      const text = readFileSync(file, 'utf8');
+      process.kill(server.pid, 'SIGKILL');
+      await untilGone(server.pid);
+      await server.close();
+      // Overwritten in place: its owner is the server's user.
+      writeFileSync(file, number === undefined ? '' : text.replace(/^\d+/, number));
+      // A fresh one of this kind could be of a server that is just starting.
+      if (!number || number === 'x') utimesSync(file, 1, 1);
+      server = await open(directory);
+      expect(server.adopted).toBe(false);
+    }
+    await server.close();
+    zombie.end();
+  });
+
+  it('is not started beside its own orphans, which end soon', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    const client = new Client({ connectionString: server.url('postgres') });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const orphan = rows[0]!.pid;
+    // It cannot notice that its server is gone, for now.
+    process.kill(orphan, 'SIGSTOP');
+    try {
+      process.kill(server.pid, 'SIGKILL');
+      await untilGone(server.pid);
+      await server.close();
+      const opening = open(directory);
+      await sleep(700);
+      expect(serverPid(directory)).toBeUndefined();
+      process.kill(orphan, 'SIGCONT');
+      await (await opening).close();
+    } finally {
+      if (processStart(orphan) !== 'gone') process.kill(orphan, 'SIGCONT');
+    }
+  });
+});
+
+describe('a server whose folder was removed', () => {
+  it('is stopped all the same', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    rmSync(directory, { recursive: true, force: true });
+    await server.close();
+    expect(processStart(server.pid)).toBe('gone');
+  });
+});
+
+describe('what keeps a server from starting', () => {
+  it('is told with the last line of its log', async () => {
+    const directory = await newServerFolder();
+    const opening = open(directory, { no_such_setting: '1' });
+    await expect(opening).rejects.toThrow(EmbeddedPostgresError);
+    await expect(opening).rejects.toThrow(/does not start: .*unrecognized configuration parameter "no_such_setting"/);
+    expect(existsSync(join(directory, 'open.lock'))).toBe(false);
+    await (await open(directory)).close();
+  });
+
+  it('may be data of another version', async () => {
+    const directory = newFolder();
+    mkdirSync(join(directory, 'data'));
+    writeFileSync(join(directory, 'data/PG_VERSION'), '16\n');
+    await expect(open(directory)).rejects.toThrow(
+      /of PostgreSQL 16, but the embedded server is PostgreSQL 18.*pg_upgrade/,
+    );
+  });
+
+  it('may be something that is no data folder, but not an empty folder', async () => {
+    const directory = newFolder();
+    mkdirSync(join(directory, 'data'));
+    writeFileSync(join(directory, 'data/precious'), randomUUID());
+    await expect(open(directory)).rejects.toThrow(/no PostgreSQL data folder/);
+    rmSync(join(directory, 'data/precious'));
+    await (await open(directory)).close();
+  });
+
+  it('may be a lost or wrong password', async () => {
+    const directory = await newServerFolder();
+    await (await open(directory)).close();
+    const file = join(directory, 'password');
+    writeFileSync(file, 'wrong');
+    await expect(open(directory)).rejects.toThrow(/does not accept the stored password/);
+    expect(serverPid(directory)).toBeUndefined();
+    rmSync(file);
+    await expect(open(directory)).rejects.toThrow(/password .* is missing/);
+  });
+
+  it('may be a file in place of the folder', async () => {
+    const file = join(newFolder(), 'file');
+    writeFileSync(file, '');
+    await expect(open(file)).rejects.toThrow(EmbeddedPostgresError);
+    await expect(open(join(file, 'postgres'))).rejects.toThrow(/DATA_DIR/);
+  });
+});
