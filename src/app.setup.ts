@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import { AppModule, type Foundation } from './app.module.js';
 import { Database } from './platform/database/database.js';
 import { commonHeaders } from './platform/http/common-headers.middleware.js';
-import { repairRequestLine } from './platform/http/request-line.middleware.js';
-import { answerUnparsable, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './platform/http/server.js';
+import { requireOneHost } from './platform/http/request-line.middleware.js';
+import { contractServer } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { requestLog } from './platform/observability/request-log.middleware.js';
@@ -41,7 +41,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
   );
   const metrics = new Metrics(nest.get(Database));
 
-  nest.use(commonHeaders, requestLog(logger), metrics.middleware, repairRequestLine);
+  nest.use(commonHeaders, requestLog(logger), metrics.middleware, requireOneHost);
   nest.use(
     helmet({
       contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
@@ -64,10 +64,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
   }
   nest.get(ServedDocument).set(buildDocument(nest));
 
-  const http = nest.getHttpServer();
-  http.requestTimeout = REQUEST_TIMEOUT_MS;
-  http.headersTimeout = HEADERS_TIMEOUT_MS;
-  http.on('clientError', answerUnparsable(nest.get(RateLimiter)));
+  contractServer(nest.getHttpServer(), nest.get(RateLimiter));
   await nest.init();
   return { nest, metrics };
 }

@@ -5,7 +5,6 @@ export interface Answer<Body = Record<string, unknown>> {
   readonly body: Body;
 }
 
-
 /** Speaks JSON to a running service over a real socket. */
 export class HttpClient {
   constructor(
@@ -31,7 +30,12 @@ export class HttpClient {
   }
 
   /** @param body an object is sent as JSON; a string or buffer as it is */
-  async send<Body = any>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+  async send<Body = any>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Body>> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(this.url + path, {
       method,
@@ -41,7 +45,7 @@ export class HttpClient {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: isRaw ? (body as BodyInit) : JSON.stringify(body) }),
+      ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;

@@ -16,6 +16,9 @@ export class AgentsController {
 
   @Operation({
     summary: 'Register an agent',
+    description:
+      'Makes an agent of the provider known to the workspace. `apiKey` may be left out when `isUsingDefaultApiKey` is ' +
+      'true and the workspace has a default key for the provider.',
     tag,
     access: 'EDITOR',
     body: {
@@ -39,7 +42,7 @@ export class AgentsController {
 
   @Operation({
     summary: 'List agents',
-    description: 'Newest first.',
+    description: 'Those of the workspace, newest first. `provider` and `search` narrow the list; both may be given.',
     tag,
     access: 'VIEWER',
     query: true,
@@ -52,6 +55,7 @@ export class AgentsController {
 
   @Operation({
     summary: 'Read an agent',
+    description: 'With its credentials in clear, so treat the response as a secret.',
     tag,
     access: 'VIEWER',
     path,
@@ -86,7 +90,12 @@ export class AgentsController {
     tag,
     access: 'EDITOR',
     path,
-    answer: { shape: 'data', type: Agent, message: 'Agent deleted successfully' },
+    answer: {
+      shape: 'data',
+      type: Agent,
+      message: 'Agent deleted successfully',
+      example: { deletedAt: '2026-11-21T06:37:42.758Z' },
+    },
   })
   @Delete(':id')
   deleteAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {

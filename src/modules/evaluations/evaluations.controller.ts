@@ -15,7 +15,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: "List an agent's evaluations",
-    description: 'Newest first.',
+    description: 'The test scenarios attached to the agent, newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
@@ -33,6 +33,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: 'Read an evaluation',
+    description: 'Stays readable after its agent was deleted.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the evaluation' },

@@ -17,6 +17,7 @@ export class PersonalitiesController {
 
   @Operation({
     summary: 'Create a personality',
+    description: 'Describes a simulated caller: how it speaks and behaves. Only `name` is required.',
     tag,
     access: 'EDITOR',
     body: {
@@ -40,7 +41,7 @@ export class PersonalitiesController {
 
   @Operation({
     summary: 'List personalities',
-    description: 'Newest first.',
+    description: 'Those of the workspace, newest first.',
     tag,
     access: 'VIEWER',
     query: true,
@@ -53,6 +54,7 @@ export class PersonalitiesController {
 
   @Operation({
     summary: 'Read a personality',
+    description: 'A simulated caller of the workspace.',
     tag,
     access: 'VIEWER',
     path,

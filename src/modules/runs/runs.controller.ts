@@ -15,7 +15,7 @@ export class RunsController {
 
   @Operation({
     summary: "List an agent's runs",
-    description: 'Newest first.',
+    description: 'The test runs of the agent, newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
@@ -33,6 +33,7 @@ export class RunsController {
 
   @Operation({
     summary: 'Read the metrics of a run',
+    description: 'What the run came to so far. Stays readable after its agent was deleted.',
     tag,
     access: 'VIEWER',
     path: { runId: 'Identifier of the run' },

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** SQLSTATEs and socket errors that mean "the database cannot answer now", not "the statement is wrong". */
 const UNAVAILABLE_SQLSTATES = new Set([
   '53300', // too_many_connections
@@ -6,6 +8,10 @@ const UNAVAILABLE_SQLSTATES = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
+  '55000', // object_not_in_prerequisite_state: the database takes no connections for now
+  '3D000', // invalid_catalog_name: the database is being restored
+  '28000', // invalid_authorization_specification: the role may not log in any more
+  '28P01', // invalid_password: the role's password was changed
   '25006', // read_only_sql_transaction: a standby after a fail-over
   '55P03', // lock_not_available
   '40P01', // deadlock_detected
@@ -16,7 +22,8 @@ const DRIVER_MESSAGES =
 
 /** Whether an error of the driver means that the database is out of reach or overloaded: worth a 503 and a retry. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  // Not instanceof: Jest gives the tests an Error of their own, which Node's socket errors are no instances of.
+  if (!types.isNativeError(error)) return false;
   const { code } = error as Error & { code?: string };
   if (code !== undefined) {
     return SOCKET_ERRORS.has(code) || UNAVAILABLE_SQLSTATES.has(code) || code.startsWith('08');

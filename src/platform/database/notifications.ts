@@ -19,13 +19,14 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
+  /** By the monotonic clock, in milliseconds: a clock that is set back must not make a dead connection look alive. */
   private lastHeard = 0;
 
   constructor(@Inject(DATABASE_URL) private readonly url: string) {}
 
   /** Whether notifications reach this process. */
   get live(): boolean {
-    return this.client !== undefined && Date.now() - this.lastHeard < HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
+    return this.client !== undefined && performance.now() - this.lastHeard < HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
   }
 
   /**
@@ -71,7 +72,7 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
     }
     if (this.stopped) return void (await client.end());
     this.client = client;
-    this.lastHeard = Date.now();
+    this.lastHeard = performance.now();
     for (const channel of this.events.eventNames()) this.events.emit(channel, undefined);
     this.schedule(() => this.beat(client), HEARTBEAT_MS);
   }
@@ -80,7 +81,7 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
   private async beat(client: Client): Promise<void> {
     try {
       await client.query('SELECT 1');
-      this.lastHeard = Date.now();
+      this.lastHeard = performance.now();
       this.schedule(() => this.beat(client), HEARTBEAT_MS);
     } catch {
       this.lose(client);

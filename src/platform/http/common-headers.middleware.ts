@@ -16,5 +16,7 @@ export function commonHeaders(request: Request, response: Response, next: NextFu
   response.setHeader('X-API-Version', API_VERSION);
   // Responses hold credentials (contract): no cache on the way may keep them.
   response.setHeader('Cache-Control', 'no-store');
+  // Express would answer 304 to it, with no body, although no response here has an entity tag to compare.
+  if (request.headers['if-none-match'] === '*') delete request.headers['if-none-match'];
   next();
 }

@@ -1,7 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { map, type Observable } from 'rxjs';
-import { type Page, pageMeta } from './pagination.js';
+import type { Page } from '../database/page.js';
+import { pageMeta } from './pagination.js';
 
 /** The shapes of a success body in the contract. */
 export type EnvelopeShape = 'data' | 'page' | 'message';

@@ -26,7 +26,8 @@ export class ErrorFilter implements ExceptionFilter {
     // A response that has begun can only be cut off, so that the client does not take it for a whole one.
     if (response.headersSent) return void response.destroy();
     // Only what fails before the guards, for instance a request line that no route can match, has no headers yet.
-    if (!response.hasHeader('X-RateLimit-Limit')) await this.rateLimiter.count(request, response).catch(() => undefined);
+    if (!response.hasHeader('X-RateLimit-Limit'))
+      await this.rateLimiter.count(request, response).catch(() => undefined);
     if (error.code === 'SERVICE_UNAVAILABLE') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     response.status(STATUS_OF[error.code]).json(errorBody(error));
   }
@@ -39,6 +40,6 @@ export function toDomainError(exception: unknown): DomainError {
   // Nest and Express throw these for requests that never reach a route of ours.
   const status = exception instanceof HttpException ? exception.getStatus() : undefined;
   if (status === 404) return notFound();
-  if (status !== undefined && status >= 400 && status < 500) return invalidInput('The request cannot be understood');
+  if (status !== undefined && status >= 400 && status < 500) return invalidInput('request cannot be understood');
   return new DomainError('INTERNAL_SERVER_ERROR', undefined, undefined, { cause: exception });
 }

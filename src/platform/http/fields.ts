@@ -52,17 +52,36 @@ export function StringField(options: StringFieldOptions): PropertyDecorator {
     if (length > maxLength) return `must have at most ${maxLength} characters`;
     return textFault(value);
   };
-  return field(options, { type: 'string', ...limits({ minLength: minLength || undefined, maxLength, format: options.format, pattern: pattern?.source }) }, [
-    checked('string', fault),
-  ]);
+  return field(
+    options,
+    {
+      type: 'string',
+      ...limits({ minLength: minLength || undefined, maxLength, format: options.format, pattern: pattern?.source }),
+    },
+    [checked('string', fault)],
+  );
 }
+
+/**
+ * An http or https URI by RFC 3986, which is what `format: uri` promises. `URL` alone takes more: spaces, line breaks,
+ * a missing `//`.
+ */
+const WEB_ADDRESS = (() => {
+  const plain = String.raw`[\w\-.~!$&'()*+,;=]|%[0-9a-f]{2}`;
+  const segment = `(?:${plain}|[:@])*`;
+  const authority = String.raw`(?:(?:${plain}|:)*@)?(?:\[[0-9a-f:.]+\]|(?:${plain})+)(?::\d*)?`;
+  return new RegExp(
+    `^https?://${authority}(?:/${segment})*(?:\\?(?:${plain}|[:@/?])*)?(?:#(?:${plain}|[:@/?])*)?$`,
+    'i',
+  );
+})();
 
 /** An absolute http or https address. */
 export function UrlField(options: FieldOptions): PropertyDecorator {
   const fault = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return 'must be a string';
     if (codePoints(value) > MAX_LENGTH.url) return `must have at most ${MAX_LENGTH.url} characters`;
-    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    if (!WEB_ADDRESS.test(value) || !URL.canParse(value)) {
       return 'must be an absolute http or https address';
     }
     return textFault(value);
@@ -79,14 +98,14 @@ export function EnumField(values: readonly string[], options: FieldOptions): Pro
 
 /** A finite number. */
 export function NumberField(options: FieldOptions & { minimum?: number; maximum?: number }): PropertyDecorator {
-  return field(options, { type: 'number', ...limits(options) }, [
+  return field(options, { type: 'number', ...range(options) }, [
     checked('number', (value) => numberFault(value, 'a number', options)),
   ]);
 }
 
 /** A whole number in JSON. */
 export function IntegerField(options: FieldOptions & { minimum?: number; maximum?: number }): PropertyDecorator {
-  return field(options, { type: 'integer', ...limits(options) }, [
+  return field(options, { type: 'integer', ...range(options) }, [
     checked('integer', (value) => numberFault(value, 'a whole number', options)),
   ]);
 }
@@ -108,12 +127,26 @@ export function TimestampField(options: FieldOptions): PropertyDecorator {
   return StringField({ format: 'date-time', maxLength: 64, example: '2026-11-21T06:37:42.758Z', ...options });
 }
 
+/** Identifiers for examples, one per kind of resource, so that a reader can tell them apart. */
+export const EXAMPLE_ID = {
+  agent: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10',
+  evaluation: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',
+  personality: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
+  run: '1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946',
+  user: '6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34',
+  workspace: 'e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3',
+} as const;
+
 /** An identifier that the service made. */
-export function IdField(options: FieldOptions): PropertyDecorator {
-  return StringField({ format: 'uuid', maxLength: MAX_LENGTH.identifier, example: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ...options });
+export function IdField({ kind, ...options }: FieldOptions & { kind: keyof typeof EXAMPLE_ID }): PropertyDecorator {
+  return StringField({ format: 'uuid', maxLength: MAX_LENGTH.identifier, example: EXAMPLE_ID[kind], ...options });
 }
 
-function numberFault(value: unknown, kind: string, { minimum, maximum }: { minimum?: number; maximum?: number }): string | undefined {
+function numberFault(
+  value: unknown,
+  kind: string,
+  { minimum, maximum }: { minimum?: number; maximum?: number },
+): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return `must be ${kind}`;
   if (kind === 'a whole number' && !Number.isSafeInteger(value)) return `must be ${kind}`;
   if (minimum !== undefined && value < minimum) return `must not be less than ${minimum}`;
@@ -147,6 +180,8 @@ function field(options: FieldOptions, schema: ApiPropertyOptions, validators: Pr
     ...(nullable ? [ValidateIf((_, value) => value !== null)] : []),
   );
 }
+
+const range = ({ minimum, maximum }: { minimum?: number; maximum?: number }) => limits({ minimum, maximum });
 
 /** The given entries without the undefined ones: the OpenAPI document must not list empty keywords. */
 function limits<T extends object>(entries: T): Partial<T> {

@@ -1,8 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Validate, ValidatorConstraint, type ValidatorConstraintInterface, type ValidationArguments } from 'class-validator';
+import {
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+  type ValidationArguments,
+} from 'class-validator';
+import { DEFAULT_LIMIT, type Page, type PageRequest } from '../database/page.js';
 import { QueryIntegerField } from './fields.js';
-
-export const DEFAULT_LIMIT = 25;
 
 @ValidatorConstraint({ name: 'offset' })
 class OffsetIsSafe implements ValidatorConstraintInterface {
@@ -18,7 +22,7 @@ class OffsetIsSafe implements ValidatorConstraintInterface {
 }
 
 /** The query of every list. */
-export class PageQuery {
+export class PageQuery implements PageRequest {
   @Validate(OffsetIsSafe)
   @QueryIntegerField({
     description: 'Page number, from 1',
@@ -29,21 +33,14 @@ export class PageQuery {
   })
   page?: number;
 
-  @QueryIntegerField({ description: 'Entries per page', minimum: 1, maximum: 100, optional: true, default: DEFAULT_LIMIT })
+  @QueryIntegerField({
+    description: 'Entries per page',
+    minimum: 1,
+    maximum: 100,
+    optional: true,
+    default: DEFAULT_LIMIT,
+  })
   limit?: number;
-}
-
-/** A page as a service returns it. */
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly total: number;
-  readonly page: number;
-  readonly limit: number;
-}
-
-/** Where a page begins and how much it holds, with the defaults filled in. */
-export function window({ page = 1, limit = DEFAULT_LIMIT }: PageQuery): { page: number; limit: number; offset: number } {
-  return { page, limit, offset: (page - 1) * limit };
 }
 
 export class PageMeta {

@@ -17,6 +17,7 @@ export class HealthController {
 
   @Operation({
     summary: 'Whether the process is alive',
+    description: 'Answers as long as the process can answer anything; looks at nothing else.',
     access: 'PUBLIC',
     tag: 'Health',
     answer: { shape: 'message', message: 'Alive' },
@@ -33,11 +34,15 @@ export class HealthController {
     access: 'PUBLIC',
     tag: 'Health',
     answer: { shape: 'message', message: 'Ready' },
+    errors: ['SERVICE_UNAVAILABLE'],
   })
   @NeverRefused()
   @Get('readyz')
   async getReadiness(): Promise<void> {
     if (this.readiness.isShuttingDown) throw unavailable();
-    await this.database.query(PING, []);
+    // Whatever the database says instead of an answer, this process cannot serve requests now.
+    await this.database.query(PING, []).catch((cause: unknown) => {
+      throw unavailable(cause);
+    });
   }
 }

@@ -23,7 +23,15 @@ export function requestLog(logger: Logger): HttpLogger {
       const { identity } = request as Request;
       return identity?.kind === 'caller' ? { workspaceId: identity.caller.workspaceId } : {};
     },
-    customLogLevel: (_request, response, error) => (error || response.statusCode >= 500 ? 'error' : 'info'),
+    customLogLevel: (request, response, error) => {
+      if (error || response.statusCode >= 500) return 'error';
+      // Load balancers ask every few seconds; their questions would bury everything else.
+      return request.url === '/healthz' || request.url === '/readyz' ? 'debug' : 'info';
+    },
+    // pino-http makes up an error for every 5xx; the error filter has logged the real one under the same id.
+    customErrorObject: (_request, _response, error, fields: object) => {
+      return error.message.startsWith('failed with status code') ? { ...fields, err: undefined } : fields;
+    },
     customSuccessMessage: (request, response) => `${request.method} ${response.statusCode}`,
     customErrorMessage: (request, response) => `${request.method} ${response.statusCode}`,
   });

@@ -1,29 +1,90 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { DEFAULT_MESSAGES, type ErrorCode } from '../errors/domain-error.js';
-import { API_VERSION } from '../http/common-headers.middleware.js';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { ErrorCode } from '../errors/domain-error.js';
 import { ErrorBody } from '../http/error-body.js';
-import { STATUS_OF } from '../http/error-status.js';
+import { BEARER, INFO, TAGS } from './info.js';
 import { ERRORS_EXTENSION } from './operation.decorator.js';
+import { ordered } from './order.js';
+import { ERROR_RESPONSES, errorResponses, HEADERS, headers } from './responses.js';
+import { closed, exampleOf, resolve, tidy, withoutDefaults } from './schemas.js';
+import { type Components, METHODS, type OperationObject, type Response, type Responses, type Schema } from './types.js';
 
-/** Errors that every operation can answer. */
-const ALWAYS: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'];
+type Schemas = NonNullable<Components['schemas']>;
 
-/** The OpenAPI 3.1 document of the whole interface, in a stable order. */
+/** The OpenAPI 3.1 document of the whole interface, in a stable order; it depends on the code alone. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
-  const config = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
-    .setTitle('Voice Agent Testing Service')
-    .setVersion(API_VERSION)
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key of the workspace' })
-    .build();
-  const document = SwaggerModule.createDocument(app, config, {
+  const head = {
+    openapi: '3.1.0',
+    info: INFO,
+    servers: [{ url: '/', description: 'This installation' }],
+    tags: TAGS,
+    components: { securitySchemes: { bearer: BEARER } },
+  };
+  const scanned = SwaggerModule.createDocument(app, head, {
     operationIdFactory: (_controller, method) => method,
     extraModels: [ErrorBody],
+    // Each operation names its tag itself.
+    autoTagControllers: false,
   });
-  void ALWAYS;
-  void DEFAULT_MESSAGES;
-  void STATUS_OF;
-  void ERRORS_EXTENSION;
-  return document;
+  const schemas = tidyAll(scanned.components?.schemas ?? {});
+  for (const item of Object.values(scanned.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!operation) continue;
+      adaptRequest(operation, schemas, method === 'patch');
+      item[method] = { ...withoutExtension(operation), responses: allResponses(operation, schemas) };
+    }
+  }
+  const components = { ...scanned.components, schemas, headers: HEADERS, responses: ERROR_RESPONSES };
+  // Nest fills in entries of the head that it was not given; the head is ours alone.
+  return ordered({
+    ...scanned,
+    ...head,
+    components: { ...components, securitySchemes: head.components.securitySchemes },
+  });
+}
+
+function tidyAll(schemas: Schemas): Schemas {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tidy(schema as Schema)]));
+}
+
+/** What the decorators of the fields cannot know: that their class is a request's, and of which kind. */
+function adaptRequest({ requestBody }: OperationObject, schemas: Schemas, isPartial: boolean): void {
+  if (!requestBody || !('content' in requestBody)) return;
+  for (const { schema } of Object.values(requestBody.content)) {
+    const name = schema && '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined;
+    if (schema === undefined || name === undefined) continue;
+    const request = closed(resolve(schema, schemas));
+    schemas[name] = isPartial ? withoutDefaults(request) : request;
+  }
+}
+
+/** The success with an example and its headers, and every error that the operation can answer. */
+function allResponses(operation: OperationObject, schemas: Schemas): Responses {
+  const successes = Object.entries(operation.responses).map(([status, response]) => {
+    const { content = {}, ...rest } = response as Response & {
+      content?: Record<string, { schema: Schema; example?: object }>;
+    };
+    const media = Object.entries(content).map(([type, { schema, example }]) => {
+      return [type, { schema, example: merged(exampleOf(schema, schemas), example) }] as const;
+    });
+    const own = status === '201' ? headers('Idempotent-Replayed') : headers();
+    return [status, { ...rest, headers: own, content: Object.fromEntries(media) }] as const;
+  });
+  return { ...Object.fromEntries(successes), ...errorResponses(errorsOf(operation)) };
+}
+
+/** The example of the schema with what the operation knows better about its `data`. */
+function merged(example: unknown, data: object | undefined): unknown {
+  const envelope = example as { data?: object };
+  return data === undefined ? envelope : { ...envelope, data: { ...envelope.data, ...data } };
+}
+
+function errorsOf(operation: OperationObject): readonly ErrorCode[] {
+  return (operation as { [ERRORS_EXTENSION]?: readonly ErrorCode[] })[ERRORS_EXTENSION] ?? [];
+}
+
+function withoutExtension(operation: OperationObject): OperationObject {
+  const { [ERRORS_EXTENSION]: _errors, ...rest } = operation as OperationObject & { [ERRORS_EXTENSION]?: unknown };
+  return rest;
 }

@@ -17,6 +17,7 @@ import type { Role } from '../access/caller.js';
 import type { ErrorCode } from '../errors/domain-error.js';
 import { TakesJson } from '../http/body.interceptor.js';
 import { Enveloped, type EnvelopeShape } from '../http/envelope.interceptor.js';
+import { TakesNoQuery } from '../http/no-query.interceptor.js';
 import { PageMeta } from '../http/pagination.js';
 
 /** Marks an operation with the error codes it can answer; the document builder turns them into responses. */
@@ -24,17 +25,24 @@ export const ERRORS_EXTENSION = 'x-errors';
 
 export interface OperationOptions {
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly tag: string;
   readonly access: Role | 'PUBLIC';
-  readonly answer: { readonly shape: EnvelopeShape; readonly type?: Type; readonly message?: string; readonly status?: 200 | 201 };
+  readonly answer: {
+    readonly shape: EnvelopeShape;
+    readonly type?: Type;
+    readonly message?: string;
+    readonly status?: 200 | 201;
+    /** Fields of `data` in which the documented example differs from that of the type. */
+    readonly example?: object;
+  };
   /** The body that it takes, with an example that works as it stands. */
   readonly body?: { readonly type: Type; readonly example: object };
   /** Path parameters and what they name. */
   readonly path?: Readonly<Record<string, string>>;
-  /** Whether the query string is checked, so that 400 is possible without a body. */
+  /** Whether it takes query parameters; otherwise every one of them is refused. */
   readonly query?: boolean;
-  /** Errors beyond those that follow from the rest. */
+  /** Errors beyond those that follow from the rest; of a public operation, all. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -44,34 +52,57 @@ export interface OperationOptions {
  */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { summary, description, tag, access, answer, body, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200 } = answer;
+  const { shape, type, message, status = 200, example } = answer;
   const isPublic = access === 'PUBLIC';
   const isCreation = status === 201;
-  const possible: ErrorCode[] = [
-    ...(body || query ? (['BAD_REQUEST'] as const) : []),
-    ...(isPublic ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
-    ...(Object.keys(path).length > 0 ? (['NOT_FOUND'] as const) : []),
-    ...(body ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
-    ...(isCreation ? (['CONFLICT', 'UNPROCESSABLE_CONTENT'] as const) : []),
-    ...errors,
-  ];
+  const needsPath = Object.keys(path).length > 0;
+  const possible: ErrorCode[] = isPublic
+    ? [...errors]
+    : [
+        // A query parameter too many is possible everywhere.
+        'BAD_REQUEST',
+        'UNAUTHORIZED',
+        // What every key may do and what names no resource cannot be forbidden.
+        ...(access === 'VIEWER' && !needsPath ? [] : (['FORBIDDEN'] as const)),
+        ...(needsPath ? (['NOT_FOUND'] as const) : []),
+        ...(body ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+        ...(isCreation ? (['CONFLICT', 'UNPROCESSABLE_CONTENT'] as const) : []),
+        'TOO_MANY_REQUESTS',
+        'INTERNAL_SERVER_ERROR',
+        'SERVICE_UNAVAILABLE',
+        ...errors,
+      ];
   return applyDecorators(
     ApiTags(tag),
-    ApiOperation({ summary, description: description ?? `${summary}.` }),
+    ApiOperation({ summary, description }),
     ApiExtension(ERRORS_EXTENSION, possible),
     isPublic ? Public() : applyDecorators(Needs(access), ApiBearerAuth()),
+    ...(isPublic || query ? [] : [TakesNoQuery()]),
     HttpCode(status),
     Enveloped({ shape, message }),
-    ApiResponse({ status, description: message ?? 'Success', schema: envelopeSchema(shape, message, type) }),
+    ApiResponse({
+      status,
+      description: message ?? 'Success',
+      content: { 'application/json': { schema: envelopeSchema(shape, message, type), example } },
+    }),
     ...(type ? [ApiExtraModels(type)] : []),
     ...(shape === 'page' ? [ApiExtraModels(PageMeta)] : []),
-    ...Object.entries(path).map(([name, about]) => ApiParam({ name, description: about, schema: { type: 'string', minLength: 1 }, example: EXAMPLE_ID })),
-    ...(body ? [TakesJson(), ApiBody({ type: body.type, required: true, examples: { example: { summary: 'Example', value: body.example } } })] : []),
+    ...Object.entries(path).map(([name, about]) =>
+      ApiParam({ name, description: about, schema: { type: 'string', minLength: 1 } }),
+    ),
+    ...(body
+      ? [
+          TakesJson(),
+          ApiBody({
+            type: body.type,
+            required: true,
+            examples: { example: { summary: 'Example', value: body.example } },
+          }),
+        ]
+      : []),
     ...(isCreation ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
   );
 }
-
-const EXAMPLE_ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',

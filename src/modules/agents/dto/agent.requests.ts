@@ -1,4 +1,5 @@
-import { OmitType, PartialType } from '@nestjs/swagger';
+import { ApiPropertyOptional, OmitType, PartialType } from '@nestjs/swagger';
+import { ValidateIf } from 'class-validator';
 import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/fields.js';
 import { PageQuery } from '../../../platform/http/pagination.js';
 import {
@@ -38,10 +39,12 @@ export class CreateAgentRequest {
   @StringField(serverOwned(agentFields.updated_at))
   updated_at?: string;
 
+  // Whether there is a default key only the service knows; without asking for it, a missing key is an issue like others.
+  @ApiPropertyOptional()
+  @ValidateIf(({ isUsingDefaultApiKey }: CreateAgentRequest, value) => !(isUsingDefaultApiKey && value === undefined))
   @StringField({
     ...agentFields.apiKey,
     description: `${agentFields.apiKey.description}. Required unless \`isUsingDefaultApiKey\` is true and there is one`,
-    optional: true,
   })
   apiKey?: string;
 

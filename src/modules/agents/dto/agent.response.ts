@@ -27,7 +27,7 @@ export class Agent {
   @EnumField(PROMPT_TYPES, agentFields.promptType)
   promptType: PromptType | null;
 
-  @IdField({ description: 'Identifier' })
+  @IdField({ kind: 'agent', description: 'Identifier' })
   id: string;
 
   @StringField(agentFields.name)
@@ -45,7 +45,7 @@ export class Agent {
   @StringField(agentFields.assistantId)
   assistantId: string;
 
-  @IdField(agentFields.createdByUserId)
+  @IdField({ kind: 'user', ...agentFields.createdByUserId })
   createdByUserId: string;
 
   @TimestampField(agentFields.deletedAt)
@@ -60,7 +60,7 @@ export class Agent {
   @StringField(agentFields.prompt)
   prompt: string | null;
 
-  @IdField(agentFields.workspaceId)
+  @IdField({ kind: 'workspace', ...agentFields.workspaceId })
   workspaceId: string | null;
 
   @BooleanField(agentFields.callMonitoring)

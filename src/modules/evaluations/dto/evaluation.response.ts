@@ -2,7 +2,7 @@ import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platf
 
 /** A test scenario as it is answered (contract, "Evaluation"). */
 export class Evaluation {
-  @IdField({ description: 'Identifier' })
+  @IdField({ kind: 'evaluation', description: 'Identifier' })
   id: string;
 
   @TimestampField({ description: 'When it was created' })
@@ -24,16 +24,16 @@ export class Evaluation {
   @StringField({ description: 'What holds beyond the scenario', example: 'Be polite.', maxLength: MAX_LENGTH.text })
   generalInstructions: string;
 
-  @IdField({ description: 'Personality of the caller' })
+  @IdField({ kind: 'personality', description: 'Personality of the caller' })
   personalityId: string;
 
-  @IdField({ description: 'Agent under test' })
+  @IdField({ kind: 'agent', description: 'Agent under test' })
   agentId: string;
 
-  @IdField({ description: 'User that created it' })
+  @IdField({ kind: 'user', description: 'User that created it' })
   createdByUserId: string;
 
-  @IdField({ description: 'Workspace that it belongs to' })
+  @IdField({ kind: 'workspace', description: 'Workspace that it belongs to' })
   workspaceId: string;
 
   @StringField({

@@ -17,7 +17,7 @@ export class Personality {
   @EnumField(PERSONALITY_PROVIDERS, personalityFields.provider)
   provider: PersonalityProvider;
 
-  @IdField({ description: 'Identifier' })
+  @IdField({ kind: 'personality', description: 'Identifier' })
   id: string;
 
   @TimestampField({ description: 'When it was created' })
@@ -47,10 +47,10 @@ export class Personality {
   @BooleanField(personalityFields.backgroundNoise)
   backgroundNoise: boolean;
 
-  @IdField({ description: 'User that created it' })
+  @IdField({ kind: 'user', description: 'User that created it' })
   createdByUserId: string;
 
-  @IdField({ description: 'Workspace that it belongs to' })
+  @IdField({ kind: 'workspace', description: 'Workspace that it belongs to' })
   workspaceId: string;
 
   @StringField(personalityFields.voice_id)

@@ -14,7 +14,7 @@ export class Run {
   @EnumField(RUN_LABELS, { description: 'Label of the run', example: 'READ' })
   label: RunLabel;
 
-  @IdField({ description: 'Identifier' })
+  @IdField({ kind: 'run', description: 'Identifier' })
   id: string;
 
   @StringField({ description: 'Name for people', example: 'Nightly', maxLength: MAX_LENGTH.name })
@@ -26,13 +26,13 @@ export class Run {
   @TimestampField({ description: 'When it last changed' })
   updatedAt: string;
 
-  @IdField({ description: 'User that started it' })
+  @IdField({ kind: 'user', description: 'User that started it' })
   userId: string;
 
-  @IdField({ description: 'Workspace that it belongs to' })
+  @IdField({ kind: 'workspace', description: 'Workspace that it belongs to' })
   workspaceId: string;
 
-  @IdField({ description: 'Agent under test' })
+  @IdField({ kind: 'agent', description: 'Agent under test' })
   agentId: string;
 }
 

@@ -1,0 +1,47 @@
+import 'reflect-metadata';
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { NestFactory } from '@nestjs/core';
+import { createDataSource } from '../ormconfig.js';
+import { AppModule } from './app.module.js';
+import { readSettings } from './platform/config/settings.js';
+import { KeyRing } from './platform/encryption/key-ring.js';
+import { buildDocument } from './platform/openapi/document.js';
+import { documentText } from './platform/openapi/served-document.js';
+
+/** Compiled, this file lies in dist/src. */
+const FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
+
+/**
+ * Writes `openapi.json`, or with `--check` compares it with the code. The application is put together but not
+ * started, on a foundation that nothing connects to: neither settings nor a database have a say in the document.
+ */
+async function main(check: boolean): Promise<void> {
+  const databaseUrl = 'postgresql://nowhere.invalid/none';
+  const foundation = {
+    settings: readSettings({}),
+    dataSource: createDataSource(databaseUrl, 2),
+    databaseUrl,
+    keyRing: new KeyRing([{ id: 'none', key: Buffer.alloc(32) }]),
+  };
+  const app = await NestFactory.create(AppModule.forRoot(foundation), { logger: false, abortOnError: false });
+  const text = documentText(buildDocument(app));
+  if (!check) {
+    await writeFile(FILE, text);
+    return void process.stdout.write('openapi.json written\n');
+  }
+  const committed = await readFile(FILE, 'utf8').catch(() => undefined);
+  if (committed === text) return void process.stdout.write('openapi.json matches the code\n');
+  const state = committed === undefined ? 'is missing' : `differs from the code ${firstDifference(committed, text)}`;
+  process.stderr.write(`openapi.json ${state}. Run \`npm run openapi\` and commit the result\n`);
+  process.exitCode = 1;
+}
+
+/** Where to look: the first line that is not the same. */
+function firstDifference(committed: string, current: string): string {
+  const before = committed.split('\n');
+  const line = current.split('\n').findIndex((text, index) => text !== before[index]);
+  return `from line ${(line < 0 ? before.length - 1 : line) + 1} on`;
+}
+
+await main(process.argv.includes('--check'));

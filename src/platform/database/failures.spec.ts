@@ -1,0 +1,42 @@
+import { isDatabaseUnavailable } from './failures.js';
+
+const failure = (message: string, code?: string) => Object.assign(new Error(message), code !== undefined && { code });
+
+describe('isDatabaseUnavailable', () => {
+  it.each([
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ENOTFOUND',
+    '57P01',
+    '57P03',
+    '53300',
+    '57014',
+    '08006',
+    '55000',
+  ])('is true for the code %s', (code) => expect(isDatabaseUnavailable(failure('x', code))).toBe(true));
+
+  it.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'timeout exceeded when trying to connect',
+    'Query read timeout',
+    'Client has encountered a connection error and is not queryable',
+    'Cannot use a pool after calling end on the pool',
+  ])('is true for the driver’s "%s"', (message) => expect(isDatabaseUnavailable(failure(message))).toBe(true));
+
+  it.each(['23505', '42P01', '22P02', 'ERR_INVALID_ARG_TYPE'])('is false for the code %s', (code) =>
+    expect(isDatabaseUnavailable(failure('Connection terminated', code))).toBe(false),
+  );
+
+  it.each([failure('anything else'), 'Connection terminated unexpectedly', undefined, null, { code: 'ECONNREFUSED' }])(
+    'is false for %p',
+    (error) => expect(isDatabaseUnavailable(error)).toBe(false),
+  );
+
+  it('looks into what a host with several addresses answers', () => {
+    const refused = new AggregateError([failure('refused', 'ECONNREFUSED'), failure('refused', 'ECONNREFUSED')]);
+    expect(isDatabaseUnavailable(Object.assign(refused, { code: 'ECONNREFUSED' }))).toBe(true);
+  });
+});

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { DomainError, invalidInput } from '../errors/domain-error.js';
+
+const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+]);
+
+/**
+ * Reads the whole body and undoes its Content-Encoding. Unlike Express's parsers it refuses a body as soon as it is
+ * known to be too large, instead of when the last byte of it has arrived; Node reads and drops the rest after the
+ * answer, so that the client gets the answer and not a reset connection.
+ * @param limit largest size in bytes, both as sent and as decoded
+ * @param onWanted called before the first byte is waited for
+ * @throws DomainError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or BAD_REQUEST
+ */
+export async function readBody(request: IncomingMessage, limit: number, onWanted: () => void): Promise<Buffer> {
+  const encoding = (request.headers['content-encoding'] ?? '').trim().toLowerCase();
+  if (!DECODERS.has(encoding)) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, [
+      'Content-Encoding must be gzip, deflate, br or absent',
+    ]);
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  onWanted();
+  return collect(request, DECODERS.get(encoding)?.(), limit);
+}
+
+function collect(request: IncomingMessage, decoder: Transform | undefined, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sent = 0;
+    let decoded = 0;
+
+    const refuse = (error: DomainError) => {
+      request.off('data', onSent);
+      decoder?.off('data', onDecoded);
+      if (decoder) request.unpipe(decoder);
+      decoder?.destroy();
+      request.resume();
+      reject(error);
+    };
+    const onSent = (chunk: Buffer) => {
+      sent += chunk.length;
+      if (sent > limit) refuse(tooLarge(limit));
+    };
+    const onDecoded = (chunk: Buffer) => {
+      decoded += chunk.length;
+      if (decoded > limit) refuse(tooLarge(limit));
+      else chunks.push(chunk);
+    };
+
+    const notInFull = () => refuse(invalidInput('body did not arrive in full'));
+    request.on('data', onSent).once('error', notInFull);
+    // Without an error when the client went away before anyone listened.
+    request.once('close', () => void (request.complete || notInFull()));
+    (decoder ?? request).on('data', onDecoded).once('end', () => resolve(Buffer.concat(chunks)));
+    decoder?.on('error', () => refuse(invalidInput('body cannot be decompressed')));
+    if (decoder) request.pipe(decoder);
+    if (request.destroyed) notInFull();
+  });
+}
+
+const tooLarge = (limit: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', undefined, [`body must be at most ${limit / (1024 * 1024)} MiB`]);

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { routableTarget } from './request-line.middleware.js';
+
+describe('routableTarget', () => {
+  it.each([
+    ['/agents?x=%', '/agents?x=%'],
+    ['/agents/%41', '/agents/%41'],
+    ['/agents/%', '/agents/%25'],
+    ['/agents/%C0%AF?a=%', '/agents/%25C0%25AF?a=%'],
+    ['http://host/agents?limit=1', '/agents?limit=1'],
+    ['http://host', '/'],
+    ['http://host?x=1', '/?x=1'],
+    ['ftp://[::bad/x', '/x'],
+    ['*', '/*'],
+    ['', '/'],
+    ['mailto:x', '/mailto:x'],
+  ])('makes %j into %j', (target, routable) => {
+    expect(routableTarget(target)).toBe(routable);
+  });
+
+  it('always makes a path whose every segment decodes, and leaves such a path alone', () => {
+    const target = fc.array(fc.constantFrom('%', '%4', '%41', '%c3', '%a9', '/', 'x', '?', ':', '//', 'a', '#'), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(target, (parts) => {
+        const routable = routableTarget(parts.join(''));
+        const [path = ''] = routable.split('?', 1);
+        expect(path.startsWith('/')).toBe(true);
+        expect(() => path.split('/').map(decodeURIComponent)).not.toThrow();
+        expect(routableTarget(routable)).toBe(routable);
+      }),
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Request, Response } from 'express';
+import type { Database } from '../database/database.js';
+import { Metrics } from './metrics.js';
+
+describe('metrics', () => {
+  let metrics: Metrics;
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    metrics = new Metrics({ poolState: { total: 5, idle: 2, waiting: 1 } } as Database);
+    server = await metrics.listen(0, '127.0.0.1');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  const answered = (method: string, route: string | undefined, status: number) => {
+    const response = Object.assign(new EventEmitter(), { statusCode: status });
+    const next = jest.fn();
+    metrics.middleware(
+      { method, route: route && { path: route } } as unknown as Request,
+      response as unknown as Response,
+      next,
+    );
+    expect(next).toHaveBeenCalledWith();
+    response.emit('close');
+  };
+  const text = async () => (await fetch(`${url}/metrics`)).text();
+
+  it('count requests by method, pattern of the route and status', async () => {
+    answered('GET', '/agents/:id', 200);
+    answered('GET', '/agents/:id', 200);
+    answered('POST', undefined, 404);
+    const lines = await text();
+    expect(lines).toContain('http_request_duration_seconds_count{method="GET",route="/agents/:id",status="200"} 2');
+    expect(lines).toContain('http_request_duration_seconds_count{method="POST",route="none",status="404"} 1');
+  });
+
+  it('tell the state of the connection pool and of the process', async () => {
+    const lines = await text();
+    expect(lines).toContain('database_connections{state="used"} 3');
+    expect(lines).toContain('database_connections{state="idle"} 2');
+    expect(lines).toContain('database_connections{state="waiting"} 1');
+    expect(lines).toContain('process_cpu_user_seconds_total');
+  });
+
+  it('are in the format of Prometheus, and nothing else is served beside them', async () => {
+    const answer = await fetch(`${url}/metrics`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, metrics.registry.contentType]);
+    await answer.text();
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['/metrics', 'POST'],
+      ['/agents', 'GET'],
+    ]) {
+      expect((await fetch(url + path, { method: method ?? '' })).status).toBe(404);
+    }
+  });
+
+  it('say so when their port is taken', async () => {
+    const { port } = server.address() as AddressInfo;
+    await expect(metrics.listen(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});

@@ -1,0 +1,155 @@
+import { getSchemaPath } from '@nestjs/swagger';
+import { DEFAULT_MESSAGES, ERROR_CODES, type ErrorCode } from '../errors/domain-error.js';
+import { API_VERSION } from '../http/common-headers.middleware.js';
+import { ErrorBody } from '../http/error-body.js';
+import { STATUS_OF } from '../http/error-status.js';
+import type { Header, Reference, Response, Responses } from './types.js';
+
+/** Every header that a client may rely on. */
+export const HEADERS = {
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in a window of 60 seconds',
+    required: true,
+    schema: { type: 'integer', minimum: 1, example: 60 },
+  },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in the window',
+    required: true,
+    schema: { type: 'integer', minimum: 0, example: 59 },
+  },
+  'X-RateLimit-Reset': {
+    description: 'Unix time in seconds at which the window ends',
+    required: true,
+    schema: { type: 'integer', minimum: 0, example: 1795243062 },
+  },
+  'X-Request-Id': {
+    description: "Identifies the request in the service's log; the caller's own value where it sent a fit one",
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$', example: '0b8d4c1e-5f63-4f0e-9a43-0d6a4f2b7c11' },
+  },
+  'X-API-Version': {
+    description: 'Version of the interface',
+    required: true,
+    schema: { type: 'string', enum: [API_VERSION], example: API_VERSION },
+  },
+  'Retry-After': {
+    description: 'Seconds after which to try again',
+    required: true,
+    schema: { type: 'integer', minimum: 1, example: 30 },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme that is expected',
+    required: true,
+    schema: { type: 'string', enum: ['Bearer'], example: 'Bearer' },
+  },
+  'Idempotent-Replayed': {
+    description: 'There when the response is that of an earlier request with the same `Idempotency-Key`',
+    required: false,
+    schema: { type: 'string', enum: ['true'], example: 'true' },
+  },
+} satisfies Record<string, Header>;
+type HeaderName = keyof typeof HEADERS;
+
+const ON_EVERY_RESPONSE: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'X-API-Version',
+];
+
+/** References to the headers of a response: those of every one, and its own. */
+export function headers(...own: HeaderName[]): Record<string, Reference> {
+  return Object.fromEntries(
+    [...ON_EVERY_RESPONSE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+interface ErrorAnswer {
+  readonly description: string;
+  readonly headers?: readonly HeaderName[];
+  /** Typical bodies by name: the message where it is not the default one, and the issues. */
+  readonly examples: Readonly<Record<string, { readonly message?: string; readonly issues?: readonly string[] }>>;
+}
+
+/** What each error means to a client. A code without an entry does not compile. */
+const ERRORS: Readonly<Record<ErrorCode, ErrorAnswer>> = {
+  BAD_REQUEST: {
+    description: 'The input is invalid; `issues` lists the causes',
+    examples: { invalidInput: { issues: ['limit must not be greater than 100', 'colour is not a known field'] } },
+  },
+  UNAUTHORIZED: {
+    description: 'The API key is missing or not valid',
+    headers: ['WWW-Authenticate'],
+    examples: { missingKey: {}, invalidKey: { message: 'Invalid API key' } },
+  },
+  FORBIDDEN: {
+    description: "The resource is another workspace's, or the operation is beyond the role of the API key",
+    examples: { forbidden: {} },
+  },
+  NOT_FOUND: { description: 'There is no such resource', examples: { notFound: {} } },
+  CONFLICT: {
+    description: 'A request with the same `Idempotency-Key` is still in progress',
+    examples: { inProgress: { message: 'A request with this Idempotency-Key is still in progress' } },
+  },
+  PAYLOAD_TOO_LARGE: {
+    description: 'The body is larger than 1 MiB',
+    examples: { tooLarge: { issues: ['body must be at most 1 MiB'] } },
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    description: 'The body is not JSON by its `Content-Type`, or in an encoding that is not supported',
+    examples: { notJson: { issues: ['body must be sent as application/json'] } },
+  },
+  UNPROCESSABLE_CONTENT: {
+    description: 'The `Idempotency-Key` was used with another body',
+    examples: { otherBody: { issues: ['Idempotency-Key was used with another body'] } },
+  },
+  TOO_MANY_REQUESTS: {
+    description: 'The rate limit is exceeded',
+    headers: ['Retry-After'],
+    examples: { exceeded: {} },
+  },
+  INTERNAL_SERVER_ERROR: {
+    description: 'A fault of the service; its log has the cause under the `X-Request-Id`',
+    examples: { fault: {} },
+  },
+  SERVICE_UNAVAILABLE: {
+    description: 'The service cannot answer now, for instance because its database is out of reach',
+    headers: ['Retry-After'],
+    examples: { unavailable: {} },
+  },
+};
+
+/** `NOT_FOUND` is the shared response `NotFound`. */
+const nameOf = (code: ErrorCode): string =>
+  code
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join('');
+
+function errorResponse(code: ErrorCode): Response {
+  const { description, headers: own = [], examples } = ERRORS[code];
+  const bodies = Object.entries(examples).map(([name, { message = DEFAULT_MESSAGES[code], issues }]) => {
+    const value = { code, message, ...(issues && { issues: issues.map((issue) => ({ message: issue })) }) };
+    return [name, { summary: message, value }] as const;
+  });
+  return {
+    description,
+    headers: headers(...own),
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(ErrorBody) }, examples: Object.fromEntries(bodies) },
+    },
+  };
+}
+
+/** The response of each error, said once for all operations. */
+export const ERROR_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
+  ERROR_CODES.map((code) => [nameOf(code), errorResponse(code)]),
+);
+
+/** References to the responses of an operation's errors, by status. */
+export function errorResponses(codes: readonly ErrorCode[]): Responses {
+  return Object.fromEntries(
+    codes.map((code) => [String(STATUS_OF[code]), { $ref: `#/components/responses/${nameOf(code)}` }]),
+  );
+}

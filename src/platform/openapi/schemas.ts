@@ -1,0 +1,59 @@
+import type { Components, Reference, Schema } from './types.js';
+
+type Schemas = NonNullable<Components['schemas']>;
+
+/** Formats that fix the length of a text, so that a limit beside them says nothing. */
+const FIXED_LENGTH = new Set(['uuid', 'date-time']);
+
+const isReference = (schema: Schema | Reference): schema is Reference => '$ref' in schema;
+
+/** The schema that a reference names. */
+export function resolve(schema: Schema | Reference, schemas: Schemas): Schema {
+  if (!isReference(schema)) return schema;
+  const target = schemas[schema.$ref.split('/').at(-1) ?? ''];
+  if (!target) throw new Error(`${schema.$ref} is not in the document`);
+  return resolve(target, schemas);
+}
+
+/** The schema without what says nothing. */
+export const tidy = (schema: Schema): Schema =>
+  eachProperty(schema, (property) => {
+    const isFixed = !isReference(property) && FIXED_LENGTH.has(String(property.format));
+    return isFixed ? without(property, 'maxLength') : property;
+  });
+
+/** A request body takes no field that it does not name (decisions, "Unknown body fields"). */
+export const closed = (schema: Schema): Schema => ({ ...schema, additionalProperties: false });
+
+/** A partial update leaves alone what is not given, so it has no defaults. */
+export const withoutDefaults = (schema: Schema): Schema =>
+  eachProperty(schema, (property) => without(property, 'default'));
+
+function eachProperty(schema: Schema, change: (property: Schema | Reference) => Schema | Reference): Schema {
+  if (!schema.properties) return schema;
+  const properties: Schemas = {};
+  for (const [name, property] of Object.entries<Schema | Reference>(schema.properties)) {
+    properties[name] = change(property);
+  }
+  return { ...schema, properties };
+}
+
+const without = <T extends object>(schema: T, keyword: string): T =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== keyword)) as T;
+
+/**
+ * An example of the whole schema, made of the examples of its parts.
+ * @throws Error that names the part without an example, so that none stays without one
+ */
+export function exampleOf(schema: Schema | Reference, schemas: Schemas, path = ''): unknown {
+  const resolved = resolve(schema, schemas);
+  if (resolved.example !== undefined) return resolved.example as unknown;
+  if (resolved.properties) {
+    const entries = Object.entries(resolved.properties).map(([name, property]) => {
+      return [name, exampleOf(property, schemas, `${path}.${name}`)] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+  if (resolved.items) return [exampleOf(resolved.items, schemas, `${path}[]`)];
+  throw new Error(`${path} has no example`);
+}

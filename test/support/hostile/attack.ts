@@ -1,0 +1,165 @@
+import { parse as parseQuery } from 'node:querystring';
+import type { OpenApiDocument, OpenApiValidator } from '../openapi-validator.js';
+import { faultsOf, unplacedIssues } from './judge.js';
+import type { HostileRequest } from './requests.js';
+import type { WireAnswer, WireClient } from './wire.js';
+import type { World } from './world.js';
+
+/** The parser's limit of a request's head, and how near to it this file's estimate of its size is. */
+const HEAD_LIMIT = 16 * 1024;
+const HEAD_UNSURE = 512;
+
+/** Fields of a create body whose stored value is the server's own (decisions, "Agents"). */
+const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
+
+type Json = Record<string, unknown>;
+
+/** Sends hostile requests to a world and says what is wrong with the answers. */
+export class Attack {
+  /** How many answers had which status. */
+  readonly statuses = new Map<number, number>();
+  readonly operations = new Set<string>();
+  /** Writes that were accepted and compared with what had been sent. */
+  readBack = 0;
+
+  private readonly routes: readonly { readonly operation: string; readonly method: string; readonly path: RegExp }[];
+  private readonly fieldNames: readonly string[];
+
+  constructor(
+    private readonly world: World,
+    private readonly client: WireClient,
+    private readonly validator: OpenApiValidator,
+    document: OpenApiDocument,
+  ) {
+    this.routes = [...validator.operations.keys()].map((operation) => {
+      const [method = '', template = ''] = operation.split(' ');
+      return { operation, method, path: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`) };
+    });
+    const schemas = Object.values(document.components.schemas) as { properties?: object }[];
+    const parameters = [...validator.operations.values()].flatMap((operation) => operation.parameters ?? []);
+    this.fieldNames = [
+      ...schemas.flatMap(({ properties = {} }) => Object.keys(properties)),
+      ...parameters.map(({ name }) => name),
+    ];
+  }
+
+  /** @returns one sentence per broken promise */
+  async send(request: HostileRequest): Promise<string[]> {
+    const target = this.targetOf(request);
+    const headers = this.headersOf(request);
+    let answer: WireAnswer;
+    try {
+      answer = await this.client.send({ method: request.method, target, headers, body: request.body?.bytes });
+    } catch (error) {
+      return [`no answer: ${String(error)}`];
+    }
+    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    this.operations.add(request.operation);
+    const faults = [
+      ...faultsOf(answer, request.method === 'HEAD'),
+      ...this.documentFaults(request, target, headers, answer),
+      ...this.issueFaults(request, target, answer),
+      ...(await this.storageFaults(request, answer)),
+    ];
+    if (request.method === 'DELETE' && answer.status === 200) await this.world.renew(request.template);
+    return faults.map(
+      (fault) => `${request.method} ${target.slice(0, 200)}: ${fault}; answer ${answer.text.slice(0, 500)}`,
+    );
+  }
+
+  private targetOf({ template, segments, query }: HostileRequest): string {
+    let next = 0;
+    const path = template.replaceAll(/\{\w+\}/g, () => {
+      const segment = segments[next++];
+      if (!segment) return '';
+      return 'raw' in segment ? segment.raw : this.world.id(segment.id, template);
+    });
+    return query === undefined ? path : `${path}?${query}`;
+  }
+
+  private headersOf({ caller, headers, body }: HostileRequest): [string, string][] {
+    const key = this.world.key(caller);
+    return [
+      ...headers.map(([name, value]): [string, string] => [name, value]),
+      ...(key === undefined ? [] : [['Authorization', `Bearer ${key}`] as [string, string]]),
+      ...(body?.encoding === undefined ? [] : [['Content-Encoding', body.encoding] as [string, string]]),
+    ];
+  }
+
+  private documentFaults(
+    request: HostileRequest,
+    target: string,
+    headers: [string, string][],
+    answer: WireAnswer,
+  ): string[] {
+    const { method } = request;
+    if (isProtocolError(answer)) {
+      return isUnparsable(method, target, headers) ? [] : ['a sound request was refused as unparsable'];
+    }
+    const [path = ''] = target.split('?', 1);
+    const isHead = method === 'HEAD';
+    const route = this.routes.find((each) => each.method === (isHead ? 'GET' : method) && each.path.test(path));
+    const body = isHead || answer.text === '' ? undefined : parseJson(answer.text);
+    if (isHead) {
+      const documented = route ? Object.keys(this.validator.operations.get(route.operation)?.responses ?? {}) : ['404'];
+      return documented.includes(String(answer.status)) ? [] : [`status ${answer.status} is not documented`];
+    }
+    if (!route) return this.validator.checkUnrouted(answer.status, answer.headers, body);
+    return this.validator.check(route.operation, answer.status, answer.headers, body);
+  }
+
+  private issueFaults(
+    { body, query = '', method }: HostileRequest,
+    _target: string,
+    { status, text }: WireAnswer,
+  ): string[] {
+    if (status !== 400 || method === 'HEAD') return [];
+    const sent = parseJson(body?.json ?? body?.bytes.toString() ?? '');
+    return unplacedIssues(text, [...this.fieldNames, ...namesIn(sent), ...Object.keys(parseQuery(query))]);
+  }
+
+  /** Whatever was accepted must be answered, and read again, as it was sent. */
+  private async storageFaults(
+    { method, template, caller, body }: HostileRequest,
+    answer: WireAnswer,
+  ): Promise<string[]> {
+    if (!['POST', 'PATCH'].includes(method) || answer.status >= 300 || body?.json === undefined) return [];
+    const { data } = parseJson(answer.text) as { data: Json };
+    const faults = Object.entries(parseJson(body.json) as Json)
+      .filter(([name]) => !SERVER_OWNED.has(name))
+      .filter(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value))
+      .map(([name, value]) => `${name} was sent as ${shorten(value)} and answered as ${shorten(data[name])}`);
+    this.readBack++;
+    if (method !== 'POST') return faults;
+    const again = await this.client.send({
+      method: 'GET',
+      target: `${template}/${String(data['id'])}`,
+      headers: [['Authorization', `Bearer ${this.world.key(caller) ?? ''}`]],
+    });
+    const stored = (parseJson(again.text) as { data?: unknown }).data;
+    return JSON.stringify(stored) === JSON.stringify(data) ? faults : [...faults, `read back as ${shorten(stored)}`];
+  }
+}
+
+/** Whether Node's parser may refuse it: too large a head, a method that HTTP does not know, a target beyond ASCII. */
+function isUnparsable(method: string, target: string, headers: readonly [string, string][]): boolean {
+  // Sizes as on the wire: `name: value\r\n`.
+  const size = target.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  return size > HEAD_LIMIT - HEAD_UNSURE || method === 'BREW' || /[^\u0021-\u007e]/.test(target);
+}
+
+const isProtocolError = ({ status, text }: WireAnswer): boolean =>
+  status === 400 && /"message":"request (?:headers must be at most|must be valid HTTP)/.test(text);
+
+const shorten = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names of the members of an object, at its top. */
+const namesIn = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);

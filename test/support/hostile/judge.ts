@@ -1,0 +1,100 @@
+import { DEFAULT_MESSAGES, type ErrorCode } from '../../../src/platform/errors/domain-error.js';
+import type { WireAnswer } from './wire.js';
+
+/** The contract's pairs, written down a second time so that a change of the service's own table is noticed. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
+};
+
+/** Messages beside the default one. */
+const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
+  UNAUTHORIZED: ['Invalid API key'],
+  CONFLICT: ['A request with this Idempotency-Key is still in progress'],
+};
+
+const HEADERS = {
+  'x-ratelimit-limit': /^[1-9]\d*$/,
+  'x-ratelimit-remaining': /^\d+$/,
+  'x-ratelimit-reset': /^\d{10}$/,
+  'x-request-id': /^[A-Za-z0-9._-]{1,128}$/,
+  'x-api-version': /^1\.0\.0$/,
+} as const;
+
+/** What no client should ever see: stacks, SQL, the driver's and the libraries' words. */
+const INSIDE =
+  /\bat \S+ \(|\.[jt]s:\d+|node_modules|QueryFailed|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) |violates|syntax error|invalid input syntax|ECONN|(?:Type|Range|Syntax|Reference)Error|Unexpected token|is not a function|Cannot (?:read|set)/;
+
+/** Begins an issue that is about no field of the body or the query. */
+const ABOUT_THE_REQUEST = ['body', 'request', 'request headers', 'Host', 'Idempotency-Key', 'Content-Encoding'];
+
+/** What is wrong with an answer whatever the request was: status, headers, the error body, words from the inside. */
+export function faultsOf({ status, headers, text }: WireAnswer, toHead = false): string[] {
+  const faults: string[] = [];
+  if (!(status >= 200 && status < 300) && !(status in CODES)) faults.push(`status ${status}`);
+  for (const [name, form] of Object.entries(HEADERS)) {
+    const value = headers.get(name);
+    if (value === null || !form.test(value)) faults.push(`header ${name} is ${String(value)}`);
+  }
+  if (toHead) return text === '' ? faults : [...faults, 'a body to HEAD'];
+  return status >= 400 ? [...faults, ...errorFaults(status, headers, text)] : faults;
+}
+
+function errorFaults(status: number, headers: Headers, text: string): string[] {
+  const faults: string[] = [];
+  const inside = INSIDE.exec(text);
+  if (inside) faults.push(`the body tells from the inside: ${inside[0]}`);
+  if (headers.get('content-type') !== 'application/json; charset=utf-8')
+    faults.push(`media type ${headers.get('content-type')}`);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return [...faults, `the body is no JSON: ${text.slice(0, 200)}`];
+  }
+  const { code, message, issues, ...rest } = body as { code?: unknown; message?: unknown; issues?: unknown };
+  if (Object.keys(rest).length > 0) faults.push(`fields beyond the contract: ${Object.keys(rest).join()}`);
+  const expected = CODES[status];
+  if (expected === undefined || code !== expected) return [...faults, `code ${String(code)} with status ${status}`];
+  if (message !== DEFAULT_MESSAGES[expected] && !OTHER_MESSAGES[expected]?.includes(String(message))) {
+    faults.push(`message ${String(message)} with ${expected}`);
+  }
+  return [...faults, ...issueFaults(status, issues)];
+}
+
+function issueFaults(status: number, issues: unknown): string[] {
+  if (issues === undefined) return status === 400 ? ['400 without issues'] : [];
+  if (!Array.isArray(issues) || issues.length === 0) return ['issues that are no list of causes'];
+  return (issues as unknown[]).flatMap((issue) => {
+    const { message, ...rest } = issue as { message?: unknown };
+    const isText = typeof message === 'string' && message !== '' && message.length < 500;
+    return isText && Object.keys(rest).length === 0 ? [] : [`issue ${JSON.stringify(issue).slice(0, 600)}`];
+  });
+}
+
+/**
+ * Issues of a 400 that do not begin with the path of what they are about.
+ * @param names fields and parameters of the operation, and those that were sent
+ */
+export function unplacedIssues(text: string, names: readonly string[]): string[] {
+  const { issues = [] } = JSON.parse(text) as { issues?: { message: string }[] };
+  const known = [...ABOUT_THE_REQUEST, ...names.map((name) => (name === '' ? '""' : name))];
+  return issues
+    .map(({ message }) => message)
+    .filter(
+      (message) => !known.some((name) => startsWithPath(message, name.toWellFormed().replaceAll('\u0000', '\uFFFD'))),
+    )
+    .map((message) => `issue that names no field: ${message}`);
+}
+
+function startsWithPath(message: string, name: string): boolean {
+  const shown = name.slice(0, 100);
+  return message.startsWith(shown) && /^(?:[ .[…]|$)/.test(message.slice(shown.length));
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A real redis-server on a free port of the loopback that keeps nothing on disk. */
+export interface TestRedis {
+  readonly url: string;
+  /** Runs a command with redis-cli and returns what it prints. */
+  cli(...args: string[]): string;
+  /** Stops it without ending it: connections stay open, and nothing is answered. */
+  pause(): void;
+  resume(): void;
+  /** Ends it at once; everything it knew is lost. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port, empty. */
+  start(...args: string[]): Promise<void>;
+}
+
+const isInstalled = (() => {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** `describe` where a redis-server is installed; elsewhere the tests are skipped and the output says why. */
+export function describeWithRedis(name: string, tests: () => void): void {
+  if (isInstalled) return describe(name, tests);
+  process.stderr.write(`Skipped: "${name}", because no redis-server is installed (apt-get install redis-server)\n`);
+  describe.skip(name, tests);
+}
+
+export async function startRedis(...args: string[]): Promise<TestRedis> {
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+
+  const start = async (...more: string[]) => {
+    const fixed = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+    const started = spawn('redis-server', [...fixed, ...more], { stdio: 'ignore' });
+    server = started;
+    while (!(await accepts(port))) {
+      if (started.exitCode !== null) throw new Error(`redis-server ended with code ${started.exitCode}`);
+      await sleep(20);
+    }
+  };
+  const kill = async () => {
+    const ending = server;
+    server = undefined;
+    if (!ending || ending.exitCode !== null) return;
+    const ended = once(ending, 'exit');
+    ending.kill('SIGKILL');
+    await ended;
+  };
+  await start(...args);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    cli: (...command) => execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' }).trim(),
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    kill,
+    start,
+  };
+}
+
+/** A port of the loopback on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
