@@ -1,18 +1,19 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { type Count, countOf, Counters, WINDOW_MS } from './counters.js';
+import { type Count, Counters } from './counters.js';
+import { stateOf, Windows } from './windows.js';
 
 /** The counters of this process alone. */
 export class ProcessCounters extends Counters {
-  // The limit differs from workspace to workspace, so the library only counts and the comparison is ours.
-  private readonly limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_MS / 1000 });
-
-  async increment(key: string, _ttl: number, limit: number): Promise<Count> {
-    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key);
-    return countOf(consumedPoints, msBeforeNext, limit);
+  constructor(private readonly windows = new Windows()) {
+    super();
   }
 
-  async peek(key: string, limit: number): Promise<Count> {
-    const state = await this.limiter.get(key);
-    return countOf(state?.consumedPoints ?? 0, state?.msBeforeNext ?? WINDOW_MS, limit);
+  increment(key: string, ttl: number, limit: number): Promise<Count> {
+    const window = this.windows.find(key) ?? this.windows.open(key, ttl);
+    window.hits += 1;
+    return Promise.resolve(stateOf(window, ttl, limit));
+  }
+
+  peek(key: string, ttl: number, limit: number): Promise<Count> {
+    return Promise.resolve(stateOf(this.windows.find(key), ttl, limit));
   }
 }

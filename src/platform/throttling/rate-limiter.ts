@@ -4,6 +4,7 @@ import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { clientNetwork } from './client-network.js';
 import { type Count, Counters, WINDOW_MS } from './counters.js';
+import { ADDRESS_PREFIX } from './windows.js';
 
 /** Who is counted, and how much of it is allowed in a window. */
 export interface Budget {
@@ -25,6 +26,9 @@ export interface Standing {
 /** Counts a request against its workspace, or against its client address when it has no valid key. */
 @Injectable()
 export class RateLimiter {
+  /** Length of a window, in milliseconds. */
+  readonly windowMs: number = WINDOW_MS;
+
   constructor(
     private readonly counters: Counters,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -40,7 +44,7 @@ export class RateLimiter {
 
   /** The budget of callers without a valid key: the Free rate for each client address. */
   addressBudget(ip: string | undefined): Budget {
-    return { key: `address:${clientNetwork(ip)}`, limit: this.settings.planLimits.FREE };
+    return { key: ADDRESS_PREFIX + clientNetwork(ip), limit: this.settings.planLimits.FREE };
   }
 
   /** Counts the request, sets the three headers (and `Retry-After` once the limit is exceeded). */
@@ -53,26 +57,32 @@ export class RateLimiter {
   /** Sets the three headers without counting the request. */
   async show(request: Request, response: Response): Promise<void> {
     const { key, limit } = this.budgetOf(request);
-    setHeaders(response, { ...standingOf(await this.counters.peek(key, limit), limit), exceeded: false });
+    setHeaders(response, {
+      ...standingOf(await this.counters.peek(key, this.windowMs, limit), limit),
+      exceeded: false,
+    });
   }
 
   async spend({ key, limit }: Budget): Promise<Standing> {
-    return standingOf(await this.counters.increment(key, WINDOW_MS, limit), limit);
+    return standingOf(await this.counters.increment(key, this.windowMs, limit), limit);
   }
 }
 
-function standingOf({ totalHits, timeToExpire, isBlocked }: Count, limit: number): Standing {
+function standingOf({ totalHits, timeToExpire, isBlocked, resetAt }: Count, limit: number): Standing {
   return {
     limit,
     remaining: Math.max(0, limit - totalHits),
-    reset: Math.ceil((Date.now() + timeToExpire) / 1000),
+    reset: resetAt,
     exceeded: isBlocked,
     retryAfter: Math.max(1, Math.ceil(timeToExpire / 1000)),
   };
 }
 
 function setHeaders(response: Response, standing: Standing): void {
-  for (const [name, value] of Object.entries(rateLimitHeaders(standing))) response.setHeader(name, value);
+  response.setHeader('X-RateLimit-Limit', standing.limit);
+  response.setHeader('X-RateLimit-Remaining', standing.remaining);
+  response.setHeader('X-RateLimit-Reset', standing.reset);
+  if (standing.exceeded) response.setHeader('Retry-After', standing.retryAfter);
 }
 
 /** The contract's headers for a standing. */

@@ -5,10 +5,20 @@ import type { Settings } from '../config/settings.js';
 import { Counters, WINDOW_MS } from './counters.js';
 import { ProcessCounters } from './process-counters.js';
 import { RateLimiter } from './rate-limiter.js';
+import { RedisLink } from './redis-link.js';
+import { SharedCounters } from './shared-counters.js';
 
 @Global()
 @Module({
-  providers: [{ provide: Counters, useClass: ProcessCounters }, RateLimiter],
+  providers: [
+    {
+      provide: Counters,
+      inject: [SETTINGS],
+      useFactory: ({ redisUrl }: Settings): Counters =>
+        redisUrl === undefined ? new ProcessCounters() : new SharedCounters(new RedisLink(redisUrl)),
+    },
+    RateLimiter,
+  ],
   exports: [Counters, RateLimiter],
 })
 export class CountersModule {}

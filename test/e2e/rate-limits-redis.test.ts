@@ -1,0 +1,333 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { KEY_PREFIX } from '../../src/platform/throttling/redis-client.js';
+import { ANSWER_TIMEOUT_MS } from '../../src/platform/throttling/redis-link.js';
+import { type Answer, HttpClient } from '../support/http.js';
+import { describeWithRedis, freePort, startRedis, type TestRedis } from '../support/redis.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase } from '../support/test-database.js';
+
+const LIMIT = 60;
+
+const number = (name: string) => (answer: Answer<unknown>) => Number(answer.headers.get(name) ?? NaN);
+const remainingOf = number('x-ratelimit-remaining');
+const resetOf = number('x-ratelimit-reset');
+const allowed = (answers: Answer<unknown>[]) => answers.filter(({ status }) => status === 200);
+const times = (count: number, send: (index: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => send(index)));
+
+/** One after the other, which a process that waited for a dead Redis each time would not survive. */
+async function inTurn(count: number, send: () => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  while (answers.length < count) answers.push(await send());
+  return answers;
+}
+
+/** The messages about rate limits that were logged since, by level. */
+function recordLog() {
+  const lines: string[] = [];
+  const isOurs = (rest: unknown[]) => rest.at(-1) === 'RateLimits';
+  const record =
+    (level: string) =>
+    (message: unknown, ...rest: unknown[]) => {
+      if (isOurs(rest)) lines.push(`${level} ${String(message)}`);
+    };
+  Logger.overrideLogger({ log: record('info'), warn: record('warn'), error: record('error') });
+  return {
+    lines,
+    count: (part: string) => lines.filter((line) => line.includes(part)).length,
+  };
+}
+
+async function until(what: string, isTrue: () => boolean): Promise<void> {
+  for (let left = 1000; left > 0; left -= 1) {
+    if (isTrue()) return;
+    await sleep(20);
+  }
+  throw new Error(`Waited in vain until ${what}`);
+}
+
+describeWithRedis('rate limits shared through Redis', () => {
+  let redis: TestRedis;
+  let databaseUrl: string;
+  let dropDatabase: () => Promise<void>;
+  let apps: TestApp[];
+  let log: ReturnType<typeof recordLog>;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    ({ url: databaseUrl, drop: dropDatabase } = await createTestDatabase());
+    apps = [];
+  });
+  afterEach(async () => {
+    for (const app of apps) await app.close();
+    await redis.kill();
+    await dropDatabase();
+  });
+
+  /** A service on the database and, unless told otherwise, the Redis of this test. */
+  const start = async (redisUrl = redis.url) => {
+    const app = await createTestApp({ databaseUrl, env: { REDIS_URL: redisUrl } });
+    apps.push(app);
+    // After the start, which makes its own logger Nest's.
+    log = recordLog();
+    return app;
+  };
+  const clientsOf = async (limit = LIMIT) => {
+    const key = (await apps[0]?.createWorkspace({ requestsPerMinute: limit }))?.apiKey;
+    return apps.map((app) => new HttpClient(app.url, key));
+  };
+  const pair = async () => {
+    await start();
+    await start();
+    const [a, b] = await clientsOf();
+    if (!a || !b) throw new Error('two services were started');
+    return { a, b };
+  };
+  const list = (client: HttpClient) => client.get('/agents');
+
+  it('gives two services one budget, exactly, with one end of the window', async () => {
+    const { a, b } = await pair();
+
+    const answers = await times(200, (index) => list(index % 2 === 0 ? a : b));
+
+    const numbers = allowed(answers).map(remainingOf);
+    expect(numbers.sort((x, y) => y - x)).toEqual(Array.from({ length: LIMIT }, (_, index) => LIMIT - 1 - index));
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - LIMIT);
+    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    for (const client of [a, b]) expect(remainingOf(await client.get('/healthz'))).toBe(0);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('leaves only keys of its own in Redis, and each of them ends by itself', async () => {
+    const { a, b } = await pair();
+    await list(a);
+    await list(b.as(undefined));
+    await a.as('nobody').get('/healthz');
+
+    const keys = redis
+      .cli('keys', '*')
+      .split('\n')
+      .filter((key) => !key.endsWith('probe'));
+    expect(keys).toHaveLength(2);
+    for (const key of keys) {
+      expect(key.startsWith(KEY_PREFIX)).toBe(true);
+      expect(Number(redis.cli('pttl', key))).toBeGreaterThan(0);
+      expect(Number(redis.cli('pttl', key))).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  it('holds one connection for each service, and none after it was closed', async () => {
+    const connections = () => redis.cli('client', 'list').split('\n').length - 1;
+    await start();
+    await start();
+    expect(connections()).toBe(2);
+    for (const app of apps.splice(0)) await app.close();
+    expect(connections()).toBe(0);
+  });
+
+  it('counts on from the shared count while Redis hangs, and tells Redis when it is back', async () => {
+    const { a, b } = await pair();
+    expect(allowed(await times(20, () => list(a)))).toHaveLength(20);
+
+    redis.pause();
+    const begin = performance.now();
+    const answers = await inTurn(50, () => list(a));
+    const took = performance.now() - begin;
+
+    expect(allowed(answers)).toHaveLength(LIMIT - 20);
+    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    // One waited for an answer, and the others did not wait as well.
+    expect(took).toBeLessThan((50 * ANSWER_TIMEOUT_MS) / 4);
+    expect(log.count('is away')).toBe(1);
+    expect((await a.get('/readyz')).status).toBe(200);
+
+    redis.resume();
+    await until('Redis is back', () => log.count('shared again') === 1);
+    expect((await list(a)).status).toBe(429);
+    expect((await list(b)).status).toBe(429);
+    expect([log.count('is away'), log.count('shared again')]).toEqual([1, 1]);
+  });
+
+  it('goes on from what both services know after Redis has died and lost everything', async () => {
+    const { a, b } = await pair();
+    await times(20, () => list(a));
+    await times(10, () => list(b));
+
+    await redis.kill();
+    await until('both have noticed', () => log.count('is away') === 2);
+    // What is known: 20 here and 30 there.
+    expect(remainingOf(await list(a))).toBe(LIMIT - 21);
+    expect(remainingOf(await list(b))).toBe(LIMIT - 31);
+    await redis.start();
+    await until('both are back', () => log.count('shared again') === 2);
+
+    // Whoever comes first, the one who knows more has the last word.
+    await list(a);
+    expect(remainingOf(await list(b))).toBeLessThanOrEqual(LIMIT - 32);
+    const answers = await times(100, (index) => list(index % 2 === 0 ? a : b));
+    expect(allowed(answers).length).toBeLessThanOrEqual(LIMIT - 32);
+    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    expect([log.count('is away'), log.count('shared again')]).toEqual([2, 2]);
+  });
+
+  it('gives a burst that Redis dies in not one request more than the limit', async () => {
+    await start();
+    const [a] = await clientsOf();
+    if (!a) throw new Error('a service was started');
+    const burst = times(300, () => list(a));
+    await sleep(5);
+    await redis.kill();
+
+    expect(allowed(await burst).length).toBeLessThanOrEqual(LIMIT);
+    expect(allowed(await inTurn(LIMIT, () => list(a))).length).toBeLessThanOrEqual(LIMIT);
+  });
+
+  it.each([
+    ['is a replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one']],
+    ['has no memory left', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0']],
+    [
+      'asks for a password',
+      ['config', 'set', 'requirepass', 'other'],
+      ['-a', 'other', 'config', 'set', 'requirepass', ''],
+    ],
+    ['does not allow the commands', ['acl', 'setuser', 'default', '-hincrby'], ['acl', 'setuser', 'default', '+@all']],
+  ])('does without a Redis that %s, until it no longer is so', async (_, harm, heal) => {
+    await start();
+    const [a] = await clientsOf();
+    if (!a) throw new Error('a service was started');
+    await times(10, () => list(a));
+
+    redis.cli(...harm);
+    // Those who are connected stay authenticated.
+    redis.cli(...(harm.includes('requirepass') ? ['-a', 'other'] : []), 'client', 'kill', 'type', 'normal');
+    const answers = await inTurn(60, () => list(a));
+    expect(allowed(answers)).toHaveLength(LIMIT - 10);
+    await until('it is noticed', () => log.count('is away') === 1);
+
+    redis.cli(...heal);
+    await until('it is back', () => log.count('shared again') === 1);
+    expect((await list(a)).status).toBe(429);
+    expect(log.lines.join('\n')).not.toContain('other');
+  });
+
+  it('serves a workspace whose keys in Redis somebody has spoilt', async () => {
+    await start();
+    const [a] = await clientsOf();
+    const [first] = [await a?.get('/agents')];
+    expect(first?.status).toBe(200);
+    for (const key of redis.cli('keys', `${KEY_PREFIX}workspace:*`).split('\n')) redis.cli('set', key, 'spoilt');
+
+    expect(a && allowed(await inTurn(LIMIT, () => list(a)))).toHaveLength(LIMIT - 1);
+  });
+});
+
+describe('rate limits with a Redis that is not there', () => {
+  const away: { socket: string; listen: () => Promise<{ url: string; end: () => void }> }[] = [
+    { socket: 'refuses', listen: async () => ({ url: `redis://127.0.0.1:${await freePort()}`, end: () => undefined }) },
+    { socket: 'takes connections and never answers', listen: () => listenWith(() => undefined) },
+    { socket: 'resets every connection', listen: () => listenWith((socket) => socket.resetAndDestroy()) },
+    { socket: 'is no Redis', listen: () => listenWith((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')) },
+    { socket: 'has another password', listen: () => listenWith((socket) => socket.write('-WRONGPASS no\r\n')) },
+  ];
+
+  async function listenWith(answer: (socket: Socket) => void) {
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((socket) => {
+      sockets.add(socket.on('error', () => undefined));
+      socket.once('data', () => answer(socket));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const end = () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    };
+    return { url: `redis://user:hidden@127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, end };
+  }
+
+  it.each(away)('starts and counts by itself where something $socket', async ({ listen }) => {
+    const { url, end } = await listen();
+    const lines: string[] = [];
+    const app = await createTestApp({ env: { REDIS_URL: url }, log: { write: (line) => void lines.push(line) } });
+    try {
+      const { apiKey } = await app.createWorkspace({ requestsPerMinute: 20 });
+      const client = new HttpClient(app.url, apiKey);
+
+      expect(allowed(await times(50, () => client.get('/agents')))).toHaveLength(20);
+      expect((await client.get('/readyz')).status).toBe(200);
+      await until('it is logged', () => lines.some((line) => line.includes('is away')));
+      // Several more attempts are made in this time, and nothing is said about them.
+      await sleep(2_500);
+      expect(lines.filter((line) => line.includes('Redis'))).toHaveLength(1);
+      expect(lines.join()).not.toContain('hidden');
+    } finally {
+      await app.close();
+      end();
+    }
+  });
+});
+
+describeWithRedis('two processes of the service with one Redis', () => {
+  const KEY = `a-key-for-two-processes-${process.pid}`;
+  const running: ChildProcess[] = [];
+
+  /** From the sources: the tests must not depend on what was built last. */
+  async function startProcess(env: NodeJS.ProcessEnv): Promise<string> {
+    const service = spawn(process.execPath, ['--import', '@swc-node/register/esm-register', 'src/main.ts'], {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        PORT: '0',
+        HOST: '127.0.0.1',
+        LOG_FORMAT: 'json',
+        BOOTSTRAP_API_KEY: KEY,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    running.push(service);
+    let output = '';
+    service.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await until(
+      `the service listens: ${output}`,
+      () => /Listening on (http:\S+),/.test(output) || service.exitCode !== null,
+    );
+    const [, url] = /Listening on (http:\S+),/.exec(output) ?? [];
+    if (url === undefined) throw new Error(`The service ended: ${output}`);
+    return url;
+  }
+
+  it('share the free plan exactly, and end although Redis is connected', async () => {
+    const redis = await startRedis();
+    const database = await createTestDatabase();
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-'));
+    try {
+      const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, DATA_DIR: dataDir };
+      const a = new HttpClient(await startProcess(env), KEY);
+      const b = new HttpClient(await startProcess(env), KEY);
+
+      const answers = await times(200, (index) => (index % 2 === 0 ? a : b).get('/agents'));
+
+      expect(allowed(answers)).toHaveLength(60);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
+      expect(new Set(answers.map(resetOf)).size).toBe(1);
+      for (const service of running) {
+        const ended = once(service, 'exit');
+        service.kill('SIGTERM');
+        expect((await ended)[0]).toBe(0);
+      }
+    } finally {
+      for (const service of running) service.kill('SIGKILL');
+      await redis.kill();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,269 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentsService } from '../../src/modules/agents/agents.service.js';
+import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
+import { RateLimiter } from '../../src/platform/throttling/rate-limiter.js';
+import { type Answer, HttpClient } from '../support/http.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const REFUSAL = { code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' };
+
+const limitOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-limit') ?? NaN);
+const remainingOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-remaining') ?? NaN);
+const resetOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-reset') ?? NaN);
+const retryAfterOf = (answer: Answer<unknown>) => Number(answer.headers.get('retry-after') ?? NaN);
+const statuses = (answers: Answer<unknown>[], status: number) => answers.filter((answer) => answer.status === status);
+const times = (count: number, send: (index: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => send(index)));
+const from = (address: string) => ({ 'X-Forwarded-For': address });
+
+describe('rate limits of workspaces', () => {
+  let app: TestApp;
+  let client: HttpClient;
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: { PLAN_FREE_REQUESTS_PER_MINUTE: '60', PLAN_PRO_REQUESTS_PER_MINUTE: '300' } });
+    client = new HttpClient(app.url);
+  });
+  afterAll(() => app.close());
+
+  const ofPlan = async (input: Parameters<TestApp['createWorkspace']>[0]) =>
+    client.as((await app.createWorkspace({ requestsPerMinute: undefined, ...input })).apiKey);
+
+  it.each([
+    { of: 'the free plan', input: { plan: 'FREE' as const }, limit: 60, sent: 200 },
+    { of: 'the pro plan', input: { plan: 'PRO' as const }, limit: 300, sent: 500 },
+    { of: 'an override', input: { plan: 'ENTERPRISE' as const, requestsPerMinute: 7 }, limit: 7, sent: 40 },
+  ])('gives a workspace of $of exactly $limit of $sent parallel requests', async ({ input, limit, sent }) => {
+    const workspace = await ofPlan(input);
+
+    const answers = await times(sent, () => workspace.get('/agents'));
+
+    const allowed = statuses(answers, 200);
+    const refused = statuses(answers, 429);
+    expect([allowed.length, refused.length]).toEqual([limit, sent - limit]);
+    expect(new Set(answers.map(limitOf))).toEqual(new Set([limit]));
+    // Each allowed request has a number of its own, none is left out, and none falls below 0.
+    const numbers = allowed.map(remainingOf).sort((a, b) => b - a);
+    expect(numbers).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index));
+    expect(new Set(refused.map(remainingOf))).toEqual(new Set([0]));
+    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    for (const answer of refused) {
+      expect(answer.body).toEqual(REFUSAL);
+      expect(retryAfterOf(answer)).toBeGreaterThanOrEqual(1);
+      expect(retryAfterOf(answer)).toBeLessThanOrEqual(60);
+      expect(Number.isInteger(retryAfterOf(answer))).toBe(true);
+    }
+    for (const answer of allowed) expect(answer.headers.has('retry-after')).toBe(false);
+  });
+
+  it('counts all routes, methods and outcomes of a workspace together, and no other workspace with it', async () => {
+    const workspace = await ofPlan({ requestsPerMinute: 6 });
+    const other = await ofPlan({ requestsPerMinute: 6 });
+
+    const answers = [
+      await workspace.get('/agents'),
+      await workspace.post('/agents', '{'),
+      await workspace.get('/nowhere'),
+      await workspace.delete('/personalities/none'),
+      await workspace.get('/openapi.json'),
+      await workspace.get('/runs'),
+      await workspace.get('/evaluations'),
+    ];
+
+    expect(answers.map(remainingOf)).toEqual([5, 4, 3, 2, 1, 0, 0]);
+    expect(answers.map(({ status }) => status === 429)).toEqual([false, false, false, false, false, false, true]);
+    expect(remainingOf(await other.get('/agents'))).toBe(5);
+  });
+
+  it('keeps the end of the window for all of its requests, refused ones too, and begins anew after it', async () => {
+    const windowMs = 2_000;
+    const changed = jest.replaceProperty(app.nest.get(RateLimiter), 'windowMs', windowMs);
+    try {
+      const workspace = await ofPlan({ requestsPerMinute: 2 });
+      const answers = [];
+      const begin = performance.now();
+      // Refused requests all along: they must not make the window longer.
+      while (performance.now() - begin < windowMs * 0.75) {
+        answers.push(await workspace.get('/agents'));
+        await sleep(25);
+      }
+      const last = await workspace.get('/agents');
+      expect(statuses(answers, 200)).toHaveLength(2);
+      expect(new Set([...answers, last].map(resetOf)).size).toBe(1);
+      expect(last.status).toBe(429);
+
+      await sleep(retryAfterOf(last) * 1000);
+
+      const next = await workspace.get('/agents');
+      expect([next.status, remainingOf(next)]).toEqual([200, 1]);
+      expect(resetOf(next)).toBeGreaterThan(resetOf(last));
+    } finally {
+      changed.restore();
+    }
+  });
+
+  it('gives the Unix time, in seconds, at which the window ends', async () => {
+    const before = Date.now();
+    const answer = await (await ofPlan({ plan: 'FREE' })).get('/agents');
+    const after = Date.now();
+
+    expect(resetOf(answer)).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
+    expect(resetOf(answer)).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
+  });
+
+  it('neither counts nor refuses health checks, and shows them where the caller stands', async () => {
+    const workspace = await ofPlan({ requestsPerMinute: 2 });
+    expect(remainingOf(await workspace.get('/healthz'))).toBe(2);
+    await times(3, () => workspace.get('/agents'));
+
+    for (const path of ['/healthz', '/readyz']) {
+      const answer = await workspace.get(path);
+      expect([answer.status, limitOf(answer), remainingOf(answer)]).toEqual([200, 2, 0]);
+      expect(answer.headers.has('retry-after')).toBe(false);
+    }
+    expect((await workspace.get('/agents')).status).toBe(429);
+  });
+});
+
+describe('rate limits of client addresses', () => {
+  const env = { PLAN_FREE_REQUESTS_PER_MINUTE: '10' };
+
+  it('gives callers without a valid key the free rate together, whatever they send as X-Forwarded-For', async () => {
+    const app = await createTestApp({ env });
+    try {
+      const anonymous = new HttpClient(app.url);
+      const forged = anonymous.as(`vat_${'x'.repeat(40)}`);
+      const answers = await times(30, (index) => {
+        const caller = index % 2 === 0 ? anonymous : forged;
+        return caller.get(index % 3 === 0 ? '/openapi.json' : '/agents', from(`203.0.113.${index}`));
+      });
+
+      expect(statuses(answers, 429)).toHaveLength(20);
+      expect(new Set(answers.map(limitOf))).toEqual(new Set([10]));
+      // The address has used up its budget, and a workspace behind it has its own.
+      const workspace = anonymous.as((await app.createWorkspace({ requestsPerMinute: 3 })).apiKey);
+      expect(remainingOf(await workspace.get('/agents'))).toBe(2);
+      expect((await anonymous.get('/healthz')).status).toBe(200);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('believes X-Forwarded-For of a trusted proxy, and counts an IPv6 network of 64 bits as one', async () => {
+    const app = await createTestApp({ env: { ...env, TRUST_PROXY: '1' } });
+    try {
+      const anonymous = new HttpClient(app.url);
+      const remainingFrom = async (address: string) => remainingOf(await anonymous.get('/agents', from(address)));
+
+      expect(await remainingFrom('203.0.113.1')).toBe(9);
+      expect(await remainingFrom('203.0.113.2')).toBe(9);
+      expect(await remainingFrom('::ffff:203.0.113.1')).toBe(8);
+      // Only the last address was written by the proxy; what stands before it came from the client.
+      expect(await remainingFrom('198.51.100.9, 203.0.113.1')).toBe(7);
+      expect(await remainingFrom('2001:db8:1:2::1')).toBe(9);
+      expect(await remainingFrom('2001:DB8:1:2:ffff:ffff:ffff:ffff')).toBe(8);
+      expect(await remainingFrom('2001:db8:1:3::1')).toBe(9);
+      expect(await remainingFrom('rubbish')).toBe(9);
+      expect(await remainingFrom('other rubbish')).toBe(8);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('rate-limit headers', () => {
+  let app: TestApp;
+  let client: HttpClient;
+  let admin: HttpClient;
+  let viewer: HttpClient;
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: { CORS_ORIGINS: 'https://app.example.com' } });
+    client = new HttpClient(app.url);
+    const { apiKey, workspaceId, userId } = await app.createWorkspace();
+    admin = client.as(apiKey);
+    const key = await app.nest.get(ApiKeysService).create({ workspaceId, userId, role: 'VIEWER', name: 'Viewer' });
+    viewer = client.as(key.value);
+  });
+  afterAll(() => app.close());
+
+  const head = async (path: string): Promise<Answer> => {
+    const { status, headers } = await fetch(app.url + path, { method: 'HEAD' });
+    return { status, headers, body: {} };
+  };
+  const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'GET' };
+  const cases: [string, number, () => Promise<Answer>][] = [
+    ['an answer', 200, () => admin.get('/agents')],
+    ['a creation', 201, () => admin.post('/personalities', { name: 'Calm' })],
+    ['JSON that does not parse', 400, () => admin.post('/agents', '{"name":')],
+    ['a body that does not fit', 400, () => admin.post('/agents', {})],
+    ['a missing key', 401, () => client.get('/agents')],
+    ['an unknown key', 401, () => client.as('nobody').get('/agents')],
+    ['a role that is too low', 403, () => viewer.post('/agents', {})],
+    ['an unknown id', 404, () => admin.get('/agents/00000000-0000-4000-8000-000000000000')],
+    ['an unknown path', 404, () => admin.get('/nowhere')],
+    ['an unknown path without a key', 404, () => client.get('/nowhere')],
+    ['a percent sign that encodes nothing', 404, () => admin.get('/agents/%zz')],
+    ['a body that is too large', 413, () => admin.post('/agents', `"${'x'.repeat(1_100_000)}"`)],
+    ['a media type that is not JSON', 415, () => admin.post('/agents', 'a=b', { 'Content-Type': 'text/plain' })],
+    ['the Swagger page', 200, () => client.get('/docs')],
+    ['the document', 200, () => client.get('/openapi.json')],
+    ['the document as YAML', 200, () => client.get('/openapi.yaml')],
+    ['a health check', 200, () => client.get('/healthz')],
+    ['HEAD', 200, () => head('/openapi.json')],
+    ['a preflight', 204, () => client.send('OPTIONS', '/agents', undefined, preflight)],
+  ];
+
+  const expectHeaders = (answer: Answer<unknown>) => {
+    expect(limitOf(answer)).toBe(1_000_000);
+    expect(remainingOf(answer)).toBeGreaterThanOrEqual(0);
+    expect(Number.isInteger(remainingOf(answer))).toBe(true);
+    expect(Number.isInteger(resetOf(answer))).toBe(true);
+    expect(resetOf(answer) * 1000).toBeGreaterThan(Date.now() - 1000);
+  };
+
+  it.each(cases)('come with %s (%d)', async (_, status, send) => {
+    const answer = await send();
+    expect(answer.status).toBe(status);
+    expectHeaders(answer);
+  });
+
+  it('come with an error of the service itself (500)', async () => {
+    const broken = jest.spyOn(app.nest.get(AgentsService), 'list').mockRejectedValue(new Error('broken on purpose'));
+    try {
+      const answer = await admin.get('/agents');
+      expect(answer.status).toBe(500);
+      expectHeaders(answer);
+    } finally {
+      broken.mockRestore();
+    }
+  });
+
+  it('come with a refusal (429), beside everything else that a refusal carries', async () => {
+    const { apiKey } = await app.createWorkspace({ requestsPerMinute: 1 });
+    const workspace = client.as(apiKey);
+    await workspace.get('/agents');
+    for (const [method, path] of [
+      ['GET', '/agents'],
+      ['POST', '/agents'],
+      ['GET', '/nowhere'],
+      ['GET', '/docs'],
+      ['OPTIONS', '/agents'],
+    ] as const) {
+      const answer = await workspace.send(method, path, undefined, { ...preflight, 'X-Request-Id': 'mine' });
+      expect([answer.status, limitOf(answer), remainingOf(answer)]).toEqual([429, 1, 0]);
+      expect(answer.body).toEqual(REFUSAL);
+      expect(retryAfterOf(answer)).toBeGreaterThanOrEqual(1);
+      expect(answer.headers.get('x-request-id')).toBe('mine');
+      expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+    }
+  });
+
+  it('can be read by a page of an allowed origin', async () => {
+    const answer = await admin.get('/agents', { Origin: 'https://app.example.com' });
+    const exposed = answer.headers.get('access-control-expose-headers')?.toLowerCase().split(/,\s*/);
+    expect(exposed).toEqual(
+      expect.arrayContaining(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after']),
+    );
+  });
+});
