@@ -47,5 +47,7 @@ export default tseslint.config(
     },
   },
   { files: ['**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
+  // Programs for developers: what they print is what they are for.
+  { files: ['scripts/**'], rules: { 'no-console': 'off' } },
   prettier,
 );

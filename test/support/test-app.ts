@@ -34,7 +34,11 @@ export interface TestAppOptions {
 
 export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptions = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: async () => {} };
-  const settings: Settings = readSettings({ PLAN_FREE_REQUESTS_PER_MINUTE: '1000000', DATABASE_POOL_SIZE: '5', ...env });
+  const settings: Settings = readSettings({
+    PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
+    DATABASE_POOL_SIZE: '5',
+    ...env,
+  });
   const keyRing = new KeyRing([{ id: 'test', key: TEST_KEY }]);
   const dataSource = await createDataSource(database.url, settings.databasePoolSize).initialize();
   await checkCanary(dataSource, keyRing);
@@ -48,7 +52,9 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
     databaseUrl: database.url,
     keyRing,
     createWorkspace: (input) =>
-      nest.get(FirstKeyService).createWorkspace({ name: 'Test', plan: 'ENTERPRISE', requestsPerMinute: 1_000_000, ...input }),
+      nest
+        .get(FirstKeyService)
+        .createWorkspace({ name: 'Test', plan: 'ENTERPRISE', requestsPerMinute: 1_000_000, ...input }),
     close: async () => {
       nest.getHttpServer().closeAllConnections();
       await nest.close();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { OpenApiDocument } from '../openapi-validator.js';
-import { type BodySchema, type HostileBody, hostileBody, type Resolve } from './bodies.js';
+import { allowedBody, type BodySchema, type HostileBody, hostileBody, type Resolve } from './bodies.js';
 import { hostileQuery, NASTY_SEGMENTS, NASTY_TEXTS } from './texts.js';
 
 /** Whose key a request carries; `absent` and the rest carry none that works. */
@@ -24,6 +24,9 @@ export interface HostileRequest {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: HostileBody | undefined;
 }
+
+/** The parts of a request that can be hostile. */
+const PARTS = ['method', 'segments', 'query', 'caller', 'headers', 'body', 'body', 'mediaType'] as const;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const;
 /** No parser of HTTP knows the last one. */
@@ -188,33 +191,44 @@ function requestsTo(
   const params = template.match(/\{\w+\}/g)?.length ?? 0;
   const queryNames = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   const schema = requestBody?.content['application/json']?.schema as BodySchema | undefined;
-  const body = schema
-    ? fc.option(hostileBody(schema, resolve), { nil: undefined, freq: 30 })
-    : rarely(hostileBody({ type: 'object' }, resolve));
-  const mediaType = fc.oneof(
-    { weight: 12, arbitrary: fc.constant<string | undefined>('application/json') },
-    { weight: 2, arbitrary: fc.constantFrom<string | undefined>(undefined, ...MEDIA_TYPES) },
+  const body = schema ? hostileBody(schema, resolve) : rarely(hostileBody({ type: 'object' }, resolve));
+  const hostile = fc.record({
+    method: fc.oneof(
+      { weight: 15, arbitrary: fc.constant(method) },
+      { weight: 1, arbitrary: fc.constantFrom<string>(...OTHER_METHODS) },
+    ),
+    segments: fc.array(segment, { minLength: params, maxLength: params }),
+    query: queryNames.length > 0 ? fc.option(hostileQuery(queryNames), { nil: undefined }) : rarely(hostileQuery([])),
+    caller,
+    headers: headerList,
+    body,
+    mediaType: fc.constantFrom<string | undefined>('application/json', 'application/json', undefined, ...MEDIA_TYPES),
+  });
+  const sound = fc.record({
+    method: fc.constant(method),
+    segments: fc.constant<Segment[]>(Array.from({ length: params }, () => ({ id: 'own' }))),
+    query: fc.constant(undefined),
+    caller: fc.constantFrom<CallerName>('admin', 'editor'),
+    headers: fc.constant<[string, string][]>([]),
+    body: schema ? allowedBody(schema, resolve) : fc.constant(undefined),
+    mediaType: fc.constant('application/json'),
+  });
+  const parts = fc.oneof(
+    // One at a time for the most part: a refused key hides what its body would have done.
+    { weight: 4, arbitrary: fc.constantFrom(...PARTS).map((part) => [part]) },
+    { weight: 1, arbitrary: fc.subarray([...PARTS], { minLength: 2 }) },
   );
-  return fc
-    .record({
-      method: fc.oneof(
-        { weight: 15, arbitrary: fc.constant(method) },
-        { weight: 1, arbitrary: fc.constantFrom<string>(...OTHER_METHODS) },
-      ),
-      segments: fc.array(segment, { minLength: params, maxLength: params }),
-      query: queryNames.length > 0 ? fc.option(hostileQuery(queryNames), { nil: undefined }) : rarely(hostileQuery([])),
-      caller,
-      headers: fc.oneof(
-        { weight: 2, arbitrary: fc.constant<[string, string][]>([]) },
-        { weight: 1, arbitrary: headerList },
-      ),
-      body,
-      mediaType,
-    })
-    .map(({ mediaType: type, headers, ...request }) => ({
+  return fc.tuple(sound, hostile, parts).map(([base, other, chosen]) => {
+    const { mediaType, headers, ...request } = {
+      ...base,
+      ...Object.fromEntries(chosen.map((part) => [part, other[part]])),
+    };
+    const hasType = request.body && mediaType !== undefined;
+    return {
       operation: `${method} ${template}`,
       template,
       ...request,
-      headers: request.body && type !== undefined ? [['Content-Type', type] as const, ...headers] : headers,
-    }));
+      headers: hasType ? [['Content-Type', mediaType] as const, ...headers] : headers,
+    };
+  });
 }
