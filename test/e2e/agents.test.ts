@@ -1,19 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { Database } from '../../src/platform/database/database.js';
+import { agentBody, fullAgentBody } from '../factories/bodies.js';
+import { insertEvaluation, insertRun } from '../factories/rows.js';
+import { expectInvalid, expectForbidden, expectNotFound, TIMESTAMP, UUID } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
+import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
-describe('agents over HTTP', () => {
+const NULLABLE = {
+  type: null,
+  promptType: null,
+  name: null,
+  language: null,
+  phoneNumber: null,
+  prompt: null,
+  isUsingDefaultApiKey: null,
+  webhookUrl: null,
+  phoneNumberId: null,
+  webhookSecret: null,
+};
+
+describe('agents', () => {
   let app: TestApp;
   let client: HttpClient;
+  let owner: { workspaceId: string; userId: string };
 
   beforeAll(async () => {
     app = await createTestApp();
-    client = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
+    const { apiKey, ...ids } = await app.createWorkspace();
+    owner = ids;
+    client = new HttpClient(app.url, apiKey);
   });
   afterAll(() => app.close());
 
-  it('lists nothing in a new workspace', async () => {
-    const { status, body } = await client.get('/agents');
-    expect(status).toBe(200);
-    expect(body).toEqual({ meta: { total: 0, page: 1, limit: 25, pageCount: 0 }, data: [] });
+  const create = async (values: object = {}) => {
+    const { status, body } = await client.post('/agents', agentBody(values));
+    expect(status).toBe(201);
+    return body.data;
+  };
+  const count = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
+
+  describe('POST /agents', () => {
+    it('fills in the defaults and answers every field of the contract', async () => {
+      const { status, body } = await client.post('/agents', agentBody());
+      expect(status).toBe(201);
+      expect(body).toEqual({
+        message: 'Agent created successfully',
+        data: {
+          ...NULLABLE,
+          id: expect.stringMatching(UUID),
+          provider: 'AGENT_PROVIDER_1',
+          assistantId: 'assistant-1',
+          apiKey: 'provider-key-1',
+          callMonitoring: false,
+          isUsingDefaultApiKey: false,
+          workspaceId: owner.workspaceId,
+          createdByUserId: owner.userId,
+          created_at: expect.stringMatching(TIMESTAMP),
+          updated_at: expect.stringMatching(TIMESTAMP),
+          deletedAt: null,
+        },
+      });
+    });
+
+    it('stores every field as it was sent', async () => {
+      const sent = fullAgentBody();
+      const { body } = await client.post('/agents', sent);
+      expect(body.data).toMatchObject(sent);
+      expect((await client.get(`/agents/${body.data.id}`)).body.data).toEqual(body.data);
+    });
+
+    it('takes null for every nullable field', async () => {
+      expect(await create({ ...NULLABLE, workspaceId: null, deletedAt: null })).toMatchObject(NULLABLE);
+    });
+
+    it.each(['provider', 'assistantId', 'apiKey', 'callMonitoring', 'created_at', 'updated_at', 'createdByUserId'])(
+      'refuses null for %s, which is not nullable',
+      async (field) => expectInvalid(await client.post('/agents', agentBody({ [field]: null })), field),
+    );
+
+    it('accepts what the server owns, and sets it itself', async () => {
+      const owned = {
+        created_at: '2001-01-01T00:00:00.000Z',
+        updated_at: '2001-01-01T00:00:00.000Z',
+        createdByUserId: randomUUID(),
+        deletedAt: '2001-01-01T00:00:00.000Z',
+      };
+      const agent = await create(owned);
+      expect(agent).toMatchObject({ createdByUserId: owner.userId, deletedAt: null });
+      expect(agent.created_at).not.toBe(owned.created_at);
+      expect(agent.updated_at).not.toBe(owned.updated_at);
+    });
+
+    it.each(['created_at', 'updated_at', 'createdByUserId', 'deletedAt'])(
+      'still checks the type of %s',
+      async (field) => expectInvalid(await client.post('/agents', agentBody({ [field]: 5 })), field),
+    );
+
+    it('takes the own workspace, in any letter case', async () => {
+      for (const workspaceId of [owner.workspaceId, owner.workspaceId.toUpperCase(), null, undefined]) {
+        expect(await create({ workspaceId })).toMatchObject({ workspaceId: owner.workspaceId });
+      }
+    });
+
+    it('refuses another workspace', async () => {
+      const { workspaceId } = await app.createWorkspace();
+      const before = await count();
+      for (const other of [workspaceId, randomUUID(), 'not-a-uuid', '']) {
+        expectForbidden(await client.post('/agents', agentBody({ workspaceId: other })));
+      }
+      expect(await count()).toBe(before);
+    });
+
+    it('needs provider, assistantId and apiKey, and names all that are missing', async () => {
+      for (const field of ['provider', 'assistantId', 'apiKey']) {
+        expectInvalid(await client.post('/agents', agentBody({ [field]: undefined })), field);
+      }
+      expectInvalid(await client.post('/agents', {}), 'provider', 'assistantId', 'apiKey');
+    });
+
+    it.each([
+      ['provider', ['AGENT_PROVIDER_5', 'agent_provider_1', '', 1, ['AGENT_PROVIDER_1'], {}]],
+      ['type', ['inbound', '', 0, []]],
+      ['promptType', ['single', 'BOTH', true]],
+      ['name', [5, {}, ['x'], 'n'.repeat(256)]],
+      ['apiKey', ['', 5, 'k'.repeat(4097)]],
+      ['assistantId', ['', 5, 'a'.repeat(256)]],
+      ['language', [5, 'l'.repeat(256)]],
+      ['phoneNumber', [15550100, '1'.repeat(256)]],
+      ['phoneNumberId', [5, 'p'.repeat(256)]],
+      ['prompt', [5, 'p'.repeat(100_001)]],
+      ['workspaceId', [5, {}]],
+      ['callMonitoring', ['true', 0, 1, '']],
+      ['isUsingDefaultApiKey', ['false', 0, 1]],
+      [
+        'webhookUrl',
+        ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)', 5, `https://e.com/${'x'.repeat(2048)}`],
+      ],
+      ['webhookSecret', [5, 's'.repeat(4097)]],
+    ])('refuses what %s cannot be', async (field, values) => {
+      const before = await count();
+      for (const value of values) expectInvalid(await client.post('/agents', agentBody({ [field]: value })), field);
+      expect(await count()).toBe(before);
+    });
+
+    it('takes texts of exactly the greatest length, counted in characters', async () => {
+      const longest = {
+        name: '🍝'.repeat(255),
+        apiKey: 'k'.repeat(4096),
+        assistantId: 'a'.repeat(255),
+        phoneNumber: '1'.repeat(255),
+        prompt: 'é'.repeat(100_000),
+        webhookUrl: `https://e.com/${'x'.repeat(2034)}`,
+        webhookSecret: 's'.repeat(4096),
+      };
+      expect(await create(longest)).toMatchObject(longest);
+    });
+
+    it('names each unknown field', async () => {
+      const answer = await client.post('/agents', agentBody({ colour: 'red', apikey: 'x', id: randomUUID() }));
+      expectInvalid(answer, 'colour', 'apikey', 'id');
+    });
+
+    it('lists every cause at once', async () => {
+      const answer = await client.post('/agents', { provider: 'x', assistantId: 5, apiKey: '', type: 'x', colour: 1 });
+      expectInvalid(answer, 'provider', 'assistantId', 'apiKey', 'type', 'colour');
+    });
+  });
+
+  describe('PATCH /agents/{id}', () => {
+    it('changes the given fields and no other', async () => {
+      const before = await create({ name: 'Before', language: 'en-US' });
+      const { status, body } = await client.patch(`/agents/${before.id}`, { name: 'After' });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        message: 'Agent updated successfully',
+        data: { ...before, name: 'After', updated_at: expect.stringMatching(TIMESTAMP) },
+      });
+      expect((await client.get(`/agents/${before.id}`)).body.data).toEqual(body.data);
+    });
+
+    it('changes every field that the contract lists', async () => {
+      const { id } = await create();
+      const changes = fullAgentBody();
+      expect((await client.patch(`/agents/${id}`, changes)).body.data).toMatchObject(changes);
+      expect((await client.get(`/agents/${id}`)).body.data).toMatchObject(changes);
+    });
+
+    it('sets nullable fields to null', async () => {
+      const { body } = await client.post('/agents', fullAgentBody());
+      expect((await client.patch(`/agents/${body.data.id}`, NULLABLE)).body.data).toMatchObject(NULLABLE);
+      expect((await client.get(`/agents/${body.data.id}`)).body.data).toMatchObject(NULLABLE);
+    });
+
+    it.each(['provider', 'assistantId', 'apiKey', 'callMonitoring'])('refuses null for %s', async (field) => {
+      const { id } = await create();
+      expectInvalid(await client.patch(`/agents/${id}`, { [field]: null }), field);
+    });
+
+    it('leaves everything as it is for an empty object, and moves updated_at with a change', async () => {
+      const { id } = await create();
+      const past = '2020-01-01T00:00:00.000Z';
+      await sql(app.databaseUrl, 'UPDATE agents SET updated_at = $1, created_at = $1 WHERE id = $2', [past, id]);
+      const empty = await client.patch(`/agents/${id}`, {});
+      expect(empty.status).toBe(200);
+      expect(empty.body.data).toMatchObject({ updated_at: past });
+      const { data } = (await client.patch(`/agents/${id}`, { name: 'New' })).body;
+      expect(data.created_at).toBe(past);
+      expect(data.updated_at > past).toBe(true);
+    });
+
+    it('refuses the fields of create that cannot be changed, each by its name', async () => {
+      const { id } = await create();
+      const fixed = { workspaceId: owner.workspaceId, created_at: 'x', updated_at: 'x', createdByUserId: 'x' };
+      const answer = await client.patch(`/agents/${id}`, { ...fixed, deletedAt: null, id, colour: 'red' });
+      expectInvalid(answer, ...Object.keys(fixed), 'deletedAt', 'id', 'colour');
+    });
+
+    it('changes nothing when one field is wrong', async () => {
+      const agent = await create({ name: 'Before' });
+      expectInvalid(await client.patch(`/agents/${agent.id}`, { name: 'After', type: 'SIDEWAYS' }), 'type');
+      expect((await client.get(`/agents/${agent.id}`)).body.data).toEqual(agent);
+    });
+
+    it('loses none of many changes at once', async () => {
+      const { id } = await create();
+      const changes = {
+        name: 'N',
+        language: 'de',
+        phoneNumber: '+491',
+        prompt: 'P',
+        callMonitoring: true,
+        type: 'INBOUND',
+      };
+      await Promise.all(Object.entries(changes).map(([k, v]) => client.patch(`/agents/${id}`, { [k]: v })));
+      expect((await client.get(`/agents/${id}`)).body.data).toMatchObject(changes);
+    });
+  });
+
+  describe('DELETE /agents/{id}', () => {
+    it('answers the deleted agent with deletedAt', async () => {
+      const agent = await create();
+      const { status, body } = await client.delete(`/agents/${agent.id}`);
+      expect(status).toBe(200);
+      const time = expect.stringMatching(TIMESTAMP);
+      expect(body).toEqual({
+        message: 'Agent deleted successfully',
+        data: { ...agent, deletedAt: time, updated_at: time },
+      });
+      expect(body.data.deletedAt >= agent.created_at).toBe(true);
+    });
+
+    it('hides the agent everywhere', async () => {
+      const agent = await create({ name: 'Gone for good' });
+      await client.delete(`/agents/${agent.id}`);
+      for (const path of ['', '/evaluations', '/runs']) expectNotFound(await client.get(`/agents/${agent.id}${path}`));
+      expectNotFound(await client.patch(`/agents/${agent.id}`, { name: 'Back' }));
+      expectNotFound(await client.delete(`/agents/${agent.id}`));
+      const { body } = await client.get('/agents?search=gone%20for%20good');
+      expect(body).toEqual({ meta: { total: 0, page: 1, limit: 25, pageCount: 0 }, data: [] });
+    });
+
+    it('keeps the row, its evaluations and its runs, readable by their own ids', async () => {
+      const { id } = await create();
+      const { manager } = app.nest.get(Database);
+      const evaluation = await insertEvaluation(manager, owner, id);
+      const run = await insertRun(manager, owner, id);
+      await client.delete(`/agents/${id}`);
+      expect((await client.get(`/evaluations/${evaluation.id}`)).body.data).toMatchObject({ agentId: id });
+      expect((await client.get(`/runs/${run.id}/metrics`)).body.data).toMatchObject({ totalCalls: run.totalCalls });
+      expect(await sql(app.databaseUrl, 'SELECT deleted_at FROM agents WHERE id = $1', [id])).toEqual([
+        { deleted_at: expect.any(Date) },
+      ]);
+    });
+
+    it('succeeds once of many at once', async () => {
+      const { id } = await create();
+      const statuses = (await Promise.all(Array.from({ length: 5 }, () => client.delete(`/agents/${id}`)))).map(
+        ({ status }) => status,
+      );
+      expect(statuses.sort()).toEqual([200, 404, 404, 404, 404]);
+    });
+  });
+
+  it('answers an id in any letter case with the stored one', async () => {
+    const { id } = await create();
+    const { status, body } = await client.get(`/agents/${id.toUpperCase()}`);
+    expect([status, body.message, body.data.id]).toEqual([200, 'Agent retrieved successfully', id]);
+  });
+
+  it('holds no credential in clear in the database', async () => {
+    const agent = await create({ apiKey: 'clear-provider-credential', webhookSecret: 'clear-webhook-secret' });
+    expect(agent).toMatchObject({ apiKey: 'clear-provider-credential', webhookSecret: 'clear-webhook-secret' });
+    const [row] = await sql(app.databaseUrl, 'SELECT * FROM agents WHERE id = $1', [agent.id]);
+    expect(JSON.stringify(row)).not.toMatch(/clear-|provider-credential|webhook-secret/);
+    expect(row?.['api_key']).toMatch(/^test\.[\w-]+$/);
+    expect(row?.['webhook_secret']).toMatch(/^test\.[\w-]+$/);
+    await client.patch(`/agents/${agent.id}`, { apiKey: 'clear-second', webhookSecret: 'clear-third' });
+    const [changed] = await sql(app.databaseUrl, 'SELECT * FROM agents WHERE id = $1', [agent.id]);
+    expect(JSON.stringify(changed)).not.toContain('clear-');
+    expect(changed?.['api_key']).not.toBe(row?.['api_key']);
   });
 });

@@ -28,7 +28,8 @@ export async function createTcpProxy(databaseUrl: string): Promise<TcpProxy> {
       from.on('data', (chunk) => to.write(chunk));
       from.on('error', () => undefined);
       from.on('close', () => {
-        to.destroy();
+        // Not before what the other end said last has been passed on: an error, most often.
+        to.destroySoon();
         pairs.delete(pair);
       });
       if (stalled) from.pause();

@@ -72,12 +72,16 @@ const origins = makeValidator<string[]>((input) => {
   for (const entry of entries) {
     if (entry !== '*' && (!URL.canParse(entry) || new URL(entry).origin !== entry)) {
       throw new EnvError(
-        `must be a comma-separated list of origins such as https://app.example.com, and "${entry}" is none`,
+        `must be a comma-separated list of origins such as https://app.example.com, and ${JSON.stringify(entry)} is none`,
       );
     }
   }
   return entries;
 });
+
+/** In the usual spelling: the library also takes a bare number for an IPv4 address, and `999` is more likely a mistake. */
+const isAddressOrNetwork = (text: string): boolean =>
+  (ipaddr.isValid(text) || ipaddr.isValidCIDR(text)) && (text.includes(':') || /^\d+(\.\d+){3}(\/\d+)?$/.test(text));
 
 const trustProxy = makeValidator<TrustProxy>((input) => {
   if (input === 'false') return false;
@@ -86,7 +90,7 @@ const trustProxy = makeValidator<TrustProxy>((input) => {
   const named = ['loopback', 'linklocal', 'uniquelocal'];
   const entries = list(input);
   for (const entry of entries) {
-    if (!named.includes(entry) && !ipaddr.isValid(entry) && !ipaddr.isValidCIDR(entry)) {
+    if (!named.includes(entry) && !isAddressOrNetwork(entry)) {
       throw new EnvError(
         'must be false, true, a number of proxies, or a comma-separated list of addresses or networks',
       );
@@ -186,7 +190,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
 function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {
   const lines = Object.entries(errors).map(([name, error]) => {
     if (error instanceof EnvMissingError) return `${name} must be set`;
-    const value = SECRET_SETTINGS.has(name) ? '' : `="${given[name] ?? ''}"`;
+    // As in JSON, so that a value with a line break stays on its line.
+    const value = SECRET_SETTINGS.has(name) ? '' : `=${JSON.stringify(given[name] ?? '')}`;
     // envalid says `Value "x" not in choices [a,b]` for a choice; everything else is our own sentence.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;

@@ -2,7 +2,10 @@ import { ApiProperty } from '@nestjs/swagger';
 import { type DomainError, ERROR_CODES, type ErrorCode } from '../errors/domain-error.js';
 
 export class ErrorIssue {
-  @ApiProperty({ description: 'One cause; begins with the path of the field it is about', example: 'page must not be less than 1' })
+  @ApiProperty({
+    description: 'One cause; begins with the path of the field it is about',
+    example: 'page must not be less than 1',
+  })
   message: string;
 }
 

@@ -42,7 +42,6 @@ function collect(request: IncomingMessage, decoder: Transform | undefined, limit
       decoder?.off('data', onDecoded);
       if (decoder) request.unpipe(decoder);
       decoder?.destroy();
-      request.resume();
       reject(error);
     };
     const onSent = (chunk: Buffer) => {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { lastValueFrom, of, type Observable } from 'rxjs';
+import { PUBLIC } from '../access/access.decorators.js';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
@@ -10,6 +12,10 @@ import { IdempotencyEntity } from './idempotency.entity.js';
 /** How long a response is kept, in milliseconds (decisions). */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_KEY_LENGTH = 255;
+
+/** Each stored response takes some expired ones with it, so that the table stays as small as a day's use. */
+const REMOVE_EXPIRED = `DELETE FROM idempotency_keys WHERE id IN (
+  SELECT id FROM idempotency_keys WHERE expires_at < now() ORDER BY expires_at LIMIT 10 FOR UPDATE SKIP LOCKED)`;
 
 /** What the ciphertext of a stored response is bound to. */
 export const responsePurpose = (id: string) => `idempotency.response:${id}`;
@@ -24,12 +30,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly database: Database,
     private readonly keyRing: KeyRing,
+    private readonly reflector: Reflector,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const key = request.headers['idempotency-key'];
+    // An unknown path is public, and is not found whatever its headers say.
+    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]))
+      return next.handle();
     if (key === undefined || request.method !== 'POST' || request.identity?.kind !== 'caller') return next.handle();
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw invalidInput(`Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
@@ -64,6 +74,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         response: this.keyRing.encrypt(JSON.stringify(body), responsePurpose(id)),
         expiresAt: new Date(Date.now() + KEPT_MS),
       });
+      await manager.query(REMOVE_EXPIRED);
       return body;
     });
   }

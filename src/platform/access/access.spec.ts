@@ -1,0 +1,41 @@
+import { type Caller, covers, ROLES } from './caller.js';
+import { own, requireOwnWorkspace } from './ownership.js';
+
+const WORKSPACE = '0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
+const caller: Caller = { workspaceId: WORKSPACE, userId: 'u', role: 'EDITOR', apiKeyId: 'k', requestsPerMinute: 60 };
+const forbidden = expect.objectContaining({ code: 'FORBIDDEN', message: 'Insufficient access' });
+
+describe('roles', () => {
+  it('each may do what those before it may do, and nothing of those after it', () => {
+    const table = ROLES.map((role) => ROLES.map((needed) => covers(role, needed)));
+    expect(table).toEqual([
+      [true, false, false],
+      [true, true, false],
+      [true, true, true],
+    ]);
+  });
+});
+
+describe('own', () => {
+  it('hands on a row of the caller’s workspace', () => {
+    const row = { workspaceId: WORKSPACE };
+    expect(own(caller, row)).toBe(row);
+  });
+
+  it('says NOT_FOUND where there is none, and FORBIDDEN where it is another workspace’s', () => {
+    for (const nothing of [null, undefined]) {
+      expect(() => own(caller, nothing)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    }
+    expect(() => own(caller, { workspaceId: 'another' })).toThrow(forbidden);
+  });
+});
+
+describe('a workspaceId in a body', () => {
+  it.each([WORKSPACE, WORKSPACE.toUpperCase(), null, undefined])('may be %s', (id) => {
+    expect(() => requireOwnWorkspace(caller, id)).not.toThrow();
+  });
+
+  it.each(['', 'x', WORKSPACE.replace('0', '1'), ` ${WORKSPACE}`])('may not be "%s"', (id) => {
+    expect(() => requireOwnWorkspace(caller, id)).toThrow(forbidden);
+  });
+});

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { parseEncryptionKeys, readSettings, SettingsError } from './settings.js';
+
+const KEY = randomBytes(32).toString('base64');
+
+/** The lines of the refusal. */
+function refusal(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readSettings(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingsError);
+    return (error as Error).message.split('\n');
+  }
+  throw new Error(`${JSON.stringify(env)} was accepted`);
+}
+
+describe('settings', () => {
+  it('have the documented defaults', () => {
+    expect(readSettings({})).toEqual({
+      port: 3000,
+      host: '0.0.0.0',
+      role: 'all',
+      databaseUrl: undefined,
+      dataDir: './data',
+      redisUrl: undefined,
+      defaultPlan: 'FREE',
+      planLimits: { FREE: 60, PRO: 300, ENTERPRISE: 3000 },
+      bootstrapApiKey: undefined,
+      encryptionKeys: undefined,
+      trustProxy: false,
+      corsOrigins: [],
+      logLevel: 'info',
+      logFormat: 'json',
+      metricsPort: undefined,
+      databasePoolSize: 20,
+    });
+  });
+
+  it('write a pretty log on a terminal unless told otherwise', () => {
+    expect(readSettings({}, true).logFormat).toBe('pretty');
+    expect(readSettings({ LOG_FORMAT: 'json' }, true).logFormat).toBe('json');
+    expect(readSettings({ LOG_FORMAT: 'pretty' }, false).logFormat).toBe('pretty');
+  });
+
+  it('that are blank count as unset, and blanks around a value do not count', () => {
+    const names = ['PORT', 'ROLE', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'TRUST_PROXY', 'CORS_ORIGINS', 'METRICS_PORT'];
+    expect(readSettings(Object.fromEntries(names.map((name) => [name, '  '])))).toEqual(readSettings({}));
+    expect(readSettings({ PORT: ' 80 ' }).port).toBe(80);
+  });
+
+  it('cannot be changed later', () => {
+    const settings = readSettings({});
+    expect(() => Object.assign(settings, { port: 1 })).toThrow(TypeError);
+  });
+
+  it.each([
+    ['PORT', '0', 'port', 0],
+    ['PORT', '65535', 'port', 65535],
+    ['HOST', '::1', 'host', '::1'],
+    ['ROLE', 'api', 'role', 'api'],
+    ['ROLE', 'worker', 'role', 'worker'],
+    [
+      'DATABASE_URL',
+      'postgresql://u:p@db:5432/x?sslmode=require',
+      'databaseUrl',
+      'postgresql://u:p@db:5432/x?sslmode=require',
+    ],
+    ['DATABASE_URL', 'postgres://db/x', 'databaseUrl', 'postgres://db/x'],
+    ['DATA_DIR', '/var/lib/x', 'dataDir', '/var/lib/x'],
+    ['REDIS_URL', 'redis://:p@cache:6379/1', 'redisUrl', 'redis://:p@cache:6379/1'],
+    ['REDIS_URL', 'rediss://cache', 'redisUrl', 'rediss://cache'],
+    ['DEFAULT_PLAN', 'ENTERPRISE', 'defaultPlan', 'ENTERPRISE'],
+    ['BOOTSTRAP_API_KEY', 'x'.repeat(16), 'bootstrapApiKey', 'x'.repeat(16)],
+    ['TRUST_PROXY', 'true', 'trustProxy', true],
+    ['TRUST_PROXY', '2', 'trustProxy', 2],
+    ['TRUST_PROXY', 'loopback, 10.0.0.0/8,::1,fd00::/8', 'trustProxy', ['loopback', '10.0.0.0/8', '::1', 'fd00::/8']],
+    [
+      'CORS_ORIGINS',
+      'https://a.example, http://localhost:5173',
+      'corsOrigins',
+      ['https://a.example', 'http://localhost:5173'],
+    ],
+    ['CORS_ORIGINS', '*', 'corsOrigins', ['*']],
+    ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+    ['METRICS_PORT', '9464', 'metricsPort', 9464],
+    ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
+  ])('%s=%s is taken', (name, value, field, expected) => {
+    expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
+  });
+
+  it('take the rate of each plan', () => {
+    const rates = { FREE: '1', PRO: '2', ENTERPRISE: '1000000000' };
+    const env = Object.entries(rates).map(([plan, rate]) => [`PLAN_${plan}_REQUESTS_PER_MINUTE`, rate]);
+    expect(readSettings(Object.fromEntries(env)).planLimits).toEqual({ FREE: 1, PRO: 2, ENTERPRISE: 1_000_000_000 });
+  });
+
+  it.each([
+    ['PORT', ['-1', '65536', '80.5', '1e3', 'abc', '0x50'], 'must be a whole number from 0 to 65535'],
+    ['METRICS_PORT', ['-1', '65536', 'no'], 'must be a whole number from 0 to 65535'],
+    ['ROLE', ['web', 'ALL'], 'must be one of all, api, worker'],
+    ['DEFAULT_PLAN', ['free', 'GOLD'], 'must be one of FREE, PRO, ENTERPRISE'],
+    ['LOG_LEVEL', ['verbose'], 'must be one of trace, debug, info, warn, error, fatal, silent'],
+    ['LOG_FORMAT', ['xml'], 'must be one of pretty, json'],
+    [
+      'PLAN_FREE_REQUESTS_PER_MINUTE',
+      ['0', '-5', '1.5', 'many', '1000000001'],
+      'must be a whole number from 1 to 1000000000',
+    ],
+    ['PLAN_PRO_REQUESTS_PER_MINUTE', ['0'], 'must be a whole number from 1 to 1000000000'],
+    ['PLAN_ENTERPRISE_REQUESTS_PER_MINUTE', ['custom'], 'must be a whole number from 1 to 1000000000'],
+    ['DATABASE_POOL_SIZE', ['1', '1001'], 'must be a whole number from 2 to 1000'],
+    [
+      'TRUST_PROXY',
+      ['yes', '100', '999', '10.1', '10.0.0.0/33', 'loopback,nonsense', '-1'],
+      'must be false, true, a number of proxies, or a comma-separated list of addresses or networks',
+    ],
+  ])('%s of another value is refused in one line with name, value and what is allowed', (name, values, allowed) => {
+    for (const value of values) expect(refusal({ [name]: value })).toEqual([`${name}="${value}" ${allowed}`]);
+  });
+
+  it.each([
+    'app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/x',
+    'null',
+    'file:///x',
+    'https://a.example;https://b.example',
+  ])('CORS_ORIGINS=%s is refused, with the entry that is no origin', (entry) => {
+    const [line, ...more] = refusal({ CORS_ORIGINS: `https://ok.example,${entry}` });
+    expect(more).toEqual([]);
+    expect(line).toBe(
+      `CORS_ORIGINS="https://ok.example,${entry}" must be a comma-separated list of origins such as ` +
+        `https://app.example.com, and "${entry}" is none`,
+    );
+  });
+
+  it.each([
+    [
+      'DATABASE_URL',
+      ['mysql://user:hunter2@db/x', 'hunter2', 'user:hunter2@db'],
+      'must be an address that begins with postgresql:// or postgres://',
+    ],
+    ['REDIS_URL', ['http://:hunter2@cache', 'hunter2'], 'must be an address that begins with redis:// or rediss://'],
+    [
+      'BOOTSTRAP_API_KEY',
+      ['hunter2', 'hunter2 hunter2 hunter2', 'hunter2'.repeat(40)],
+      'must have 16 to 255 visible ASCII characters',
+    ],
+    [
+      'ENCRYPTION_KEYS',
+      [
+        'hunter2',
+        `k1:hunter2`,
+        `:${KEY}`,
+        `k 1:${KEY}`,
+        `k1:${KEY}${KEY}`,
+        'hunter2,k1:x',
+        `k1:${KEY},hunter2`,
+        `k1:${KEY},k1:${KEY}`,
+        ',',
+      ],
+      'must ',
+    ],
+  ])('%s, a secret, is refused in one line without its value', (name, values, allowed) => {
+    for (const value of values) {
+      const lines = refusal({ [name]: value });
+      expect(lines).toHaveLength(1);
+      expect(lines[0]?.startsWith(`${name} ${allowed}`)).toBe(true);
+      expect(lines[0]).not.toContain('hunter2');
+      expect(lines[0]).not.toContain(KEY.slice(0, 8));
+    }
+  });
+
+  it('that are wrong are all named, one line each', () => {
+    const lines = refusal({ PORT: 'x', ROLE: 'y', DATABASE_URL: 'z', HOST: 'fine', CORS_ORIGINS: 'a,b' });
+    expect(lines.map((line) => line.split(/[= ]/, 1)[0]).sort()).toEqual([
+      'CORS_ORIGINS',
+      'DATABASE_URL',
+      'PORT',
+      'ROLE',
+    ]);
+  });
+
+  it('with a line break stay on their line', () => {
+    expect(refusal({ PORT: '80\nDROP' })).toEqual([String.raw`PORT="80\nDROP" must be a whole number from 0 to 65535`]);
+    expect(refusal({ ROLE: 'a\nb' })).toHaveLength(1);
+    expect(refusal({ CORS_ORIGINS: 'a\nb' })).toHaveLength(1);
+  });
+
+  it('that nobody knows are of no interest', () =>
+    expect(readSettings({ PATH: '/bin', X: 'y' })).toEqual(readSettings({})));
+});
+
+describe('encryption keys', () => {
+  it('are a comma-separated list of id:base64, of which the order counts', () => {
+    const [a, b] = [randomBytes(32), randomBytes(32)];
+    expect(parseEncryptionKeys(`k2:${a.toString('base64')}, k1:${b.toString('base64')}`)).toEqual([
+      { id: 'k2', key: a },
+      { id: 'k1', key: b },
+    ]);
+  });
+
+  it('may be base64url and without padding', () => {
+    const key = Buffer.alloc(32, 0xfb);
+    expect(parseEncryptionKeys(`k:${key.toString('base64url')}`)).toEqual([{ id: 'k', key }]);
+  });
+
+  it.each([31, 33, 16, 64])('of %i bytes are refused', (bytes) => {
+    expect(() => parseEncryptionKeys(`k1:${randomBytes(bytes).toString('base64')}`)).toThrow('exactly 32 bytes');
+  });
+});

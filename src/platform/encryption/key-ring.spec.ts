@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { DecryptionError, KeyRing } from './key-ring.js';
+
+const key = (id: string) => ({ id, key: randomBytes(32) });
+const k1 = key('k1');
+const k2 = key('k2');
+const ring = new KeyRing([k1]);
+
+describe('a key ring', () => {
+  it.each(['', 'x', 'provider-key-1', 'ünïcode 🍝 \u0001', 'x'.repeat(100_000)])('gives back %.20j', (clear) => {
+    expect(ring.decrypt(ring.encrypt(clear, 'p'), 'p')).toBe(clear);
+  });
+
+  it('never seals the same text twice alike, and shows nothing of it', () => {
+    const sealed = Array.from({ length: 100 }, () => ring.encrypt('provider-key-1', 'p'));
+    expect(new Set(sealed).size).toBe(100);
+    for (const each of sealed) expect(each).toMatch(/^k1\.[\w-]+$/);
+    expect(Buffer.from(sealed[0]?.slice(3) ?? '', 'base64url').toString('latin1')).not.toContain('provider');
+  });
+
+  it('opens what an older key sealed, and seals with the first', () => {
+    const old = ring.encrypt('secret', 'p');
+    const rotated = new KeyRing([k2, k1]);
+    expect(rotated.decrypt(old, 'p')).toBe('secret');
+    expect(rotated.firstId).toBe('k2');
+    const fresh = rotated.encrypt('secret', 'p');
+    expect(fresh.startsWith('k2.')).toBe(true);
+    expect(new KeyRing([k2]).decrypt(fresh, 'p')).toBe('secret');
+    expect(() => ring.decrypt(fresh, 'p')).toThrow(DecryptionError);
+  });
+
+  it('does not open what was sealed for another purpose: a ciphertext cannot be moved', () => {
+    const sealed = ring.encrypt('secret', 'agent.apiKey:1');
+    for (const purpose of ['agent.apiKey:2', 'agent.webhookSecret:1', '', 'agent.apiKey:1 ']) {
+      expect(() => ring.decrypt(sealed, purpose)).toThrow(DecryptionError);
+    }
+  });
+
+  it('does not open what was changed, in any byte', () => {
+    const sealed = Buffer.from(ring.encrypt('secret', 'p').slice(3), 'base64url');
+    for (let i = 0; i < sealed.length; i++) {
+      const changed = Buffer.from(sealed);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      expect(() => ring.decrypt(`k1.${changed.toString('base64url')}`, 'p')).toThrow(DecryptionError);
+    }
+    for (const cut of [sealed.subarray(0, -1), sealed.subarray(1), sealed.subarray(0, 27), Buffer.alloc(0)]) {
+      expect(() => ring.decrypt(`k1.${cut.toString('base64url')}`, 'p')).toThrow(DecryptionError);
+    }
+  });
+
+  it('does not open with a key of the same name', () => {
+    expect(() => new KeyRing([key('k1')]).decrypt(ring.encrypt('secret', 'p'), 'p')).toThrow(DecryptionError);
+  });
+
+  it('names the key that is missing, and the purpose of what does not open', () => {
+    const sealed = ring.encrypt('secret', 'agent.apiKey:1');
+    expect(() => new KeyRing([k2]).decrypt(sealed, 'p')).toThrow('No encryption key with the id "k1" is configured');
+    expect(() => ring.decrypt(sealed, 'p')).toThrow('The key "k1" does not open a stored secret (p)');
+  });
+
+  it.each(['', '.', 'k1', 'k1.', 'sk_live_in_clear', 'sk_live.in_clear', 'eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSM'])(
+    'says nothing of a value that is not sealed: %j',
+    (stored) => {
+      const open = () => ring.decrypt(stored, 'p');
+      expect(open).toThrow(DecryptionError);
+      expect(open).toThrow('A stored secret is not in its encrypted form (p)');
+    },
+  );
+
+  it('needs a key', () => expect(() => new KeyRing([])).toThrow('needs at least one key'));
+});

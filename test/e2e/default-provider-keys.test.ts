@@ -1,0 +1,98 @@
+import { ProviderKeysService } from '../../src/modules/provider-keys/provider-keys.service.js';
+import { agentBody } from '../factories/bodies.js';
+import { expectInvalid } from '../support/expect.js';
+import { HttpClient } from '../support/http.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+describe('agents that use the default key of their workspace', () => {
+  let app: TestApp;
+  let client: HttpClient;
+  let workspaceId: string;
+  const usingDefault = { apiKey: undefined, isUsingDefaultApiKey: true };
+
+  beforeAll(async () => {
+    app = await createTestApp();
+  });
+  beforeEach(async () => {
+    const workspace = await app.createWorkspace();
+    workspaceId = workspace.workspaceId;
+    client = new HttpClient(app.url, workspace.apiKey);
+  });
+  afterAll(() => app.close());
+
+  const putDefault = (provider: string, key: string) =>
+    app.nest.get(ProviderKeysService).put(workspaceId, provider, key);
+  const create = async (values: object) => {
+    const { status, body } = await client.post('/agents', agentBody(values));
+    expect(status).toBe(201);
+    return body.data;
+  };
+
+  it('needs an apiKey while the workspace has no default key', async () => {
+    expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
+    expect(await create({ isUsingDefaultApiKey: true })).toMatchObject({ apiKey: 'provider-key-1' });
+  });
+
+  it('needs none once it has one, of that provider', async () => {
+    await putDefault('AGENT_PROVIDER_2', 'default-2');
+    expect(await create({ ...usingDefault, provider: 'AGENT_PROVIDER_2' })).toMatchObject({
+      apiKey: 'default-2',
+      isUsingDefaultApiKey: true,
+    });
+    expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
+  });
+
+  it("does not take another workspace's default key", async () => {
+    await app.nest
+      .get(ProviderKeysService)
+      .put((await app.createWorkspace()).workspaceId, 'AGENT_PROVIDER_1', 'foreign');
+    expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
+  });
+
+  it.each([false, null, undefined])('needs an apiKey when isUsingDefaultApiKey is %s', async (isUsingDefaultApiKey) => {
+    await putDefault('AGENT_PROVIDER_1', 'default-1');
+    expectInvalid(await client.post('/agents', agentBody({ apiKey: undefined, isUsingDefaultApiKey })), 'apiKey');
+  });
+
+  it('shows the default key in place of the own one, in every answer, and the own one when told so', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'default-1');
+    const { id, apiKey } = await create({ apiKey: 'own', isUsingDefaultApiKey: true });
+    expect(apiKey).toBe('default-1');
+    expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('default-1');
+    expect((await client.get('/agents')).body.data[0].apiKey).toBe('default-1');
+    const changed = await client.patch(`/agents/${id}`, { isUsingDefaultApiKey: false });
+    expect(changed.body.data.apiKey).toBe('own');
+    await client.patch(`/agents/${id}`, { isUsingDefaultApiKey: true });
+    expect((await client.delete(`/agents/${id}`)).body.data.apiKey).toBe('default-1');
+  });
+
+  it('follows a change of the default key', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'first');
+    const { id } = await create(usingDefault);
+    await putDefault('AGENT_PROVIDER_1', 'second');
+    expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('second');
+  });
+
+  it('refuses a change that would leave the agent without any key', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'default-1');
+    const agent = await create(usingDefault);
+    for (const changes of [
+      { isUsingDefaultApiKey: false },
+      { isUsingDefaultApiKey: null },
+      { provider: 'AGENT_PROVIDER_2' },
+    ]) {
+      expectInvalid(await client.patch(`/agents/${agent.id}`, changes), 'apiKey');
+    }
+    expect((await client.get(`/agents/${agent.id}`)).body.data).toEqual(agent);
+    const both = await client.patch(`/agents/${agent.id}`, { provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
+    expect(both.body.data).toMatchObject({ provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
+  });
+
+  it('stores default keys encrypted', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'clear-default');
+    const [row] = await sql(app.databaseUrl, 'SELECT * FROM provider_keys WHERE workspace_id = $1', [workspaceId]);
+    expect(row?.['api_key']).toMatch(/^test\.[\w-]+$/);
+    expect(JSON.stringify(row)).not.toContain('clear-default');
+  });
+});

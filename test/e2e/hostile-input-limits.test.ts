@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto';
+import { type Answer, HttpClient } from '../support/http.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const EMOJI = '\u{1f600}';
+/** The least that each create body needs. */
+const AGENT = { provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1', apiKey: 'provider-key-1' };
+
+interface Refusal {
+  readonly code: string;
+  readonly issues?: { readonly message: string }[];
+}
+
+describe('hostile input at the edges', () => {
+  let app: TestApp;
+  let client: HttpClient;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    app = await createTestApp();
+    const workspace = await app.createWorkspace();
+    ({ workspaceId } = workspace);
+    client = new HttpClient(app.url, workspace.apiKey);
+  });
+  afterAll(() => app.close());
+
+  const issuesOf = ({ body }: Answer<Refusal>) => (body.issues ?? []).map(({ message }) => message);
+  const expectRefused = (answer: Answer<Refusal>, ...issues: string[]) => {
+    expect([answer.status, answer.body.code, issuesOf(answer)]).toEqual([400, 'BAD_REQUEST', issues]);
+  };
+  const create = (path: string, body: object | string, headers?: Record<string, string>) =>
+    client.post<Refusal & { data: Record<string, unknown> }>(path, body, headers);
+  const expectKept = async (path: string, body: Record<string, unknown>) => {
+    const created = await create(path, body);
+    expect(created.status).toBe(201);
+    expect(created.body.data).toMatchObject(body);
+    const read = await client.get<{ data: object }>(`${path}/${String(created.body.data['id'])}`);
+    expect(read.body.data).toEqual(created.body.data);
+  };
+
+  describe('texts', () => {
+    it.each([
+      ['/personalities', {}, 'name', 255],
+      ['/personalities', { name: 'x' }, 'accent', 255],
+      ['/personalities', { name: 'x' }, 'prompt', 100_000],
+      ['/agents', AGENT, 'assistantId', 255],
+      ['/agents', AGENT, 'apiKey', 4_096],
+      ['/agents', AGENT, 'webhookSecret', 4_096],
+      ['/agents', AGENT, 'prompt', 100_000],
+    ])('%s %j with %s of %i characters, each two UTF-16 units long, and one more', async (path, base, name, limit) => {
+      await expectKept(path, { ...base, [name]: EMOJI.repeat(limit) });
+      expectRefused(
+        await create(path, { ...base, [name]: EMOJI.repeat(limit + 1) }),
+        `${name} must have at most ${limit} characters`,
+      );
+    });
+
+    it.each([
+      ['composed and decomposed letters', '\u00e9 e\u0301 \u212b \u00c5'],
+      ['a byte order mark and non-characters', '\ufeff\ufffe\uffff\u{10ffff}'],
+      ['control characters', '\u0001\u0008\u001b\u007f\u0085\u2028\u2029\r\n\t'],
+      ['changes of direction and joiners', '\u202e\u2066\u200d\u200b'],
+      ['blanks around', '  x \t'],
+      ['what SQL, HTML and formats would read', `'";--\\%_\${x}{{x}}<b>&amp;%s$1`],
+    ])('keeps %s as they are', async (_what, text) => {
+      await expectKept('/personalities', { name: text, prompt: text, voice_id: text });
+      await expectKept('/agents', { ...AGENT, name: text, apiKey: text, webhookSecret: text, phoneNumber: text });
+    });
+
+    it.each([
+      ['a\\u0000b', 'name must not contain the character U+0000'],
+      ['\\ud800', 'name must not contain an unpaired surrogate'],
+      ['\\udc00\\ud800', 'name must not contain an unpaired surrogate'],
+    ])('refuses %s', async (escaped, issue) => {
+      expectRefused(await create('/personalities', `{"name":"${escaped}"}`), issue);
+      expectRefused(
+        await create('/agents', `{"provider":"AGENT_PROVIDER_1","assistantId":"a","apiKey":"k","name":"${escaped}"}`),
+        issue,
+      );
+    });
+
+    it.each([
+      'https://example.com/ ',
+      ' https://example.com',
+      'https:example.com',
+      'https://example.com/\u00e9',
+      'ht\ntps://example.com',
+    ])('refuses the address %j, which is no URI', async (webhookUrl) => {
+      expectRefused(
+        await create('/agents', { ...AGENT, webhookUrl }),
+        'webhookUrl must be an absolute http or https address',
+      );
+    });
+
+    it('takes addresses of 2,048 characters and not of one more', async () => {
+      const address = `https://example.com/${'x'.repeat(2_048 - 20)}`;
+      await expectKept('/agents', { ...AGENT, webhookUrl: address });
+      expectRefused(
+        await create('/agents', { ...AGENT, webhookUrl: `${address}x` }),
+        'webhookUrl must have at most 2048 characters',
+      );
+    });
+  });
+
+  describe('numbers', () => {
+    it.each(['0', '-0', '5e-324', '1e-400', '2', '1.9999999999999998', '0.1', '2.2250738585072011e-308', '20e-1'])(
+      'keeps %s',
+      async (number) => {
+        const created = await create('/personalities', `{"name":"x","temperature":${number}}`);
+        expect(created.status).toBe(201);
+        const read = await client.get<{ data: { temperature: number } }>(
+          `/personalities/${String(created.body.data['id'])}`,
+        );
+        expect(JSON.stringify(read.body.data.temperature)).toBe(JSON.stringify(Number(number)));
+      },
+    );
+
+    it.each([
+      ['2.0000000000000004', 'must not be greater than 2'],
+      ['-5e-324', 'must not be less than 0'],
+      ['1e400', 'must be a number'],
+      ['-1e400', 'must be a number'],
+      ['"1"', 'must be a number'],
+      ['true', 'must be a number'],
+      ['null', 'must be a number'],
+      ['[1]', 'must be a number'],
+      ['{"valueOf":1}', undefined],
+    ])('refuses %s', async (number, fault) => {
+      const issue = fault === undefined ? 'temperature.valueOf is not a known field' : `temperature ${fault}`;
+      expectRefused(await create('/personalities', `{"name":"x","temperature":${number}}`), issue);
+    });
+
+    it.each(['page', 'limit'])('takes plain decimal digits for %s only', async (name) => {
+      for (const value of [
+        '0',
+        '-1',
+        '%2B1',
+        '1.0',
+        '1e1',
+        '0x1',
+        '',
+        '%201',
+        '1%20',
+        '%EF%BC%91',
+        '%D9%A1',
+        '1%00',
+        '9'.repeat(400),
+      ]) {
+        const answer = await client.get<Refusal>(`/agents?${name}=${value}`);
+        expect([value, answer.status, issuesOf(answer).every((issue) => issue.startsWith(`${name} `))]).toEqual([
+          value,
+          400,
+          true,
+        ]);
+      }
+      for (const query of [`${name}=1&${name}=1`, `${name}`, `${name}=`]) {
+        expect((await client.get(`/agents?${query}`)).status).toBe(400);
+      }
+    });
+
+    it('takes pages up to the last whose offset is a safe integer', async () => {
+      const last = Math.floor(Number.MAX_SAFE_INTEGER / 100) + 1;
+      expect((await client.get(`/agents?limit=100&page=${last}`)).status).toBe(200);
+      expect((await client.get(`/agents?limit=100&page=${last + 1}`)).status).toBe(400);
+      expect((await client.get(`/agents?page=${Number.MAX_SAFE_INTEGER}`)).status).toBe(400);
+      expect((await client.get(`/agents?limit=1&page=${Number.MAX_SAFE_INTEGER}`)).status).toBe(200);
+    });
+  });
+
+  describe('names that JavaScript knows already', () => {
+    const NAMES = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'then', 'toJSON', 'length'];
+
+    it.each(NAMES)('%s is an unknown field of a body, and an unknown parameter', async (name) => {
+      expectRefused(
+        await create('/personalities', `{"name":"x","${name}":{"isAdmin":true}}`),
+        `${name} is not a known field`,
+      );
+      expectRefused(await client.get<Refusal>(`/agents?${name}=1`), `${name} is not a known field`);
+      expectRefused(await client.get<Refusal>(`/agents/${randomUUID()}?${name}=1`), `${name} is not a known field`);
+      expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
+    });
+
+    it('lists all causes at once, each under its own path, and no more than a hundred', async () => {
+      const answer = await create('/personalities', { name: '', temperature: 3, a: 1, '': 2, b: 3 });
+      expect(issuesOf(answer).sort()).toEqual([
+        '"" is not a known field',
+        'a is not a known field',
+        'b is not a known field',
+        'name must not be empty',
+        'temperature must not be greater than 2',
+      ]);
+      const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`field${i}`, i]));
+      const issues = issuesOf(await create('/personalities', many));
+      expect(issues).toHaveLength(100);
+      expect(issues.at(-1)).toBe('body has 4902 further faults');
+    });
+  });
+
+  describe('bodies', () => {
+    it.each([
+      ['invalid UTF-8', Buffer.from('{"name":"\xff"}', 'latin1'), 'body must be encoded in UTF-8'],
+      ['an overlong encoding', Buffer.from('{"name":"\xc0\xaf"}', 'latin1'), 'body must be encoded in UTF-8'],
+      ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le'), 'body must be valid JSON'],
+      ['an array', Buffer.from('[]'), 'body must be a JSON object'],
+      ['null', Buffer.from('null'), 'body must be a JSON object'],
+      ['nothing', Buffer.alloc(0), 'body must be a JSON object'],
+      ['half an object', Buffer.from('{"name":'), 'body must be valid JSON'],
+      [
+        'nesting of 33 levels',
+        Buffer.from(`{"name":${'['.repeat(32)}${']'.repeat(32)}}`),
+        `name${'[0]'.repeat(31)} must not be nested deeper than 32 levels`,
+      ],
+      ['10,001 values', Buffer.from(`{"name":[${'0,'.repeat(9_999)}0]}`), 'body must hold at most 10000 values'],
+    ])('%s', async (_what, bytes, issue) => {
+      expectRefused(await client.send<Refusal>('POST', '/personalities', bytes), issue);
+    });
+
+    it('100,000 levels of nesting cost no stack', async () => {
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"a":', '}'],
+      ] as const) {
+        const nested = `{"name":${open.repeat(100_000)}0${close.repeat(100_000)}}`;
+        expect((await create('/personalities', nested)).status).toBe(400);
+      }
+    });
+
+    it('takes a byte order mark, and the last of two members of one name, as JSON.parse does', async () => {
+      const created = await create('/personalities', '\ufeff{"name":"first","name":"last"}');
+      expect([created.status, created.body.data['name']]).toEqual([201, 'last']);
+    });
+
+    it.each(['application/json; charset=utf-16', 'application/json; charset=utf-7', 'text/json', 'application/json5'])(
+      'refuses %s',
+      async (type) => {
+        expect((await create('/personalities', '{"name":"x"}', { 'Content-Type': type })).status).toBe(415);
+      },
+    );
+
+    it.each([
+      'application/json; charset=utf-8',
+      'application/json; charset="UTF-8"',
+      'APPLICATION/JSON;charset=utf8;x=y',
+    ])('takes %s', async (type) => {
+      expect((await create('/personalities', '{"name":"x"}', { 'Content-Type': type })).status).toBe(201);
+    });
+  });
+
+  describe('identifiers', () => {
+    it('finds a UUID in any letter case and in no other form', async () => {
+      const id = String((await create('/agents', AGENT)).body.data['id']);
+      expect((await client.get(`/agents/${id.toUpperCase()}`)).status).toBe(200);
+      expect((await client.get(`/agents/${id.toUpperCase()}/runs`)).status).toBe(200);
+      const bare = id.replaceAll('-', '');
+      for (const other of [
+        `{${id}}`,
+        bare,
+        `urn:uuid:${id}`,
+        `${id} `,
+        `${id}%00`,
+        `${id}%0A`,
+        ` ${id}`,
+        `${id}%2F`,
+        `${id}.json`,
+      ]) {
+        const path = `/agents/${other.replaceAll(' ', '%20')}`;
+        const answer = await client.get(path);
+        expect([path, answer.status, answer.body]).toEqual([path, 404, { code: 'NOT_FOUND', message: 'Not found' }]);
+      }
+    });
+
+    it.each(['/agents', '/personalities'])('%s takes no workspaceId but the own one and null', async (path) => {
+      const base = { ...(path === '/agents' ? AGENT : { name: 'x' }) };
+      for (const own of [workspaceId, workspaceId.toUpperCase(), null]) {
+        const created = await create(path, { ...base, workspaceId: own });
+        expect([own, created.status, created.body.data['workspaceId']]).toEqual([own, 201, workspaceId]);
+      }
+      for (const other of [randomUUID(), '', 'x', `${workspaceId} `, `{${workspaceId}}`, '__proto__']) {
+        expect([other, (await create(path, { ...base, workspaceId: other })).status]).toEqual([other, 403]);
+      }
+      for (const wrong of [0, true, [workspaceId], { id: workspaceId }]) {
+        expectRefused(await create(path, { ...base, workspaceId: wrong }), 'workspaceId must be a string');
+      }
+    });
+  });
+});

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { agentBody, personalityBody } from '../factories/bodies.js';
+import { expectError, expectForbidden, expectInvalid } from '../support/expect.js';
+import { type Answer, HttpClient } from '../support/http.js';
+import { createKey } from '../support/keys.js';
+import { sql, withClient } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+describe('Idempotency-Key', () => {
+  let app: TestApp;
+  let client: HttpClient;
+  let owner: { workspaceId: string; userId: string };
+
+  beforeAll(async () => {
+    app = await createTestApp();
+  });
+  beforeEach(async () => {
+    const { apiKey, ...ids } = await app.createWorkspace();
+    owner = ids;
+    client = new HttpClient(app.url, apiKey);
+  });
+  afterAll(() => app.close());
+
+  const post = (key: string, body: unknown = agentBody(), path = '/agents', by = client) =>
+    by.post(path, body, { 'Idempotency-Key': key });
+  const agents = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
+  const isReplayed = ({ headers }: Answer<any>) => headers.get('idempotent-replayed');
+
+  it('makes the second request answer what the first one did, and write nothing', async () => {
+    const key = randomUUID();
+    const first = await post(key);
+    const second = await post(key);
+    expect([first.status, isReplayed(first)]).toEqual([201, null]);
+    expect([second.status, isReplayed(second)]).toEqual([201, 'true']);
+    expect(second.body).toEqual(first.body);
+    expect(await agents()).toBe(1);
+  });
+
+  it('replays the first response even after the agent has changed', async () => {
+    const key = randomUUID();
+    const first = await post(key);
+    await client.patch(`/agents/${first.body.data.id}`, { name: 'Changed' });
+    expect((await post(key)).body).toEqual(first.body);
+  });
+
+  it('with another body is refused', async () => {
+    const key = randomUUID();
+    await post(key);
+    const answer = await post(key, agentBody({ name: 'Other' }));
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({
+      code: 'UNPROCESSABLE_CONTENT',
+      message: expect.any(String),
+      issues: [{ message: 'Idempotency-Key was used with another body' }],
+    });
+    expect(isReplayed(answer)).toBeNull();
+    expect(await agents()).toBe(1);
+  });
+
+  it('is a matter of one workspace, one method and one path', async () => {
+    const key = randomUUID();
+    const first = await post(key);
+    const other = client.as((await app.createWorkspace()).apiKey);
+    const elsewhere = await post(key, agentBody(), '/agents', other);
+    expect([elsewhere.status, isReplayed(elsewhere)]).toEqual([201, null]);
+    expect(elsewhere.body.data.id).not.toBe(first.body.data.id);
+    expect((await post(key, personalityBody(), '/personalities')).status).toBe(201);
+    const changed = await client.patch(`/agents/${first.body.data.id}`, { name: 'x' }, { 'Idempotency-Key': key });
+    expect([changed.status, isReplayed(changed)]).toEqual([200, null]);
+  });
+
+  it('is shared by the keys of a workspace, but a role is a role', async () => {
+    const key = randomUUID();
+    await post(key);
+    const editor = client.as((await createKey(app, owner, 'EDITOR')).value);
+    expect(isReplayed(await post(key, agentBody(), '/agents', editor))).toBe('true');
+    expectForbidden(await post(key, agentBody(), '/agents', client.as((await createKey(app, owner, 'VIEWER')).value)));
+  });
+
+  it('of a request that failed may be used again', async () => {
+    const key = randomUUID();
+    expectInvalid(await post(key, agentBody({ type: 'x' })), 'type');
+    expectForbidden(await post(key, agentBody({ workspaceId: randomUUID() })));
+    expectInvalid(await post(key, agentBody({ apiKey: undefined, isUsingDefaultApiKey: true })), 'apiKey');
+    const answer = await post(key);
+    expect([answer.status, isReplayed(answer)]).toEqual([201, null]);
+  });
+
+  it('has 1 to 255 characters', async () => {
+    expect((await post('k'.repeat(255))).status).toBe(201);
+    for (const key of ['', 'k'.repeat(256)]) expectInvalid(await post(key), 'Idempotency-Key');
+  });
+
+  it('without which every request writes', async () => {
+    await client.post('/agents', agentBody());
+    await client.post('/agents', agentBody());
+    expect(await agents()).toBe(2);
+  });
+
+  it('is refused with 409 while the first request is under way, and makes one row of many requests', async () => {
+    const key = randomUUID();
+    await withClient(app.databaseUrl, async (blocker) => {
+      await blocker.query('BEGIN');
+      await blocker.query('LOCK TABLE agents IN SHARE MODE');
+      const first = post(key);
+      await until('the first request waits for the table', async () => {
+        const text = `SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                       WHERE d.datname = current_database() AND NOT l.granted`;
+        return (await sql(app.databaseUrl, text)).length > 0;
+      });
+      const answers = await Promise.all([post(key), post(key), post(key, agentBody({ name: 'other' }))]);
+      for (const answer of answers) {
+        expectError(answer, 409, 'CONFLICT', 'A request with this Idempotency-Key is still in progress');
+      }
+      await blocker.query('COMMIT');
+      expect((await first).status).toBe(201);
+    });
+    expect(isReplayed(await post(key))).toBe('true');
+    expect(await agents()).toBe(1);
+  });
+
+  it('makes one row of many requests at once', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)));
+    expect(await agents()).toBe(1);
+    const created = answers.filter(({ status }) => status === 201);
+    expect(created.filter((answer) => isReplayed(answer) === null)).toHaveLength(1);
+    expect(new Set(created.map(({ body }) => body.data.id)).size).toBe(1);
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+  });
+
+  it('is kept for 24 hours and then forgotten', async () => {
+    const key = randomUUID();
+    const first = await post(key);
+    const [{ hours } = { hours: 0 }] = await sql<{ hours: number }>(
+      app.databaseUrl,
+      'SELECT extract(epoch FROM max(expires_at) - now())::float8 / 3600 AS hours FROM idempotency_keys',
+    );
+    expect(hours).toBeGreaterThan(23.9);
+    expect(hours).toBeLessThanOrEqual(24.01);
+    await sql(app.databaseUrl, `UPDATE idempotency_keys SET expires_at = now() - interval '1 ms'`);
+    const again = await post(key, agentBody({ name: 'even with another body' }));
+    expect([again.status, isReplayed(again)]).toEqual([201, null]);
+    expect(again.body.data.id).not.toBe(first.body.data.id);
+    expect(isReplayed(await post(key, agentBody({ name: 'even with another body' })))).toBe('true');
+  });
+
+  it('does not fill the database: what has expired is removed by later ones', async () => {
+    for (let i = 0; i < 3; i++) await post(randomUUID());
+    await sql(app.databaseUrl, `UPDATE idempotency_keys SET expires_at = now() - interval '1 ms'`);
+    await post(randomUUID());
+    const [row] = await sql(app.databaseUrl, 'SELECT count(*)::int AS count FROM idempotency_keys');
+    expect(row).toEqual({ count: 1 });
+  });
+
+  it('is stored with an encrypted response, and under a digest', async () => {
+    const key = `in-clear-${randomUUID()}`;
+    await post(key, agentBody({ apiKey: 'clear-credential', webhookSecret: 'clear-secret' }));
+    const rows = await sql(app.databaseUrl, 'SELECT * FROM idempotency_keys');
+    expect(JSON.stringify(rows)).not.toMatch(/clear/);
+    expect(rows.every((row) => /^test\.[\w-]+$/.test(row['response']))).toBe(true);
+  });
+
+  describe('is stored in the transaction of the write', () => {
+    const withBrokenTable = async (table: string, check: () => Promise<void>) => {
+      const name = `broken_${table}`;
+      await sql(app.databaseUrl, `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (false) NOT VALID`);
+      try {
+        await check();
+      } finally {
+        await sql(app.databaseUrl, `ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
+      }
+    };
+
+    it('so that no row stays when the response cannot be stored', async () => {
+      const key = randomUUID();
+      await withBrokenTable('idempotency_keys', async () => {
+        expectError(await post(key), 500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
+        expectError(
+          await post(key, personalityBody(), '/personalities'),
+          500,
+          'INTERNAL_SERVER_ERROR',
+          'Internal server error',
+        );
+      });
+      expect(await agents()).toBe(0);
+      expect((await client.get('/personalities')).body.meta.total).toBe(0);
+      expect((await post(key)).status).toBe(201);
+    });
+
+    it('so that no response stays when the row cannot be written', async () => {
+      const key = randomUUID();
+      await withBrokenTable('agents', async () => {
+        expectError(await post(key), 500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
+      });
+      const answer = await post(key);
+      expect([answer.status, isReplayed(answer)]).toEqual([201, null]);
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { agentBody } from '../factories/bodies.js';
+import { UUID } from '../support/expect.js';
+import { type Answer, HttpClient } from '../support/http.js';
+import { LogLines } from '../support/log-lines.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+const FAULT = { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' };
+
+describe('the log', () => {
+  const log = new LogLines();
+  let app: TestApp;
+  let client: HttpClient;
+  let key: string;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    app = await createTestApp({ log });
+    ({ apiKey: key, workspaceId } = await app.createWorkspace());
+    client = new HttpClient(app.url, key);
+  });
+  afterAll(() => app.close());
+
+  /** What was logged under the request id of an answer, once its request line is there. */
+  const linesOf = async ({ headers }: Answer<any>) => {
+    const id = headers.get('x-request-id');
+    const lines = () => log.lines.filter((line) => line['req']?.id === id);
+    await until(`the request ${id} is logged`, () => lines().some((line) => line['responseTime'] !== undefined));
+    return lines();
+  };
+
+  it('has one line for each request, with its workspace, and without the query', async () => {
+    const [line, ...others] = await linesOf(await client.get('/agents?search=%2B15550100&limit=5'));
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({
+      level: 30,
+      msg: 'GET 200',
+      req: { id: expect.stringMatching(UUID), method: 'GET', path: '/agents' },
+      res: { status: 200 },
+      workspaceId,
+      responseTime: expect.any(Number),
+    });
+    expect(JSON.stringify(line)).not.toContain('15550100');
+  });
+
+  it('names no workspace for a caller without a key', async () => {
+    const [line] = await linesOf(await client.as(undefined).get('/agents'));
+    expect(line).toMatchObject({ msg: 'GET 401', level: 30 });
+    expect(line).not.toHaveProperty('workspaceId');
+  });
+
+  it('has the request id of the client', async () => {
+    const answer = await client.get('/agents', { 'X-Request-Id': 'from-ci-42' });
+    expect((await linesOf(answer))[0]?.['req'].id).toBe('from-ci-42');
+  });
+
+  it('has the cause of a 500 under its request id; the client learns nothing of it', async () => {
+    await sql(app.databaseUrl, 'ALTER TABLE personalities RENAME TO elsewhere');
+    const answer = await client.get('/personalities');
+    await sql(app.databaseUrl, 'ALTER TABLE elsewhere RENAME TO personalities');
+    expect([answer.status, answer.body]).toEqual([500, FAULT]);
+    expect(answer.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
+    const errors = (await linesOf(answer)).filter(({ level }) => level === 50);
+    expect(errors[0]).toMatchObject({
+      msg: 'Internal server error',
+      err: { message: 'relation "personalities" does not exist', code: '42P01', stack: expect.any(String) },
+    });
+    expect(errors[1]).toMatchObject({ msg: 'GET 500', res: { status: 500 }, workspaceId });
+    expect(errors[1]).not.toHaveProperty('err');
+    expect((await client.get('/personalities')).status).toBe(200);
+  });
+
+  describe('has no secret in any line', () => {
+    const SECRET = `s3cr3t-${randomUUID()}`;
+    const secrets = { apiKey: `${SECRET}-a`, webhookSecret: `${SECRET}-w`, prompt: `${SECRET}-p` };
+
+    // Compared as booleans: a failed comparison of texts would print the whole log.
+    afterEach(() => {
+      expect(log.text.includes(SECRET)).toBe(false);
+      expect(log.text.includes(key.slice(12))).toBe(false);
+    });
+
+    it('when agents are made, changed and listed', async () => {
+      const { body } = await client.post('/agents', agentBody(secrets), { 'Idempotency-Key': SECRET });
+      await client.post('/agents', agentBody(secrets), { 'Idempotency-Key': SECRET });
+      await client.patch(`/agents/${body.data.id}`, secrets);
+      await client.get(`/agents?search=${SECRET}`);
+      const answer = await client.delete(`/agents/${body.data.id}`);
+      expect((await linesOf(answer))[0]).toMatchObject({ msg: 'DELETE 200' });
+    });
+
+    it('when input is refused', async () => {
+      const wrong = [{ apiKey: [SECRET] }, { webhookSecret: { [SECRET]: SECRET } }, { [SECRET]: 1 }, { type: SECRET }];
+      for (const values of wrong) expect((await client.post('/agents', agentBody(values))).status).toBe(400);
+      await client.post('/agents', `{"apiKey": "${SECRET}`);
+      await client.post('/agents', SECRET, { 'Content-Type': 'text/plain' });
+      const answer = await client.as(`${SECRET}-unknown-key`).get('/agents', { Cookie: `key=${SECRET}` });
+      expect((await linesOf(answer))[0]).toMatchObject({ msg: 'GET 401' });
+    });
+
+    it('when the database refuses a row: its message names the constraint, its detail would hold the row', async () => {
+      await sql(app.databaseUrl, 'ALTER TABLE agents ADD CONSTRAINT broken CHECK (false) NOT VALID');
+      const answer = await client.post('/agents', agentBody(secrets));
+      await sql(app.databaseUrl, 'ALTER TABLE agents DROP CONSTRAINT broken');
+      expect([answer.status, answer.body]).toEqual([500, FAULT]);
+      expect(JSON.stringify(await linesOf(answer))).toContain('violates check constraint');
+    });
+
+    it('when a stored secret cannot be opened, though it is in clear or of another key', async () => {
+      const { id } = (await client.post('/agents', agentBody(secrets))).body.data;
+      for (const stored of [SECRET, `${SECRET}.x`, `gone.${SECRET}`, `test.${SECRET}`, '', '.']) {
+        await sql(app.databaseUrl, 'UPDATE agents SET api_key = $1 WHERE id = $2', [stored, id]);
+        const answer = await client.get(`/agents/${id}`);
+        expect([answer.status, answer.body]).toEqual([500, FAULT]);
+        expect(JSON.stringify(await linesOf(answer))).toContain('DecryptionError');
+      }
+    });
+  });
+});

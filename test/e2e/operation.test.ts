@@ -1,0 +1,125 @@
+import { Readiness } from '../../src/platform/observability/readiness.js';
+import { agentBody } from '../factories/bodies.js';
+import { expectError } from '../support/expect.js';
+import { type Answer, HttpClient } from '../support/http.js';
+import { sql, withClient } from '../support/sql.js';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+function expectUnavailable(answer: Answer<any>): void {
+  expectError(answer, 503, 'SERVICE_UNAVAILABLE', 'Service is temporarily unavailable');
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(answer.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
+  expect(answer.headers.get('x-request-id')).toBeTruthy();
+}
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let app: TestApp;
+let client: HttpClient;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  proxy = await createTcpProxy(database.url);
+  app = await createTestApp({ databaseUrl: proxy.url });
+  client = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
+});
+afterEach(async () => {
+  await app.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** On the server, from outside the database that is closed. */
+const onServer = (text: string) => sql(process.env['TEST_DATABASE_URL'] ?? '', text);
+const name = () => new URL(database.url).pathname.slice(1);
+
+const OUTAGES = {
+  'the server takes no connections': {
+    begin: async () => {
+      await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
+      await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}'`);
+    },
+    end: async () => void (await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`)),
+  },
+  'the network is cut': {
+    begin: async () => {
+      proxy.open = false;
+      proxy.cut();
+    },
+    end: async () => {
+      proxy.open = true;
+    },
+  },
+};
+
+describe.each(Object.entries(OUTAGES))('while %s', (_, outage) => {
+  it('everything that needs the database answers 503, and works again afterwards without a restart', async () => {
+    const { id } = (await client.post('/agents', agentBody())).body.data;
+    expect((await client.get('/readyz')).status).toBe(200);
+
+    await outage.begin();
+    // The first request may still be served from a connection that the kernel has not reported as closed.
+    await until('the outage is noticed', async () => (await client.get('/agents')).status !== 200);
+    for (let i = 0; i < 3; i++) {
+      expectUnavailable(await client.get('/agents'));
+      expectUnavailable(await client.get(`/agents/${id}`));
+      expectUnavailable(await client.post('/agents', agentBody()));
+      expectUnavailable(await client.post('/agents', agentBody(), { 'Idempotency-Key': 'x' }));
+      expectUnavailable(await client.patch(`/agents/${id}`, { name: 'x' }));
+      expectUnavailable(await client.delete(`/agents/${id}`));
+      expectUnavailable(await client.as('a-key-that-cannot-be-looked-up').get('/agents'));
+      expectUnavailable(await client.get('/readyz'));
+      expect((await client.get('/healthz')).status).toBe(200);
+      expect((await client.get('/openapi.json')).status).toBe(200);
+      expectError(await client.as(undefined).get('/agents'), 401, 'UNAUTHORIZED', 'Authorization not provided');
+      expectError(await client.get('/nothing'), 404, 'NOT_FOUND', 'Not found');
+    }
+
+    await outage.end();
+    await until('the service is ready again', async () => (await client.get('/readyz')).status === 200);
+    const list = await client.get('/agents');
+    expect([list.status, list.body.meta.total]).toEqual([200, 1]);
+    expect((await client.post('/agents', agentBody())).status).toBe(201);
+  });
+});
+
+describe('a request under way', () => {
+  it('whose connection breaks is answered 503', async () => {
+    await withClient(database.url, async (blocker) => {
+      await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
+      const requests = [client.get('/agents'), client.post('/agents', agentBody())];
+      const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
+      await sql(database.url, `SELECT pg_terminate_backend(pid) FROM (${waiting}) w`);
+      for (const answer of await Promise.all(requests)) expectUnavailable(answer);
+      await blocker.query('ROLLBACK');
+    });
+    expect((await client.get('/agents')).body.meta.total).toBe(0);
+  });
+
+  it('that finds no free connection for long is answered 503, and the others are served', async () => {
+    const pool = 5;
+    await withClient(database.url, async (blocker) => {
+      await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
+      const requests = Array.from({ length: pool }, () => client.get('/agents'));
+      const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      await until('the pool is used up', async () => (await sql(database.url, waiting)).length === pool);
+      expectUnavailable(await client.get('/agents'));
+      expect((await client.get('/healthz')).status).toBe(200);
+      await blocker.query('ROLLBACK');
+      for (const answer of await Promise.all(requests)) expect(answer.status).toBe(200);
+    });
+  });
+});
+
+it('/readyz answers 503 once the process has begun to shut down', async () => {
+  expect((await client.get('/readyz')).body).toEqual({ message: 'Ready' });
+  app.nest.get(Readiness).isShuttingDown = true;
+  expectUnavailable(await client.get('/readyz'));
+  expect((await client.get('/healthz')).body).toEqual({ message: 'Alive' });
+});

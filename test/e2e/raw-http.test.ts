@@ -1,0 +1,390 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { Database } from '../../src/platform/database/database.js';
+import { faultsOf } from '../support/hostile/judge.js';
+import { RawConnection, type WireAnswer } from '../support/hostile/wire.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+describe('raw HTTP', () => {
+  let app: TestApp;
+  let key: string;
+  const lines: { level: number; msg?: string }[] = [];
+  const open: RawConnection[] = [];
+
+  const connect = async (): Promise<RawConnection> => {
+    const connection = await RawConnection.open(app.url);
+    open.push(connection);
+    return connection;
+  };
+  /** What the server answers to these bytes until it closes the connection or the client has what it asked for. */
+  const exchange = async (...data: (string | Buffer)[]): Promise<WireAnswer> => {
+    const connection = await connect();
+    for (const each of data) connection.send(each);
+    const isHead = data[0]?.toString().startsWith('HEAD ') ?? false;
+    const answer = await connection.answer({ toHead: isHead });
+    // Nothing may come after it.
+    if (isHead) expect(await connection.answers()).toEqual([]);
+    if (!answer) throw new Error('The connection ended without an answer');
+    return answer;
+  };
+  const expectRefusal = (answer: WireAnswer, status: number, ...issues: string[]) => {
+    expect(faultsOf(answer)).toEqual([]);
+    expect(answer.status).toBe(status);
+    const body = JSON.parse(answer.text) as { issues?: { message: string }[] };
+    expect((body.issues ?? []).map(({ message }) => message)).toEqual(issues);
+  };
+  const head = (line: string, ...headers: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${key}`, ...headers, '', ''].join('\r\n');
+  const post = (...headers: string[]) => head('POST /personalities', 'Content-Type: application/json', ...headers);
+  const quietSince = (start: number) => lines.slice(start).filter(({ level }) => level >= 50);
+
+  beforeAll(async () => {
+    app = await createTestApp({ log: { write: (line) => void lines.push(JSON.parse(line) as { level: number }) } });
+    key = (await app.createWorkspace()).apiKey;
+  });
+  afterEach(() => {
+    for (const connection of open.splice(0)) connection.close();
+    // Nothing that a client sends is a fault of the service.
+    expect(quietSince(0)).toEqual([]);
+  });
+  afterAll(() => app.close());
+
+  describe('what Node cannot parse is answered in the contract’s form', () => {
+    it.each([
+      ['no HTTP at all', 'hello\r\n\r\n'],
+      ['TLS', Buffer.from('16030100a5010000a10303', 'hex')],
+      ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      ['an unknown version', 'GET /agents HTTP/9.9\r\nHost: x\r\n\r\n'],
+      ['a made-up method', 'BREW /agents HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a space in the target', 'GET /agents /x HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a raw NUL in the target', 'GET /agents\u0000 HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a byte beyond ASCII in the target', 'GET /\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a header without a colon', 'GET /agents HTTP/1.1\r\nHost: x\r\nrubbish\r\n\r\n'],
+      ['a NUL in a header', 'GET /agents HTTP/1.1\r\nHost: x\r\nX-A: a\u0000b\r\n\r\n'],
+      ['a space before the colon', 'GET /agents HTTP/1.1\r\nHost: x\r\nX-A : b\r\n\r\n'],
+      ['two Content-Lengths', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
+      ['a negative Content-Length', 'POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
+      [
+        'a Content-Length beyond 64 bits',
+        `POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: ${'9'.repeat(30)}\r\n\r\n`,
+      ],
+    ])('%s', async (_name, bytes) => {
+      expectRefusal(await exchange(bytes), 400, 'request must be valid HTTP/1.1');
+    });
+
+    it('request headers over 16 KiB', async () => {
+      const answer = await exchange(head('GET /agents', `X-Long: ${'x'.repeat(20_000)}`));
+      expectRefusal(answer, 400, 'request headers must be at most 16 KiB');
+    });
+
+    it('HEAD, without a body even then', async () => {
+      const answer = await exchange(head('HEAD /agents', `X-Long: ${'x'.repeat(20_000)}`));
+      expect([answer.status, answer.text]).toEqual([400, '']);
+    });
+
+    it('a request target over 16 KiB, while the client still sends', async () => {
+      const connection = await connect();
+      connection
+        .send('GET /')
+        .send('x'.repeat(100_000))
+        .send('x'.repeat(4 * MEBIBYTE));
+      expectRefusal((await connection.answer())!, 400, 'request headers must be at most 16 KiB');
+    });
+
+    it('CONNECT, which only a proxy takes', async () => {
+      const answer = await exchange('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+      expectRefusal(answer, 400, 'request method CONNECT is not supported');
+    });
+  });
+
+  describe('requests that two parsers could read in two ways are refused, and the connection with them', () => {
+    const smuggled = 'GET /agents HTTP/1.1\r\nHost: x\r\n\r\n';
+    it.each([
+      [
+        'Content-Length and Transfer-Encoding',
+        ['Content-Length: 4', 'Transfer-Encoding: chunked'],
+        `0\r\n\r\n${smuggled}`,
+      ],
+      [
+        'Transfer-Encoding and Content-Length',
+        ['Transfer-Encoding: chunked', 'Content-Length: 4'],
+        `0\r\n\r\n${smuggled}`,
+      ],
+      ['chunked that is not the last coding', ['Transfer-Encoding: chunked, identity'], `0\r\n\r\n${smuggled}`],
+      ['an unknown transfer coding', ['Transfer-Encoding: xchunked'], smuggled],
+      ['an obfuscated Transfer-Encoding', ['Content-Length: 4', 'Transfer-Encoding:\tchunked'], `0\r\n\r\n${smuggled}`],
+      ['a folded header', ['Content-Length: 4', 'X-A: b', ' Transfer-Encoding: chunked'], smuggled],
+      ['a chunk size that is no number', ['Transfer-Encoding: chunked'], `zz\r\n{}\r\n0\r\n\r\n${smuggled}`],
+      ['a chunk longer than its size', ['Transfer-Encoding: chunked'], `1\r\n{}\r\n0\r\n\r\n${smuggled}`],
+      [
+        'a chunk size beyond 64 bits',
+        ['Transfer-Encoding: chunked'],
+        `${'f'.repeat(20)}\r\n{}\r\n0\r\n\r\n${smuggled}`,
+      ],
+    ])('%s', async (_name, headers, rest) => {
+      const connection = await connect();
+      connection.send(post(...headers) + rest);
+      const answers = await connection.answers();
+      expect(answers).toHaveLength(1);
+      expectRefusal(answers[0]!, 400, 'request must be valid HTTP/1.1');
+    });
+
+    it.each([
+      ['none', 'GET /agents HTTP/1.1\r\n\r\n'],
+      ['none, by HTTP/0.9', 'GET /agents\r\n\r\n'],
+      ['two', 'GET /agents HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ])('a Host that is not exactly one: %s', async (_name, bytes) => {
+      expectRefusal(await exchange(bytes), 400, 'Host must be given exactly once');
+    });
+  });
+
+  describe('unusual but sound requests', () => {
+    it.each([
+      ['absolute form', 'GET http://localhost/agents?limit=1', 200],
+      ['absolute form of another scheme, without a path', 'GET ftp://localhost', 404],
+      ['absolute form with dots, which are not resolved', 'GET http://localhost/x/../agents', 404],
+      ['an unparsable authority', 'GET http://[::bad/agents', 200],
+      ['an authority with a port that is no number', 'GET http://a:b/agents', 200],
+      ['asterisk form', 'OPTIONS *', 404],
+      ['OPTIONS of a path', 'OPTIONS /agents', 404],
+      ['TRACE', 'TRACE /agents', 404],
+      ['a method of WebDAV', 'PROPFIND /agents', 404],
+      ['two slashes', 'GET //agents', 404],
+      ['a trailing slash', 'GET /agents/', 404],
+      ['another letter case', 'GET /Agents', 404],
+      ['an encoded slash', 'GET /agents%2Fx', 404],
+      ['an encoded line break', 'GET /agents/%0d%0aX-A:%20b', 404],
+      ['a fragment', 'GET /agents#x', 404],
+      ['a semicolon', 'GET /agents;x=1', 404],
+    ])('%s', async (_name, line, status) => {
+      const answer = await exchange(head(line, 'Connection: close'));
+      expect(faultsOf(answer)).toEqual([]);
+      expect(answer.status).toBe(status);
+    });
+
+    it('HEAD answers what GET would, without a body', async () => {
+      const connection = await connect();
+      const got = (await connection.send(head('GET /agents')).answer())!;
+      const headed = (await connection.send(head('HEAD /agents')).answer({ toHead: true }))!;
+      expect(faultsOf(headed, true)).toEqual([]);
+      expect([headed.status, headed.headers.get('content-length')]).toEqual([200, String(Buffer.byteLength(got.text))]);
+      // The next answer begins where it should.
+      expect((await connection.send(head('GET /healthz')).answer())?.status).toBe(200);
+    });
+
+    it('HTTP/1.0, with and without Host', async () => {
+      for (const host of ['', 'Host: localhost\r\n']) {
+        const connection = await connect();
+        const answers = await connection.send(`GET /healthz HTTP/1.0\r\n${host}\r\n`).answers();
+        expect(answers.map(({ status }) => status)).toEqual([200]);
+        expect(faultsOf(answers[0]!)).toEqual([]);
+      }
+    });
+
+    it('an Upgrade that is not offered', async () => {
+      const answer = await exchange(head('GET /healthz', 'Connection: Upgrade', 'Upgrade: websocket'));
+      expect(answer.status).toBe(200);
+      expect(faultsOf(answer)).toEqual([]);
+    });
+
+    it('a condition on an entity tag, of which there are none', async () => {
+      const answer = await exchange(head('GET /agents', 'If-None-Match: *'));
+      expect(answer.status).toBe(200);
+    });
+  });
+
+  describe('Expect', () => {
+    const body = '{"name":"Waits for 100"}';
+
+    it('sends 100 Continue once the body is wanted', async () => {
+      const connection = await connect();
+      connection.send(post('Expect: 100-continue', `Content-Length: ${body.length}`));
+      expect((await connection.answer())?.status).toBe(100);
+      expect((await connection.send(body).answer())?.status).toBe(201);
+    });
+
+    it.each([
+      ['a body too large', () => post('Expect: 100-continue', `Content-Length: ${2 * MEBIBYTE}`), 413],
+      [
+        'a caller without a key',
+        () => 'POST /agents HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n',
+        401,
+      ],
+    ])('refuses %s before it is sent', async (_name, request, status) => {
+      const answer = await exchange(request());
+      expect(faultsOf(answer)).toEqual([]);
+      expect(answer.status).toBe(status);
+    });
+
+    it('ignores any other expectation', async () => {
+      const answer = await exchange(post('Expect: something', `Content-Length: ${body.length}`), body);
+      expect(answer.status).toBe(201);
+      expect(faultsOf(answer)).toEqual([]);
+    });
+  });
+
+  describe('pipelining', () => {
+    it('answers in order', async () => {
+      const connection = await connect();
+      connection.send(
+        head('GET /agents') + head('GET /unknown') + head('GET /personalities?limit=x') + head('GET /healthz'),
+      );
+      const statuses: (number | undefined)[] = [];
+      for (let i = 0; i < 4; i++) statuses.push((await connection.answer())?.status);
+      expect(statuses).toEqual([200, 404, 400, 200]);
+    });
+
+    it('answers the sound requests before the broken one', async () => {
+      const connection = await connect();
+      connection.send(`${head('GET /agents')}${head('GET /personalities')}rubbish\r\n\r\n`);
+      const answers = await connection.answers();
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+      expect(answers.flatMap((answer) => faultsOf(answer))).toEqual([]);
+    });
+  });
+
+  describe('a body over 1 MiB is refused while the client still sends it', () => {
+    const large = Buffer.alloc(8 * MEBIBYTE, ' ');
+
+    it('by its Content-Length, without reading it', async () => {
+      expectRefusal(await exchange(post(`Content-Length: ${1024 * MEBIBYTE}`)), 413, 'body must be at most 1 MiB');
+    });
+
+    it('with a Content-Length, the whole of it sent; the connection goes on', async () => {
+      const connection = await connect();
+      connection
+        .send(post(`Content-Length: ${large.length}`))
+        .send(large)
+        .send(head('GET /healthz'));
+      expectRefusal((await connection.answer())!, 413, 'body must be at most 1 MiB');
+      expect((await connection.answer())?.status).toBe(200);
+    });
+
+    it('in chunks that do not end', async () => {
+      const connection = await connect();
+      connection
+        .send(post('Transfer-Encoding: chunked'))
+        .send(`${large.length.toString(16)}\r\n`)
+        .send(large);
+      expectRefusal((await connection.answer())!, 413, 'body must be at most 1 MiB');
+    });
+
+    it('decompressed, from little', async () => {
+      const bomb = gzipSync(Buffer.alloc(64 * MEBIBYTE));
+      const answer = await exchange(post('Content-Encoding: gzip', `Content-Length: ${bomb.length}`), bomb);
+      expectRefusal(answer, 413, 'body must be at most 1 MiB');
+    });
+
+    it('but not at exactly 1 MiB', async () => {
+      const exact = Buffer.from(`{"name":"Exact"${' '.repeat(MEBIBYTE - 16)}}`);
+      expect(exact.length).toBe(MEBIBYTE);
+      expect((await exchange(post(`Content-Length: ${exact.length}`), exact)).status).toBe(201);
+    });
+  });
+
+  describe('clients that vanish or dawdle', () => {
+    const settle = async (condition: () => boolean | Promise<boolean>) => {
+      for (let i = 0; i < 200 && !(await condition()); i++) await delay(25);
+      expect(await condition()).toBe(true);
+    };
+    const connections = () =>
+      new Promise<number>((resolve, reject) => {
+        app.nest
+          .getHttpServer()
+          .getConnections((error: Error | null, count: number) => (error ? reject(error) : resolve(count)));
+      });
+
+    it('many aborted uploads leave nothing behind', async () => {
+      const aborted = async (i: number) => {
+        const connection = await connect();
+        connection.send(
+          post('Content-Length: 1000', ...(i % 2 ? ['Idempotency-Key: aborted', 'Content-Encoding: gzip'] : [])),
+        );
+        connection.send('{"name":');
+        if (i % 3) await delay(20);
+        connection.close();
+      };
+      await Promise.all(Array.from({ length: 200 }, (_, i) => aborted(i)));
+      await settle(async () => (await connections()) === 0);
+      const { poolState } = app.nest.get(Database);
+      expect(poolState).toMatchObject({ idle: poolState.total, waiting: 0 });
+      expect((await exchange(head('GET /agents'))).status).toBe(200);
+    });
+
+    it('a connection that is reset right after its request harms nobody', async () => {
+      const requests = [
+        'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+        'rubbish\r\n\r\n',
+        head('GET /agents'),
+        post('Content-Length: 9'),
+      ];
+      for (let i = 0; i < 100; i++) {
+        const connection = await connect();
+        connection.send(requests[i % requests.length] ?? '');
+        if (i % 3) await delay(1);
+        connection.socket.resetAndDestroy();
+      }
+      await settle(async () => (await connections()) === 0);
+      expect((await exchange(head('GET /agents'))).status).toBe(200);
+    });
+
+    it('a body that is cut short is refused', async () => {
+      const connection = await connect();
+      connection.send(post('Content-Length: 100')).send('{"name":"half"').socket.end();
+      const answers = await connection.answers();
+      expect(answers).toHaveLength(1);
+      expectRefusal(answers[0]!, 400, 'request must be valid HTTP/1.1');
+    });
+
+    it('a request that takes too long is refused and its connection closed', async () => {
+      const server = app.nest.getHttpServer() as { requestTimeout: number; headersTimeout: number };
+      const { requestTimeout, headersTimeout } = server;
+      try {
+        server.requestTimeout = 300;
+        server.headersTimeout = 300;
+        const slowBody = await connect();
+        const slowHead = await connect();
+        const answered = await connect();
+        slowBody.send(post('Content-Length: 100')).send('{"name":');
+        slowHead.send('GET /agents HTTP/1.1\r\nHost: x\r\nX-Slow');
+        answered.send('POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+        for (const connection of [slowBody, slowHead]) {
+          const answers = await connection.answers();
+          expect(answers).toHaveLength(1);
+          expectRefusal(answers[0]!, 400, 'request took too long to arrive');
+        }
+        // It had its answer before its body was due, and gets no second one.
+        expect((await answered.answers()).map(({ status }) => status)).toEqual([401]);
+      } finally {
+        Object.assign(server, { requestTimeout, headersTimeout });
+      }
+    });
+  });
+
+  it('survives mutilated requests: each is answered in form, or its connection closed', async () => {
+    const sound = () => post('Content-Length: 16', 'X-Request-Id: fuzz') + '{"name":"fuzz"} ';
+    const mutation = fc.record({
+      at: fc.nat({ max: 10_000 }),
+      drop: fc.nat({ max: 4 }),
+      put: fc.uint8Array({ maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 4 }), async (mutations) => {
+        let bytes = Buffer.from(sound(), 'latin1');
+        for (const { at, drop, put } of mutations) {
+          const cut = at % bytes.length;
+          bytes = Buffer.concat([bytes.subarray(0, cut), put, bytes.subarray(cut + drop)]);
+        }
+        const connection = await RawConnection.open(app.url);
+        connection.send(bytes).socket.end();
+        const answers = await connection.answers();
+        connection.close();
+        expect(answers.flatMap((answer) => faultsOf(answer))).toEqual([]);
+      }),
+      { seed: 20_261_121, numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { createDataSource } from '../../ormconfig.js';
+import { AgentsRepository } from '../../src/modules/agents/agents.repository.js';
+import { Database, type Statement } from '../../src/platform/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** Keeps what was asked, so that a test can ask the server how it would answer. */
+class RecordingDatabase extends Database {
+  asked: { text: string; values: readonly unknown[] }[] = [];
+
+  override query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    this.asked.push({ text: statement.text, values });
+    return super.query(statement, values);
+  }
+}
+
+describe('AgentsRepository', () => {
+  let own: TestDatabase;
+  let database: RecordingDatabase;
+  let repository: AgentsRepository;
+  const large = randomUUID();
+  const small = randomUUID();
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    database = new RecordingDatabase(await createDataSource(own.url, 2).initialize());
+    repository = new AgentsRepository(database);
+    const { manager } = database;
+    for (const [workspace, count] of [
+      [large, 5000],
+      [small, 3],
+    ] as const) {
+      await manager.query(`INSERT INTO workspaces (id, name, plan) VALUES ($1, 'Test', 'FREE')`, [workspace]);
+      await manager.query(`INSERT INTO users (id, workspace_id, name) VALUES ($1, $1, 'Owner')`, [workspace]);
+      await manager.query(
+        `INSERT INTO agents (id, workspace_id, created_by_user_id, provider, assistant_id, api_key, call_monitoring,
+                             is_using_default_api_key, name, created_at)
+         SELECT gen_random_uuid(), $1, $1, 'AGENT_PROVIDER_' || 1 + n % 4, 'assistant-' || n, 'sealed-' || n, false,
+                n % 8 = 0, 'Agent ' || n, timestamptz '2026-01-01' + n * interval '1 s'
+           FROM generate_series(0, $2::int - 1) n`,
+        [workspace, count],
+      );
+    }
+    await manager.query(
+      `INSERT INTO provider_keys (workspace_id, provider, api_key) VALUES ($1, 'AGENT_PROVIDER_1', 'sealed-default')`,
+      [large],
+    );
+    await manager.query('VACUUM ANALYZE');
+  });
+  beforeEach(() => {
+    database.asked = [];
+  });
+  afterAll(async () => {
+    await database.dataSource.destroy();
+    await own.drop();
+  });
+
+  const page = (filter = {}, limit = 25, offset = 0, workspace = large) =>
+    repository.page(workspace, filter, { limit, offset });
+
+  it('reads a page and its total in one round trip', async () => {
+    const { rows, total } = await page();
+    expect([rows.length, total, rows[0]?.name]).toEqual([25, 5000, 'Agent 4999']);
+    expect(database.asked).toHaveLength(1);
+  });
+
+  it('reads a page in the order of the index, without sorting the whole list', async () => {
+    await page();
+    const [{ text, values } = { text: '', values: [] }] = database.asked;
+    const plan = await database.manager.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN (COSTS OFF) ${text}`, [...values]);
+    const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+    expect(lines).toMatch(/Index Scan Backward using agents_list_idx/);
+  });
+
+  it('adds the default key to the agents that use it and have one', async () => {
+    const { rows } = await page({ provider: 'AGENT_PROVIDER_1' }, 100);
+    expect(rows).toHaveLength(100);
+    for (const row of rows) expect(row.defaultApiKey).toBe(row.isUsingDefaultApiKey ? 'sealed-default' : null);
+    expect(rows.some((row) => row.isUsingDefaultApiKey)).toBe(true);
+    const [first] = (await page({}, 1, 2, small)).rows;
+    expect(first).toMatchObject({ isUsingDefaultApiKey: true, defaultApiKey: null });
+    expect(await repository.find(first!.id)).toMatchObject({ id: first!.id, defaultApiKey: null });
+  });
+
+  it('has the same columns in a list as alone', async () => {
+    const [row] = (await page({}, 1)).rows;
+    const { total, ...listed } = row as typeof row & { total: number };
+    expect(total).toBe(5000);
+    expect(await repository.find(row!.id)).toEqual(listed);
+  });
+
+  it('combines filters', async () => {
+    const { rows, total } = await page({ provider: 'AGENT_PROVIDER_2', search: 'agent 49' }, 100);
+    expect(total).toBe(rows.length);
+    // 49, 490 to 499 and 4900 to 4999, of which a quarter is of this provider.
+    expect(rows.map(({ name }) => Number(name?.slice(6)))).toEqual(
+      Array.from({ length: 5000 }, (_, n) => 4999 - n).filter((n) => n % 4 === 1 && String(n).startsWith('49')),
+    );
+  });
+
+  it('stays apart from other workspaces', async () => {
+    expect(await page({}, 25, 0, small)).toMatchObject({ total: 3 });
+    expect(await page({}, 25, 0, randomUUID())).toEqual({ rows: [], total: 0 });
+  });
+
+  it('deletes once', async () => {
+    const [row] = (await page({}, 1, 0, small)).rows;
+    expect(await repository.softDelete(row!.id)).toEqual({ deletedAt: expect.any(Date), updatedAt: expect.any(Date) });
+    expect(await repository.softDelete(row!.id)).toBeUndefined();
+    expect(await repository.find(row!.id)).toBeUndefined();
+    expect((await page({}, 25, 0, small)).total).toBe(2);
+  });
+});

@@ -1,0 +1,151 @@
+import { createDataSource } from '../../ormconfig.js';
+import { Database } from '../../src/platform/database/database.js';
+import { isDatabaseUnavailable, isUniqueViolation } from '../../src/platform/database/failures.js';
+import { sql } from '../support/sql.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const INSERT = { name: 'notes_insert', text: 'INSERT INTO notes (text) VALUES ($1) RETURNING text' };
+
+describe('Database', () => {
+  let own: TestDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    database = new Database(await createDataSource(own.url, 4).initialize());
+    await database.manager.query('CREATE TABLE notes (text text CONSTRAINT notes_key UNIQUE)');
+  });
+  beforeEach(() => database.manager.query('TRUNCATE notes'));
+  afterAll(async () => {
+    await database.dataSource.destroy();
+    await own.drop();
+  });
+
+  const seenByOthers = async () =>
+    (await sql(own.url, 'SELECT text FROM notes ORDER BY text')).map((row) => row['text']);
+  const insert = (text: string) => database.query<{ text: string }>(INSERT, [text]);
+
+  it('runs a prepared statement', async () => {
+    expect(await insert('a')).toEqual([{ text: 'a' }]);
+    expect(await insert('b')).toEqual([{ text: 'b' }]);
+    expect(await seenByOthers()).toEqual(['a', 'b']);
+  });
+
+  it('commits all of a transaction at once: explicit SQL and TypeORM’s', async () => {
+    await database.transaction(async (manager) => {
+      await insert('explicit');
+      await manager.query(`INSERT INTO notes VALUES ('given')`);
+      await database.manager.query(`INSERT INTO notes VALUES ('ambient')`);
+      expect(await seenByOthers()).toEqual([]);
+    });
+    expect(await seenByOthers()).toEqual(['ambient', 'explicit', 'given']);
+  });
+
+  it('takes all of it back when it fails, and hands on the error', async () => {
+    const failure = new Error('no');
+    const work = database.transaction(async () => {
+      await insert('explicit');
+      await database.manager.query(`INSERT INTO notes VALUES ('ambient')`);
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    expect(await seenByOthers()).toEqual([]);
+  });
+
+  it('lets an inner transaction join the outer one', async () => {
+    const work = database.transaction(async (outer) => {
+      await database.transaction(async (inner) => {
+        expect(inner).toBe(outer);
+        await insert('inner');
+      });
+      throw new Error('the outer one fails');
+    });
+    await expect(work).rejects.toThrow('the outer one fails');
+    expect(await seenByOthers()).toEqual([]);
+  });
+
+  it('keeps transactions side by side apart', async () => {
+    const write = (text: string, fails: boolean) =>
+      database.transaction(async () => {
+        await insert(text);
+        if (fails) throw new Error(text);
+      });
+    const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e', 'f'].map((text, i) => write(text, i % 2 === 1)));
+    expect(results.map(({ status }) => status)).toEqual(Array(3).fill(['fulfilled', 'rejected']).flat());
+    expect(await seenByOthers()).toEqual(['a', 'c', 'e']);
+  });
+
+  it('gives every connection back', async () => {
+    for (let i = 0; i < 10; i++)
+      await database.transaction(async () => Promise.reject(new Error())).catch(() => undefined);
+    const { total, idle, waiting } = database.poolState;
+    expect(waiting).toBe(0);
+    expect(idle).toBe(total);
+    expect(total).toBeLessThanOrEqual(4);
+  });
+
+  it('survives connections that were cut', async () => {
+    await Promise.all([1, 2, 3].map(() => database.query({ name: 'nap', text: 'SELECT pg_sleep(0.05)' }, [])));
+    await sql(
+      own.url,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await until('the pool has noticed', async () => {
+      try {
+        await database.query({ name: 'ping', text: 'SELECT 1' }, []);
+        return true;
+      } catch (error) {
+        expect(isDatabaseUnavailable(error)).toBe(true);
+        return false;
+      }
+    });
+  });
+
+  describe('its failures', () => {
+    const failureOf = (text: string): Promise<unknown> =>
+      database.query({ name: '', text }, []).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+
+    it('tell a statement that is wrong from a database that is out of reach', async () => {
+      expect(isDatabaseUnavailable(await failureOf('SELECT * FROM nowhere'))).toBe(false);
+      expect(isDatabaseUnavailable(await failureOf(`SELECT 'x'::int`))).toBe(false);
+      expect(isDatabaseUnavailable(await failureOf(`SET LOCAL statement_timeout = 1; SELECT pg_sleep(1)`))).toBe(true);
+      expect(isDatabaseUnavailable(await failureOf('SELECT pg_terminate_backend(pg_backend_pid())'))).toBe(true);
+    });
+
+    it.each(['postgresql://127.0.0.1:1/x', 'postgresql://no-such-host.invalid/x'])(
+      'count %s as out of reach',
+      async (url) => {
+        const failure: unknown = await createDataSource(url, 2)
+          .initialize()
+          .catch((error: unknown) => error);
+        expect(isDatabaseUnavailable(failure)).toBe(true);
+      },
+    );
+
+    it('count a missing database and a wrong password as out of reach', async () => {
+      const missing = new URL(own.url);
+      missing.pathname = '/no_such_database';
+      const denied = new URL(own.url);
+      denied.password = 'wrong';
+      for (const url of [missing, denied]) {
+        const failure: unknown = await createDataSource(url.toString(), 2)
+          .initialize()
+          .catch((error: unknown) => error);
+        expect(isDatabaseUnavailable(failure)).toBe(true);
+      }
+    });
+
+    it('name the unique constraint that was violated', async () => {
+      await insert('once');
+      const failure = await insert('once').catch((error: unknown) => error);
+      expect(isUniqueViolation(failure, 'notes_key')).toBe(true);
+      expect(isUniqueViolation(failure, 'another_key')).toBe(false);
+      expect(isUniqueViolation(undefined, 'notes_key')).toBe(false);
+    });
+  });
+});

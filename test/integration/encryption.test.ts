@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { createDataSource } from '../../ormconfig.js';
+import { SettingsError } from '../../src/platform/config/settings.js';
+import { checkCanary, renewCanary } from '../../src/platform/encryption/canary.js';
+import { KeyRing } from '../../src/platform/encryption/key-ring.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const key = (id: string) => ({ id, key: randomBytes(32) });
+
+describe('the canary of a database', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  const k1 = key('k1');
+  const k2 = key('k2');
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    dataSource = await createDataSource(database.url, 4).initialize();
+  });
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const check = (...keys: { id: string; key: Buffer }[]) => checkCanary(dataSource, new KeyRing(keys));
+
+  it('lets the keys in that it was made with, again and again', async () => {
+    await check(k1);
+    await expect(check(k1)).resolves.toBeUndefined();
+    await expect(check(k2, k1)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['of another id', 'k3', 'No encryption key with the id "k1" is configured'],
+    ['of the same id', 'k1', 'The key "k1" does not open a stored secret'],
+  ])('refuses a process with another key %s, in one line', async (_, id, reason) => {
+    await check(k1);
+    const refusal = await check(key(id)).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SettingsError);
+    const { message } = refusal as SettingsError;
+    expect(message).toContain('The encryption keys do not fit this database');
+    expect(message).toContain(reason);
+    expect(message).toContain('ENCRYPTION_KEYS');
+    expect(message).not.toContain('\n');
+    expect(message).not.toContain(k1.key.toString('base64'));
+  });
+
+  it('says so when it was changed by hand', async () => {
+    await check(k1);
+    for (const sealed of ['', 'x', new KeyRing([k1]).encrypt('another text', 'canary')]) {
+      await dataSource.query('UPDATE encryption_canary SET sealed = $1', [sealed]);
+      await expect(check(k1)).rejects.toThrow(SettingsError);
+    }
+  });
+
+  it('lets one of several first starts with different keys win, and refuses the others', async () => {
+    const keys = Array.from({ length: 4 }, () => key('k1'));
+    const results = await Promise.allSettled(keys.map((each) => check(each)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const winner = keys[results.findIndex(({ status }) => status === 'fulfilled')];
+    await expect(check(winner!)).resolves.toBeUndefined();
+  });
+
+  it('needs the old key until it was renewed under the new one', async () => {
+    await check(k1);
+    await expect(check(k2)).rejects.toThrow(SettingsError);
+    await renewCanary(dataSource, new KeyRing([k2, k1]));
+    await expect(check(k2)).resolves.toBeUndefined();
+    await expect(check(k1)).rejects.toThrow(SettingsError);
+  });
+});

@@ -1,0 +1,104 @@
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { createDataSource } from '../../ormconfig.js';
+import { migrate } from '../../src/platform/database/migrate.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** Everything about the tables that a migration can get wrong, as text. */
+const SCHEMA = `
+  SELECT 'column' AS kind, table_name || '.' || column_name AS name,
+         concat_ws(' ', data_type, datetime_precision, is_nullable, column_default) AS definition
+    FROM information_schema.columns WHERE table_schema = 'public'
+  UNION ALL SELECT 'index', indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT 'constraint', conname, pg_get_constraintdef(oid) FROM pg_constraint
+             WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT 'trigger', tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT 'function', proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  ORDER BY 1, 2, 3`;
+
+describe('migrations', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  const more: DataSource[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    dataSource = await createDataSource(database.url, 3).initialize();
+  });
+  afterEach(async () => {
+    for (const each of [dataSource, ...more.splice(0)]) await each.destroy();
+    await database.drop();
+  });
+
+  const schema = () => dataSource.query<{ kind: string; name: string; definition: string }[]>(SCHEMA);
+  const undoAll = async () => {
+    for (const _ of dataSource.migrations) await dataSource.undoLastMigration({ transaction: 'each' });
+  };
+
+  it('say the same of the tables as the entities', async () => {
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('would be found to differ if they did', async () => {
+    await dataSource.query('ALTER TABLE agents ALTER COLUMN assistant_id DROP NOT NULL');
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query).join()).toContain('assistant_id');
+  });
+
+  it('can be undone without a trace, and done again to the same tables', async () => {
+    const before = await schema();
+    expect(before.length).toBeGreaterThan(100);
+    await undoAll();
+    expect(
+      (await schema()).filter(({ name }) => !name.startsWith('migrations.') && !/^(PK_|migrations)/.test(name)),
+    ).toEqual([]);
+    expect(await migrate(dataSource)).toEqual(dataSource.migrations.map(({ name }) => name));
+    expect(await schema()).toEqual(before);
+  });
+
+  it('are carried out once', async () => {
+    expect(await migrate(dataSource)).toEqual([]);
+  });
+
+  it('are carried out once by several processes that start at the same moment', async () => {
+    await undoAll();
+    await dataSource.query('DROP TABLE migrations');
+    for (let i = 0; i < 3; i++) more.push(await createDataSource(database.url, 3).initialize());
+    const done = await Promise.all([dataSource, ...more].map(migrate));
+    expect(done.flat()).toEqual(dataSource.migrations.map(({ name }) => name));
+    expect(await dataSource.query('SELECT name FROM migrations')).toEqual(done.flat().map((name) => ({ name })));
+  });
+
+  it('have all the time they need, and leave no lock behind', async () => {
+    class Slow1999999999999 implements MigrationInterface {
+      name = 'Slow1999999999999';
+      up = (runner: QueryRunner) =>
+        runner.query(`CREATE TABLE time_limits AS SELECT current_setting('statement_timeout') AS statement,
+          current_setting('idle_in_transaction_session_timeout') AS idle`) as Promise<void>;
+      down = async () => undefined;
+    }
+    const options = { ...dataSource.options, migrations: [Slow1999999999999] };
+    await migrate(new DataSource(options));
+    expect(await dataSource.query('SELECT * FROM time_limits')).toEqual([{ statement: '0', idle: '0' }]);
+    expect(await dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '15s' }]);
+    expect(
+      await dataSource.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND database =
+      (SELECT oid FROM pg_database WHERE datname = current_database())`),
+    ).toEqual([]);
+  });
+
+  it('that fail leave nothing half done, no lock and an error', async () => {
+    class Broken1999999999999 implements MigrationInterface {
+      name = 'Broken1999999999999';
+      up = async (runner: QueryRunner) => {
+        await runner.query('CREATE TABLE half_done ()');
+        await runner.query('SELECT 1 / 0');
+      };
+      down = async () => undefined;
+    }
+    const options = { ...dataSource.options, migrations: [Broken1999999999999] };
+    await expect(migrate(new DataSource(options))).rejects.toThrow('division by zero');
+    expect(await dataSource.query(`SELECT to_regclass('half_done') AS found`)).toEqual([{ found: null }]);
+    expect(await migrate(dataSource)).toEqual([]);
+  });
+});
