@@ -52,10 +52,13 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
       origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
       exposedHeaders: [
         'X-Request-Id',
+        'X-API-Version',
         'X-RateLimit-Limit',
         'X-RateLimit-Remaining',
         'X-RateLimit-Reset',
         'Retry-After',
+        'WWW-Authenticate',
+        'Idempotent-Replayed',
       ],
       maxAge: 600,
       // The preflight goes on to the guards, so that it is counted and carries the rate-limit headers too.

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { createApp } from './app.setup.js';
 import { isPlainError, messageOf, openFoundation, StartError } from './foundation.js';
 import { FirstKeyService } from './modules/api-keys/first-key.service.js';
+import { isGeneratedKey } from './modules/api-keys/key-format.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 import { Readiness } from './platform/observability/readiness.js';
@@ -26,6 +27,9 @@ async function start(): Promise<void> {
     await foundation.release();
   };
   try {
+    if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
+      logger.warn('BOOTSTRAP_API_KEY has not the form of a generated key, so a secret scanner will not recognise it');
+    }
     const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     if (settings.role !== 'worker') await listen(nest.listen(settings.port, settings.host), 'PORT', settings.port);
     if (settings.metricsPort !== undefined) {

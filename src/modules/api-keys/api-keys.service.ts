@@ -70,7 +70,7 @@ export class ApiKeysService implements OnModuleInit {
     this.forget();
   }
 
-  /** Whom a key speaks for. Never throws: an unreachable database is an identity of its own. */
+  /** Whom a key speaks for. Never throws: a failed look-up is an identity of its own. */
   async identify(key: string): Promise<Identity> {
     if (!isAcceptableKey(key)) return INVALID;
     const hash = hashKey(key);
@@ -80,7 +80,7 @@ export class ApiKeysService implements OnModuleInit {
       const { identity, expiresAt } = cached ?? (await this.lookUpOnce(hash));
       return expiresAt > Date.now() ? identity : INVALID;
     } catch (cause) {
-      return { kind: 'unknown', cause };
+      return { kind: 'unknown', cause: cause instanceof Error ? cause : new Error(String(cause)) };
     }
   }
 

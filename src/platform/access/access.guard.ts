@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { DomainError, forbidden, unavailable } from '../errors/domain-error.js';
+import { DomainError, forbidden } from '../errors/domain-error.js';
 import { NEEDED_ROLE, PUBLIC } from './access.decorators.js';
 import { covers, type Role } from './caller.js';
 
@@ -20,7 +20,8 @@ export class AccessGuard implements CanActivate {
       if (covers(identity.caller.role, needed)) return true;
       throw forbidden();
     }
-    if (identity?.kind === 'unknown') throw unavailable(identity.cause);
+    // The filter tells an unreachable database (503) from a fault of ours (500).
+    if (identity?.kind === 'unknown') throw identity.cause;
     http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer');
     throw new DomainError('UNAUTHORIZED', identity?.kind === 'invalid' ? 'Invalid API key' : undefined);
   }

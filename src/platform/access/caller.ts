@@ -20,5 +20,5 @@ export type Identity =
   | { readonly kind: 'caller'; readonly caller: Caller }
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }
-  /** The key could not be looked up: the database is out of reach. */
-  | { readonly kind: 'unknown'; readonly cause: unknown };
+  /** The key could not be looked up. */
+  | { readonly kind: 'unknown'; readonly cause: Error };
