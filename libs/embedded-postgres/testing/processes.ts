@@ -143,7 +143,8 @@ export async function startOpener(directory: string, user: { uid?: number; gid?:
 
 /** A process that has ended but that its parent never reaps. */
 export async function startZombie(): Promise<{ pid: number; end(): void }> {
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // It outlives the shell, which would reap it; the sleep that takes the shell's place does not.
+  const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(parent);
   const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];
   const pid = Number(chunk.toString());

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { types } from 'node:util';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Identity, Role } from '../../platform/access/caller.js';
 import type { Plan } from '../../platform/config/plans.js';
@@ -80,7 +81,7 @@ export class ApiKeysService implements OnModuleInit {
       const { identity, expiresAt } = cached ?? (await this.lookUpOnce(hash));
       return expiresAt > Date.now() ? identity : INVALID;
     } catch (cause) {
-      return { kind: 'unknown', cause: cause instanceof Error ? cause : new Error(String(cause)) };
+      return { kind: 'unknown', cause: types.isNativeError(cause) ? cause : new Error(String(cause)) };
     }
   }
 
