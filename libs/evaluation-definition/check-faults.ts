@@ -1,0 +1,156 @@
+import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
+import { FEWEST_TURNS_FOR_PERCENTILES, LIMITS } from './limits.js';
+import { fold } from './matcher.js';
+import type { Fault } from './paths.js';
+import { canSay, mostTurns } from './script-faults.js';
+
+/** Checks that no call could ever meet, or that every call meets. `isSound` tells matchers without a fault of their own. */
+export function checkFaults(definition: PartialDefinition, isSound: (matcher: SpokenMatcher) => boolean): Fault[] {
+  const { checks } = definition;
+  return [
+    ...checks.flatMap((check, index) => {
+      const faults = check ? faultsOf(check, definition, isSound) : [];
+      return faults.map(([field, text]) => ({ path: ['checks', index, field], text }));
+    }),
+    ...repetitions(checks),
+  ];
+}
+
+type Found = readonly [field: string, text: string];
+
+function faultsOf(check: Check, definition: PartialDefinition, isSound: (matcher: SpokenMatcher) => boolean): Found[] {
+  switch (check.type) {
+    case 'says':
+    case 'never_says':
+      return isSound(check) ? unsaid(definition, [[matcherField(check), check]], check.type === 'says') : [];
+    case 'says_before': {
+      const sound = (
+        [
+          ['first', check.first],
+          ['then', check.then],
+        ] as const
+      ).filter(([, part]) => isSound(part));
+      const isOnce = sound.length === 2 && identity(check.first) === identity(check.then);
+      return [...unsaid(definition, sound, true), ...(isOnce ? [['then', 'must differ from first'] as const] : [])];
+    }
+    case 'calls_tool':
+    case 'never_calls_tool':
+      return toolFaults(check);
+    case 'max_turns':
+      return atLeast('turns', check.turns, definition.maxTurns, 'maxTurns');
+    case 'max_latency_ms':
+      return [...timeFaults(check.ms, definition), ...percentileFaults(check.percentile, definition)];
+    case 'max_duration_ms':
+    case 'max_silence_ms':
+      return timeFaults(check.ms, definition);
+    case 'ends_by':
+      return [];
+  }
+}
+
+/** A scripted caller says its lines and nothing else. */
+function unsaid(
+  { script }: PartialDefinition,
+  parts: readonly (readonly [string, SpokenMatcher])[],
+  isWanted: boolean,
+): Found[] {
+  return parts
+    .filter(([, part]) => part.speaker === 'caller' && canSay(script, part) === false)
+    .map(([field]) => [field, `is never said by the script, so the check could never ${isWanted ? 'hold' : 'fail'}`]);
+}
+
+const matcherField = (matcher: SpokenMatcher): string => ('pattern' in matcher ? 'pattern' : 'text');
+
+function toolFaults(check: Check & { tool: string; arguments?: object }): Found[] {
+  const faults: Found[] = [];
+  if (check.tool.trim() !== check.tool) faults.push(['tool', 'must have no white space around it']);
+  if (check.arguments && JSON.stringify(check.arguments).length > LIMITS.arguments) {
+    faults.push(['arguments', `must have at most ${LIMITS.arguments} characters as JSON`]);
+  }
+  return faults;
+}
+
+function atLeast(field: string, limit: number, cut: number | undefined, name: string): Found[] {
+  if (cut === undefined || limit < cut) return [];
+  return [[field, `must be less than ${name} (${cut}), or the check could never fail`]];
+}
+
+function timeFaults(ms: number, { maxDurationSeconds }: PartialDefinition): Found[] {
+  if (maxDurationSeconds === undefined || ms < maxDurationSeconds * 1000) return [];
+  return [['ms', `must be less than maxDurationSeconds (${maxDurationSeconds}), or the check could never fail`]];
+}
+
+function percentileFaults(percentile: number, { script, maxTurns }: PartialDefinition): Found[] {
+  if (percentile < 90 || percentile === 100) return [];
+  const scripted = mostTurns(script);
+  if (maxTurns !== undefined && maxTurns < FEWEST_TURNS_FOR_PERCENTILES) {
+    return [
+      ['percentile', `${percentile} needs ${FEWEST_TURNS_FOR_PERCENTILES} turns, more than maxTurns (${maxTurns})`],
+    ];
+  }
+  if (scripted !== undefined && scripted < FEWEST_TURNS_FOR_PERCENTILES) {
+    return [
+      ['percentile', `${percentile} needs ${FEWEST_TURNS_FOR_PERCENTILES} turns, more than the ${scripted} of script`],
+    ];
+  }
+  return [];
+}
+
+const OPPOSITES: Readonly<Partial<Record<Check['type'], string>>> = {
+  never_says: 'says',
+  never_calls_tool: 'calls_tool',
+};
+
+/** Checks that ask the same as an earlier one, or the opposite of it. */
+function repetitions(checks: PartialDefinition['checks']): Fault[] {
+  const faults: Fault[] = [];
+  const earlier = new Map<string, { index: number; type: string }>();
+  const names = new Map<string, number>();
+  checks.forEach((check, index) => {
+    if (!check) return;
+    const named = check.name === undefined ? undefined : names.get(check.name);
+    if (named !== undefined) faults.push({ path: ['checks', index, 'name'], text: `is that of checks[${named}] too` });
+    else if (check.name !== undefined) names.set(check.name, index);
+
+    const subject = subjectOf(check);
+    const same = earlier.get(subject);
+    if (!same) earlier.set(subject, { index, type: variantOf(check) });
+    else if (same.type === variantOf(check)) {
+      faults.push({ path: ['checks', index], text: `asks the same as checks[${same.index}]` });
+    } else {
+      faults.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: both can never hold` });
+    }
+  });
+  return faults;
+}
+
+/** What a check is about, the same for a check and its opposite. */
+function subjectOf(check: Check): string {
+  const kind = OPPOSITES[check.type] ?? check.type;
+  const { name: _name, weight: _weight, required: _required, type: _type, ...own } = check;
+  switch (check.type) {
+    case 'says':
+    case 'never_says':
+      return `${kind} ${identity(check)}`;
+    case 'says_before':
+      return `${kind} ${identity(check.first)} ${identity(check.then)}`;
+    case 'ends_by':
+      return kind;
+    default:
+      return `${kind} ${canonical(own)}`;
+  }
+}
+
+/** Which of the two opposites a check is. */
+const variantOf = (check: Check): string => (check.type === 'ends_by' ? check.by : check.type);
+
+const identity = (matcher: SpokenMatcher): string =>
+  JSON.stringify([matcher.speaker, 'pattern' in matcher ? { pattern: matcher.pattern } : fold(matcher.text)]);
+
+/** A value as JSON with the names in order, so that equal values have equal texts. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join(',')}}`;
+}

@@ -1,0 +1,160 @@
+/** A side of the conversation. */
+export type Speaker = 'agent' | 'caller';
+
+/** What a text must hold: either a part, in any letter case and with any white space, or an RE2 regular expression. */
+export type Matcher = { readonly text: string } | { readonly pattern: string };
+
+export type SpokenMatcher = Matcher & { readonly speaker: Speaker };
+
+/** A condition on the agent's last answer: all that is named must hold. */
+export interface Condition {
+  readonly says?: Matcher;
+  readonly notSays?: Matcher;
+}
+
+/** Something to say whenever the agent asks for it. */
+export interface ScriptAnswer {
+  readonly when: Condition;
+  readonly say: string;
+}
+
+/** Says one line and listens to the answer. */
+export interface SayStep {
+  readonly when?: Condition;
+  readonly say: string;
+}
+
+/**
+ * Answers the agent's questions in whichever order they come: every turn the caller says all answers whose condition
+ * holds, in the order of the list. With `until` it goes on until that holds, saying `otherwise` where no answer fits;
+ * without, it ends at the first turn that no answer fits. The turn that ends it is the next step's.
+ */
+export interface AnswersStep {
+  readonly when?: Condition;
+  readonly answers: readonly ScriptAnswer[];
+  readonly until?: Condition;
+  readonly otherwise?: string;
+}
+
+/** Stays silent. */
+export interface WaitStep {
+  readonly when?: Condition;
+  readonly waitSeconds: number;
+}
+
+/** Ends the call, with a reason for the reader of the result. */
+export interface EndStep {
+  readonly when?: Condition;
+  readonly end: string;
+}
+
+/** One thing that a scripted caller does. A step whose condition does not hold is skipped. */
+export type ScriptStep = SayStep | AnswersStep | WaitStep | EndStep;
+
+interface Judged {
+  readonly weight: number;
+  readonly required: boolean;
+}
+
+interface CheckBase extends Judged {
+  readonly name?: string;
+}
+
+export type SaysCheck = CheckBase & { readonly type: 'says' | 'never_says' } & SpokenMatcher;
+export type ToolCheck = CheckBase & {
+  readonly type: 'calls_tool' | 'never_calls_tool';
+  readonly tool: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+};
+export type EndsByCheck = CheckBase & { readonly type: 'ends_by'; readonly by: Speaker };
+export type MaxTurnsCheck = CheckBase & { readonly type: 'max_turns'; readonly turns: number };
+export type MaxDurationCheck = CheckBase & { readonly type: 'max_duration_ms'; readonly ms: number };
+export type MaxLatencyCheck = CheckBase & {
+  readonly type: 'max_latency_ms';
+  readonly ms: number;
+  /** 100 is the slowest answer. */
+  readonly percentile: 50 | 90 | 95 | 99 | 100;
+};
+export type MaxSilenceCheck = CheckBase & { readonly type: 'max_silence_ms'; readonly ms: number };
+export type SaysBeforeCheck = CheckBase & {
+  readonly type: 'says_before';
+  readonly first: SpokenMatcher;
+  readonly then: SpokenMatcher;
+};
+
+/** A deterministic condition on the timeline of a call. */
+export type Check =
+  | SaysCheck
+  | ToolCheck
+  | EndsByCheck
+  | MaxTurnsCheck
+  | MaxDurationCheck
+  | MaxLatencyCheck
+  | MaxSilenceCheck
+  | SaysBeforeCheck;
+export type CheckType = Check['type'];
+
+/** A sentence that a judge decides. */
+export interface Criterion extends Judged {
+  readonly text: string;
+}
+
+/** How a call of an evaluation goes and what is asked of it, with every default filled in. */
+export interface EvaluationDefinition {
+  /** Empty for a caller that a language model plays. */
+  readonly script: readonly ScriptStep[];
+  readonly checks: readonly Check[];
+  readonly criteria: readonly Criterion[];
+  /** A turn is one exchange: the caller speaks, the agent answers. */
+  readonly maxTurns: number;
+  readonly maxDurationSeconds: number;
+}
+
+/** A definition of which parts may be unusable; what is left is still looked at, so that every fault is found at once. */
+export interface PartialDefinition {
+  readonly script: readonly (ScriptStep | undefined)[];
+  readonly checks: readonly (Check | undefined)[];
+  readonly criteria: readonly (Criterion | undefined)[];
+  readonly maxTurns: number | undefined;
+  readonly maxDurationSeconds: number | undefined;
+}
+
+/** All of an evaluation that is written by people. */
+export interface AuthoredEvaluation extends EvaluationDefinition {
+  readonly key: string | null;
+  readonly name: string;
+  readonly scenarioText: string;
+  readonly generalInstructions: string;
+  readonly personalityId: string;
+  readonly vendorCallPhoneNumber: string;
+  readonly critical: boolean;
+  readonly tags: readonly string[];
+}
+
+/** As it is sent: what has a default may be left out. */
+export type EvaluationInput = Pick<AuthoredEvaluation, 'name' | 'scenarioText' | 'personalityId'> &
+  Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition>> &
+  DefinitionInput;
+
+/** A definition as it is sent, checked against the schema but without its defaults. */
+export interface DefinitionInput {
+  readonly script?: readonly ScriptStep[];
+  readonly checks?: readonly CheckInput[];
+  readonly criteria?: readonly CriterionInput[];
+  readonly maxTurns?: number;
+  readonly maxDurationSeconds?: number;
+}
+
+type WithDefaults<T, K extends PropertyKey> = T extends unknown
+  ? Omit<T, K & keyof T> & Partial<Pick<T, K & keyof T>>
+  : never;
+export type SpokenMatcherInput = Matcher & { readonly speaker?: Speaker };
+export type CheckInput =
+  | (Partial<CheckBase> & { readonly type: 'says' | 'never_says' } & SpokenMatcherInput)
+  | (Partial<CheckBase> & {
+      readonly type: 'says_before';
+      readonly first: SpokenMatcherInput;
+      readonly then: SpokenMatcherInput;
+    })
+  | WithDefaults<Exclude<Check, SaysCheck | SaysBeforeCheck>, 'weight' | 'required' | 'percentile'>;
+export type CriterionInput = WithDefaults<Criterion, 'weight' | 'required'>;

@@ -1,0 +1,15 @@
+/**
+ * What an evaluation is: its types, its JSON Schema, and what makes one that can be carried out. Knows neither how it
+ * is stored nor how it is carried out.
+ */
+export { CHECK_DEFINITIONS } from './check-schema.js';
+export type * from './definition.js';
+export { jsonFaults, SizeBudget, SizeExceeded } from './json-faults.js';
+export { DEFAULTS, FEWEST_TURNS_FOR_PERCENTILES, LIMITS } from './limits.js';
+export { compileMatcher, fold } from './matcher.js';
+export { normalise } from './normalise.js';
+export { compilePattern, type Pattern, PatternError, PatternJudge } from './pattern.js';
+export { type Fault, type Path, sentence, shownName } from './paths.js';
+export { authored, evaluationFaults, findFaults, inputFaults, type Reading, startReading } from './read.js';
+export { definitions, exampleOf, FIELD_NAMES, type FieldName, fields, fileSchema, type InputKind } from './schema.js';
+export type { JsonSchema } from './script-schema.js';

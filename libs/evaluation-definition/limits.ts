@@ -1,0 +1,30 @@
+/** Most and longest of everything in an evaluation. Texts count in Unicode code points. */
+export const LIMITS = {
+  key: 255,
+  name: 255,
+  identifier: 255,
+  scenarioText: 100_000,
+  tags: 20,
+  tag: 64,
+  steps: 200,
+  answers: 50,
+  line: 2_000,
+  reason: 255,
+  waitSeconds: 60,
+  checks: 100,
+  matcherText: 500,
+  pattern: 500,
+  tool: 255,
+  /** Characters of a check's `arguments`, written as JSON. */
+  arguments: 10_000,
+  criteria: 50,
+  criterion: 2_000,
+  weight: 100,
+  maxTurns: 200,
+  maxDurationSeconds: 3_600,
+} as const;
+
+/** Below so many turns a percentile of the latencies says nothing and is not shown (p95 is hidden below 5 turns). */
+export const FEWEST_TURNS_FOR_PERCENTILES = 5;
+
+export const DEFAULTS = { maxTurns: 40, maxDurationSeconds: 600, weight: 1, required: true, percentile: 100 } as const;

@@ -1,0 +1,64 @@
+import { compilePattern, PatternError, PatternJudge } from './pattern.js';
+
+describe('compilePattern', () => {
+  it.each([
+    ['(?i)\\b(booked|confirmed)\\b', 'It is BOOKED.', true],
+    ['\\d{1,2}:\\d{2}', 'at 19:30', true],
+    ['[(){}]+', 'no brackets', false],
+    ['\\Q(((\\E', 'a (((', true],
+    ['[^]a]b', 'xb', true],
+    ['[[:alpha:]]{3}', 'abc', true],
+    ['\\p{Greek}', 'λ', true],
+    ['café', 'un café', true],
+  ])('%s on "%s" is %s', (pattern, text, expected) => {
+    expect(compilePattern(pattern).test(text)).toBe(expected);
+  });
+
+  it.each([['('], ['a**'], ['[z-a]'], ['(?=a)'], ['(?<!a)b'], ['\\1'], ['a{2,1}'], ['\\'], ['(?P<n'], ['[[:nope:]]']])(
+    'refuses %s, which RE2 does not know',
+    (pattern) => {
+      expect(() => compilePattern(pattern)).toThrow(PatternError);
+    },
+  );
+
+  it.each([
+    ['(a{1000}){1000}'],
+    ['((((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9}){9})'],
+    ['(a?){1000}'.repeat(50)],
+    ['\\pL{1000}'.repeat(50)],
+    [`(${'abcde'.repeat(80)}){999}`],
+    [`((${'abcde'.repeat(70)}){30}){30}`],
+    ['[a-z]{1000,}{5}'],
+    ['(\\Q)\\E'.concat('a'.repeat(100), '){900}')],
+    ['a'.repeat(2000)],
+    ['(?i)[\\p{L}]{1000}'.repeat(20)],
+    ['('.repeat(500)],
+  ])('refuses a pattern of a huge program, %#', (pattern) => {
+    expect(() => compilePattern(pattern)).toThrow(PatternError);
+  });
+
+  it.each([['(a+)+$'], ['(a|a)*b'], ['(a|aa)+$'], ['(.*a){20}b'], ['(x+x+)+y'], ['^(([a-z])+.)+[A-Z]([a-z])+$']])(
+    'is not led astray by %s',
+    (pattern) => {
+      // A backtracking engine would not come back from this before the test's time is over.
+      expect(compilePattern(pattern).test(`${'a'.repeat(100_000)}!`)).toBe(false);
+    },
+  );
+});
+
+describe('PatternJudge', () => {
+  it.each([['a*'], ['.*'], ['^'], ['$'], ['()'], ['a?'], ['|a'], ['']])(
+    'refuses %s, which matches whatever is said',
+    (p) => {
+      expect(new PatternJudge().faultOf(p)).toMatch(/empty text/);
+    },
+  );
+
+  it('compiles each pattern once and no more than its budget', () => {
+    const judge = new PatternJudge(100);
+    for (let i = 0; i < 1_000; i++) expect(judge.faultOf('a{30}')).toBeUndefined();
+    expect(judge.faultOf('b{30}')).toBeUndefined();
+    expect(judge.faultOf('c{30}')).toBeUndefined();
+    expect(judge.faultOf('d{30}')).toMatch(/too many other patterns/);
+  });
+});

@@ -1,0 +1,285 @@
+import { authored, inputFaults } from './index.js';
+import type { EvaluationInput } from './definition.js';
+import { exampleOf, FIELD_NAMES } from './schema.js';
+
+const valid = {
+  key: 'table-for-four',
+  name: 'Books a table',
+  scenarioText: 'You want a table for four.',
+  personalityId: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
+};
+const faults = (fields: object) => inputFaults('file', { ...valid, ...fields });
+const checkFaults = (check: object, fields: object = {}) => faults({ ...fields, checks: [check] });
+const stepFaults = (...script: object[]) => faults({ script });
+
+describe('inputFaults', () => {
+  it('finds none in the least and in the most that an evaluation can hold', () => {
+    expect(inputFaults('file', valid)).toEqual([]);
+    expect(inputFaults('file', exampleOf(FIELD_NAMES))).toEqual([]);
+  });
+
+  it.each([null, 7, 'text', [], true])('wants an object instead of %p', (value) => {
+    expect(inputFaults('file', value)).toEqual(['must be an object']);
+  });
+
+  it('reports every fault, each with its path', () => {
+    expect(
+      faults({
+        key: ' a,b ',
+        name: '',
+        personalityId: 'x',
+        critical: 'yes',
+        tags: ['a;b', 'ok'],
+        maxTurns: 0,
+        colour: 'red',
+        script: [
+          { say: 'Hi', end: 'Bye' },
+          { when: {}, say: 'x' },
+          { answers: [{ say: 'x' }], until: { says: {} } },
+        ],
+        checks: [
+          { type: 'says', text: 'a', pattern: 'b' },
+          { type: 'sings' },
+          {},
+          { type: 'says_before', first: { pattern: '(' }, then: { text: ' ' } },
+          { type: 'max_latency_ms', ms: 1.5, percentile: 42, weight: 0 },
+        ],
+        criteria: [{}, { text: 'One.' }, { text: ' one. ' }],
+      }).sort(),
+    ).toEqual(
+      [
+        'key must have no comma, semicolon or line break, and no white space around it',
+        'name must not be empty',
+        'personalityId must be a UUID',
+        'critical must be true or false',
+        'tags[0] must have no comma, semicolon or line break, and no white space around it',
+        'maxTurns must not be less than 1',
+        'colour is not a known field',
+        'script[0] must have exactly one of say, answers, waitSeconds, end',
+        'script[1].when must have at least one of says, notSays',
+        'script[2].answers[0].when is required',
+        'script[2].until.says must have exactly one of text, pattern',
+        'script[2].otherwise is required beside until',
+        'checks[0] must have exactly one of text, pattern',
+        'checks[1].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
+        'checks[2].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
+        'checks[3].first.pattern must be a regular expression of RE2: missing closing ): "("',
+        'checks[3].then.text must not be white space alone',
+        'checks[4].ms must be a whole number',
+        'checks[4].percentile must be one of 50, 90, 95, 99, 100',
+        'checks[4].weight must be greater than 0',
+        'criteria[0].text is required',
+        'criteria[2].text asks the same as criteria[1]',
+      ].sort(),
+    );
+  });
+
+  it.each([
+    [
+      { type: 'says', pattern: 'a*' },
+      {},
+      'checks[0].pattern must not match the empty text, or it matches whatever is said',
+    ],
+    [
+      { type: 'max_turns', turns: 10 },
+      { maxTurns: 10 },
+      'checks[0].turns must be less than maxTurns (10), or the check could never fail',
+    ],
+    [
+      { type: 'max_duration_ms', ms: 600_000 },
+      {},
+      'checks[0].ms must be less than maxDurationSeconds (600), or the check could never fail',
+    ],
+    [
+      { type: 'max_silence_ms', ms: 9_000 },
+      { maxDurationSeconds: 9 },
+      'checks[0].ms must be less than maxDurationSeconds (9), or the check could never fail',
+    ],
+    [
+      { type: 'max_latency_ms', ms: 9_000, percentile: 90 },
+      { maxTurns: 4 },
+      'checks[0].percentile 90 needs 5 turns, more than maxTurns (4)',
+    ],
+    [
+      { type: 'max_latency_ms', ms: 9_000, percentile: 99 },
+      { script: [{ say: 'Hi' }] },
+      'checks[0].percentile 99 needs 5 turns, more than the 1 of script',
+    ],
+    [{ type: 'calls_tool', tool: ' book' }, {}, 'checks[0].tool must have no white space around it'],
+    [{ type: 'calls_tool', tool: 'book', arguments: [] }, {}, 'checks[0].arguments must be an object'],
+    [
+      { type: 'calls_tool', tool: 'book', arguments: { a: 'x'.repeat(10_000) } },
+      {},
+      'checks[0].arguments must have at most 10000 characters as JSON',
+    ],
+    [
+      { type: 'says_before', first: { text: 'A b' }, then: { text: 'a  B' } },
+      {},
+      'checks[0].then must differ from first',
+    ],
+    [
+      { type: 'says', text: 'pizza', speaker: 'caller' },
+      { script: [{ say: 'Hi' }] },
+      'checks[0].text is never said by the script, so the check could never hold',
+    ],
+    [
+      { type: 'never_says', text: 'pizza', speaker: 'caller' },
+      { script: [{ say: 'Hi' }] },
+      'checks[0].text is never said by the script, so the check could never fail',
+    ],
+    [
+      { type: 'says_before', first: { text: 'a' }, then: { pattern: 'pizza', speaker: 'caller' } },
+      { script: [{ say: 'Hi' }] },
+      'checks[0].then is never said by the script, so the check could never hold',
+    ],
+  ])('refuses the check %j with %j', (check, fields, issue) => {
+    expect(checkFaults(check, fields)).toEqual([issue]);
+  });
+
+  it.each([
+    [{ type: 'max_turns', turns: 9 }, { maxTurns: 10 }],
+    [{ type: 'max_latency_ms', ms: 9_000, percentile: 100 }, { maxTurns: 1 }],
+    [{ type: 'max_latency_ms', ms: 9_000, percentile: 50 }, { maxTurns: 1 }],
+    [{ type: 'says', text: 'HI  there', speaker: 'caller' }, { script: [{ say: 'Oh, hi there!' }] }],
+    [{ type: 'says', text: 'pizza', speaker: 'caller' }, {}],
+    [{ type: 'calls_tool', tool: 'book', arguments: {} }, {}],
+  ])('takes the check %j with %j', (check, fields) => {
+    expect(checkFaults(check, fields)).toEqual([]);
+  });
+
+  it.each([
+    [
+      [
+        { type: 'says', text: 'A  b' },
+        { type: 'says', text: 'a B', weight: 2 },
+      ],
+      'checks[1] asks the same as checks[0]',
+    ],
+    [
+      [
+        { type: 'says', text: 'a' },
+        { type: 'never_says', text: 'a' },
+      ],
+      'checks[1] contradicts checks[0]: both can never hold',
+    ],
+    [
+      [
+        { type: 'ends_by', by: 'agent' },
+        { type: 'ends_by', by: 'caller' },
+      ],
+      'checks[1] contradicts checks[0]: both can never hold',
+    ],
+    [
+      [
+        { type: 'calls_tool', tool: 'b', arguments: { x: 1, y: [2] } },
+        { type: 'calls_tool', tool: 'b', arguments: { y: [2], x: 1 } },
+      ],
+      'checks[1] asks the same as checks[0]',
+    ],
+    [
+      [
+        { type: 'says', text: 'a', name: 'N' },
+        { type: 'says', text: 'b', name: 'N' },
+      ],
+      'checks[1].name is that of checks[0] too',
+    ],
+  ])('refuses checks that repeat or contradict one another: %j', (checks, issue) => {
+    expect(faults({ checks })).toEqual([issue]);
+  });
+
+  it('takes the same words of different speakers, tools and limits', () => {
+    expect(
+      faults({
+        checks: [
+          { type: 'says', text: 'a' },
+          { type: 'says', text: 'a', speaker: 'caller' },
+          { type: 'says', pattern: 'a' },
+          { type: 'calls_tool', tool: 'a' },
+          { type: 'calls_tool', tool: 'a', arguments: { x: 1 } },
+          { type: 'max_latency_ms', ms: 900, percentile: 50 },
+          { type: 'max_latency_ms', ms: 2_000 },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  it('refuses steps that can never happen', () => {
+    expect(stepFaults({ end: 'Done' }, { say: 'More' })).toEqual([
+      'script[1] can never be reached, because script[0] ends the call',
+    ]);
+    expect(faults({ maxTurns: 1, script: [{ say: 'a' }, { say: 'b' }] })).toEqual([
+      'script says 2 lines, more than maxTurns (1) allows',
+    ]);
+    expect(faults({ maxDurationSeconds: 60, script: [{ waitSeconds: 30 }, { waitSeconds: 30 }] })).toEqual([
+      'script waits 60 seconds, which maxDurationSeconds (60) does not allow',
+    ]);
+    const only = { says: { text: 'sorry' } };
+    expect(stepFaults({ end: 'Refused', when: only }, { say: 'More' })).toEqual([]);
+  });
+
+  it.each([['constructor'], ['__proto__'], ['toString'], ['hasOwnProperty']])(
+    'refuses the name %s anywhere',
+    (name) => {
+      const hostile = JSON.parse(`{"${name}": 1}`) as object;
+      expect(checkFaults({ type: 'calls_tool', tool: 'book', arguments: hostile })).toEqual([
+        `checks[0].arguments.${name} is not a known field`,
+      ]);
+      expect(inputFaults('file', Object.assign(JSON.parse(`{"${name}": 1}`) as object, valid))).toEqual([
+        `${name} is not a known field`,
+      ]);
+    },
+  );
+
+  it('finds every text and number that cannot be stored', () => {
+    const check = {
+      type: 'calls_tool',
+      tool: 'b',
+      arguments: { a: '\u0000', b: ['\ud800', Infinity, NaN], 'c\u0000': 1 },
+    };
+    expect(checkFaults(check)).toEqual(
+      [
+        'checks[0].arguments.a must not contain the character U+0000',
+        'checks[0].arguments.b[0] must not contain an unpaired surrogate',
+        'checks[0].arguments.b[1] must be a number that JSON can hold',
+        'checks[0].arguments.b[2] must be a number that JSON can hold',
+        'checks[0].arguments.c\uFFFD must not contain the character U+0000 in its name',
+      ].sort((a, b) => Number(b.includes('name')) - Number(a.includes('name'))),
+    );
+  });
+
+  it('does not drown in a value without end', () => {
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic);
+    expect(checkFaults({ type: 'calls_tool', tool: 'b', arguments: { cyclic } })[0]).toMatch(
+      /nested deeper than 32 levels$/,
+    );
+    expect(faults({ checks: new Array(200_000).fill(7) })).toEqual(['checks must have at most 1000 entries']);
+    const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, i]));
+    expect(inputFaults('file', wide)).toEqual(['must have at most 1000 entries']);
+  });
+});
+
+describe('authored', () => {
+  it('fills in every default', () => {
+    const checks = [
+      { type: 'says', text: 'a' },
+      { type: 'max_latency_ms', ms: 900 },
+    ];
+    const input = { ...valid, checks, criteria: [{ text: 'Polite.' }] } as EvaluationInput;
+    expect(authored(input, '+15550100')).toEqual({
+      ...valid,
+      generalInstructions: '',
+      vendorCallPhoneNumber: '+15550100',
+      critical: false,
+      tags: [],
+      script: [],
+      checks: [
+        { type: 'says', text: 'a', speaker: 'agent', weight: 1, required: true },
+        { type: 'max_latency_ms', ms: 900, percentile: 100, weight: 1, required: true },
+      ],
+      criteria: [{ text: 'Polite.', weight: 1, required: true }],
+      maxTurns: 40,
+      maxDurationSeconds: 600,
+    });
+  });
+});

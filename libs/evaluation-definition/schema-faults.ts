@@ -1,0 +1,128 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { CHECK_DEFINITIONS } from './check-schema.js';
+import type { Fault, Path } from './paths.js';
+import { type InputKind, inputSchema } from './schema.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const ajv = new Ajv2020({ allErrors: true, verbose: true, discriminator: true, strictTypes: false })
+  .addVocabulary(['patternErrorMessage'])
+  .addFormat('uuid', UUID);
+
+const validators = new Map<InputKind, ValidateFunction>();
+
+function validatorOf(kind: InputKind): ValidateFunction {
+  const known = validators.get(kind);
+  if (known) return known;
+  // Compiled on first use: most processes that import this library never validate.
+  const compiled = ajv.compile(inputSchema(kind));
+  validators.set(kind, compiled);
+  return compiled;
+}
+
+/** What of an evaluation, as it was sent, the schema does not allow. */
+export function schemaFaults(kind: InputKind, value: unknown): Fault[] {
+  const validate = validatorOf(kind);
+  if (validate(value)) return [];
+  const errors = validate.errors ?? [];
+  // The branches of "exactly one of these" each say that their field is missing, which says nothing.
+  const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
+  return errors
+    .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
+    .map((error) => faultOf(error, value));
+}
+
+function faultOf(error: ErrorObject, root: unknown): Fault {
+  const path = pathOf(error.instancePath, root);
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'required':
+      return { path: [...path, String(params['missingProperty'])], text: 'is required' };
+    case 'additionalProperties':
+      return { path: [...path, String(params['additionalProperty'])], text: 'is not a known field' };
+    case 'discriminator':
+      return { path: [...path, String(params['tag'])], text: `must be one of ${tags(error.parentSchema)}` };
+    case 'dependentRequired':
+      return {
+        path: [...path, String(params['missingProperty'])],
+        text: `is required beside ${String(params['property'])}`,
+      };
+    default:
+      return { path, text: requirement(error.keyword, params, error) };
+  }
+}
+
+function requirement(keyword: string, params: Readonly<Record<string, unknown>>, error: ErrorObject): string {
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'type':
+      return `must be ${typeName(params['type'])}`;
+    case 'minLength':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minimum':
+      return `must not be less than ${limit}`;
+    case 'maximum':
+      return `must not be greater than ${limit}`;
+    case 'exclusiveMinimum':
+      return `must be greater than ${limit}`;
+    case 'minItems':
+      return 'must not be empty';
+    case 'maxItems':
+      return `must have at most ${limit} entries`;
+    case 'uniqueItems':
+      return `must not hold the same entry twice: ${String(params['i'])} and ${String(params['j'])} are the same`;
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+    case 'format':
+      return 'must be a UUID';
+    case 'pattern':
+      return String((error.parentSchema as Readonly<Record<string, unknown>>)['patternErrorMessage']);
+    case 'minProperties':
+      return `must have at least one of ${propertyNames(error.parentSchema)}`;
+    case 'oneOf':
+      return `must have exactly one of ${choicesOf(error.schema)}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const typeName = (type: unknown): string =>
+  (Array.isArray(type) ? (type as string[]) : [String(type)]).map((name) => TYPE_NAMES[name] ?? name).join(' or ');
+
+const choicesOf = (branches: unknown): string =>
+  (branches as { required?: string[] }[]).flatMap(({ required = [] }) => required).join(', ');
+
+const propertyNames = (schema: unknown): string =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}).join(', ');
+
+const tags = (schema: unknown): string =>
+  ((schema as { oneOf?: { $ref: string }[] } | undefined)?.oneOf ?? [])
+    .map(({ $ref }) => TYPE_OF.get($ref.split('/').at(-1) ?? ''))
+    .join(', ');
+
+/** The value of `type` that each part of the schema stands for. */
+const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));
+
+/** Steps of a JSON Pointer; only the value itself tells a position in a list from a name. */
+function pathOf(pointer: string, root: unknown): Path {
+  const path: (string | number)[] = [];
+  let node = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const step = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(node) ? Number(step) : step);
+    node = (node as Readonly<Record<string, unknown>> | undefined)?.[step];
+  }
+  return path;
+}
