@@ -5,12 +5,18 @@ import { EvaluationEntity } from './src/modules/evaluations/evaluation.entity.js
 import { PersonalityEntity } from './src/modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from './src/modules/provider-keys/provider-key.entity.js';
 import { RunEntity } from './src/modules/runs/run.entity.js';
+import { WebhookDeliveryEntity } from './src/modules/webhooks/webhook-delivery.entity.js';
+import { WebhookEndpointEntity } from './src/modules/webhooks/webhook-endpoint.entity.js';
+import { WebhookEventEntity } from './src/modules/webhooks/webhook-event.entity.js';
 import { UserEntity } from './src/modules/workspaces/user.entity.js';
 import { WorkspaceEntity } from './src/modules/workspaces/workspace.entity.js';
 import { connectionOptions } from './src/platform/database/data-source-options.js';
 import { Initial1732000000000 } from './src/platform/database/migrations/1732000000000-initial.js';
+import { EvaluationAuthoring1732100000000 } from './src/platform/database/migrations/1732100000000-evaluation-authoring.js';
+import { Webhooks1732200000000 } from './src/platform/database/migrations/1732200000000-webhooks.js';
 import { EncryptionCanaryEntity } from './src/platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from './src/platform/idempotency/idempotency.entity.js';
+import { QueueWorkerEntity } from './src/platform/queue/queue-worker.entity.js';
 
 /**
  * The one data source of the project: the service, the administrator's command and TypeORM's own command line all
@@ -30,10 +36,14 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       PersonalityEntity,
       EvaluationEntity,
       RunEntity,
+      WebhookEndpointEntity,
+      WebhookEventEntity,
+      WebhookDeliveryEntity,
+      QueueWorkerEntity,
       IdempotencyEntity,
       EncryptionCanaryEntity,
     ],
-    migrations: [Initial1732000000000],
+    migrations: [Initial1732000000000, EvaluationAuthoring1732100000000, Webhooks1732200000000],
   });
 }
 

@@ -4,7 +4,9 @@ import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApiKeysModule } from './modules/api-keys/api-keys.module.js';
 import { EvaluationsModule } from './modules/evaluations/evaluations.module.js';
 import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
+import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
+import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
 import { SettingsModule } from './platform/config/settings.module.js';
 import type { Settings } from './platform/config/settings.js';
@@ -14,6 +16,8 @@ import type { KeyRing } from './platform/encryption/key-ring.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
+import { OutboundModule } from './platform/outbound/outbound.module.js';
+import { QueueModule } from './platform/queue/queue.module.js';
 import { ThrottlingModule } from './platform/throttling/throttling.module.js';
 
 /** What the service stands on, prepared before it is put together. */
@@ -36,13 +40,18 @@ export class AppModule {
         EncryptionModule.forRoot(keyRing),
         ThrottlingModule,
         ObservabilityModule,
+        // Before the documentation: its route /docs/:name would take the address of the import format's schema.
+        EvaluationsModule,
         OpenApiModule,
+        QueueModule,
+        OutboundModule,
         WorkspacesModule,
         ApiKeysModule,
+        ProviderKeysModule,
         AgentsModule,
         PersonalitiesModule,
-        EvaluationsModule,
         RunsModule,
+        WebhooksModule,
         // Last: its catch-all route takes what no other one took.
         HttpModule,
       ],

@@ -3,6 +3,7 @@ import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-ex
 import express from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
+import { apiDocument } from './api-document.js';
 import { AppModule, type Foundation } from './app.module.js';
 import { Database } from './platform/database/database.js';
 import { commonHeaders } from './platform/http/common-headers.middleware.js';
@@ -11,7 +12,6 @@ import { contractServer } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { requestLog } from './platform/observability/request-log.middleware.js';
-import { buildDocument } from './platform/openapi/document.js';
 import { ServedDocument } from './platform/openapi/served-document.js';
 import { RateLimiter } from './platform/throttling/rate-limiter.js';
 
@@ -65,7 +65,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
       preflightContinue: true,
     });
   }
-  nest.get(ServedDocument).set(buildDocument(nest));
+  nest.get(ServedDocument).set(apiDocument(nest));
 
   contractServer(nest.getHttpServer(), nest.get(RateLimiter));
   await nest.init();

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
 import { createDataSource } from '../ormconfig.js';
+import { apiDocument } from './api-document.js';
 import { AppModule } from './app.module.js';
 import { readSettings } from './platform/config/settings.js';
 import { KeyRing } from './platform/encryption/key-ring.js';
-import { buildDocument } from './platform/openapi/document.js';
 import { documentText } from './platform/openapi/served-document.js';
 
 /** Compiled, this file lies in dist/src. */
@@ -25,7 +25,7 @@ async function main(check: boolean): Promise<void> {
     keyRing: new KeyRing([{ id: 'none', key: Buffer.alloc(32) }]),
   };
   const app = await NestFactory.create(AppModule.forRoot(foundation), { logger: false, abortOnError: false });
-  const text = documentText(buildDocument(app));
+  const text = documentText(apiDocument(app));
   if (!check) {
     await writeFile(FILE, text);
     return void process.stdout.write('openapi.json written\n');

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { agentSecretPurpose } from '../modules/agents/agent.entity.js';
 import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity.js';
+import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { renewCanary } from '../platform/encryption/canary.js';
 import type { KeyRing } from '../platform/encryption/key-ring.js';
 import { responsePurpose } from '../platform/idempotency/idempotency.interceptor.js';
@@ -20,6 +21,16 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     table: 'provider_keys',
     column: 'api_key',
     purpose: (row) => providerKeyPurpose(row['workspace_id'] ?? '', row['provider'] ?? ''),
+  },
+  {
+    table: 'webhook_endpoints',
+    column: 'secret',
+    purpose: (row) => webhookSecretPurpose(row['id'] ?? '', 'secret'),
+  },
+  {
+    table: 'webhook_endpoints',
+    column: 'previous_secret',
+    purpose: (row) => webhookSecretPurpose(row['id'] ?? '', 'previousSecret'),
   },
   { table: 'idempotency_keys', column: 'response', purpose: (row) => responsePurpose(row['id'] ?? '') },
 ];

@@ -1,7 +1,8 @@
-import { DataSource } from 'typeorm';
+import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
 import { ProviderKeysService } from '../../src/modules/provider-keys/provider-keys.service.js';
-import { committedDocument, operations, pathFor, Prober, type Subject } from '../support/conformance.js';
+import { bodySchema, committedDocument, inOtherCase, operations, Prober, successOf } from '../support/conformance.js';
 import { createValidator } from '../support/openapi-validator.js';
+import { pathFor, type Subject, usable, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 interface FieldSchema {
@@ -12,24 +13,33 @@ interface FieldSchema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly items?: { readonly enum?: unknown[] };
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
 }
 
-interface BodySchema {
-  readonly properties: Record<string, FieldSchema>;
-  readonly required?: string[];
-}
+/** Far enough ahead for every field that asks for a time to come. */
+const IN_A_DAY = new Date(Date.now() + 86_400_000).toISOString();
+const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
-/** Every field of every request body, with the schema that the document has for it. */
+/**
+ * Fields whose rules reach beyond the schema of the one field: references, and the definition of an evaluation.
+ * `evaluation-authoring.test.ts` holds them.
+ */
+const HELD_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria'];
+
+/** Every other field of every request body, with the schema that the document has for it. */
 const fields = operations.flatMap((operation) => {
-  const reference = operation.operation.requestBody?.content['application/json']?.schema as
-    { $ref: string } | undefined;
-  const schema = reference && committedDocument.components.schemas[reference.$ref.split('/').at(-1) ?? ''];
-  const { properties = {}, required = [] } = (schema ?? {}) as Partial<BodySchema>;
-  return Object.entries(properties).map(([field, of]) => ({
+  const { properties = {}, required = [] } = bodySchema(operation) ?? {};
+  const isEvaluation = 'scenarioText' in properties;
+  const names = Object.entries(properties).filter(([field]) => !isEvaluation || !HELD_ELSEWHERE.includes(field));
+  return names.map(([field, of]) => ({
     ...operation,
     field,
-    of,
+    of: of as FieldSchema,
     isRequired: required.includes(field),
+    isEvaluation,
+    withDefaultKey: 'isUsingDefaultApiKey' in properties,
   }));
 });
 
@@ -42,12 +52,16 @@ function allowed({
   maxLength = 0,
   minimum,
   maximum,
+  items,
 }: FieldSchema): unknown[] {
   const types = [type].flat();
   const none = types.includes('null') ? [null] : [];
   if (values) return values;
   if (types.includes('boolean')) return [true, false, ...none];
   if (types.includes('number')) return [minimum, maximum, 1, 0.25, ...none];
+  if (types.includes('integer')) return [minimum, maximum];
+  if (types.includes('array')) return [...(items?.enum ?? []).map((item) => [item]), items?.enum, ...none];
+  if (format === 'date-time') return [IN_A_DAY, IN_A_DAY.replace(/\.\d+Z$/, '+02:00'), ...none];
   if (format === 'uri') return [...none, 'https://example.com/'.padEnd(maxLength, 'x'), 'http://[::1]:8080/a?b=c#d'];
   return [...none, 'x'.repeat(minLength), '🙂'.repeat(maxLength), ' "\\\n\u0001ä'];
 }
@@ -61,20 +75,35 @@ function refused({
   maxLength = 0,
   minimum,
   maximum,
+  items,
+  minItems = 0,
+  uniqueItems = false,
 }: FieldSchema): unknown[] {
   const types = [type].flat();
+  if (types.includes('array')) {
+    const [item] = items?.enum ?? [];
+    return [
+      ...(types.includes('null') ? [] : [null]),
+      ...[{}, '', String(item), 7, true, ['NOPE'], [null], [item, 7], [[item]]],
+      ...(minItems > 0 ? [[]] : []),
+      ...(uniqueItems ? [[item, item]] : []),
+    ];
+  }
+  const step = types.includes('integer') ? 1 : 0.01;
   const always = [[], {}, ...(types.includes('null') ? [] : [null])];
-  if (values) return [...always, 7, '', 'NOPE', String(values[0]).toLowerCase()];
+  if (values) return [...always, 7, '', 'NOPE', inOtherCase(String(values[0]))];
   if (types.includes('boolean')) return [...always, 'true', 0, 1];
-  if (types.includes('number')) {
+  if (types.includes('number') || types.includes('integer')) {
     return [
       ...always,
       '1',
       true,
-      ...(minimum === undefined ? [] : [minimum - 0.01]),
-      ...(maximum === undefined ? [] : [maximum + 0.01]),
+      ...(types.includes('integer') ? [1.5] : []),
+      ...(minimum === undefined ? [] : [minimum - step]),
+      ...(maximum === undefined ? [] : [maximum + step]),
     ];
   }
+  if (format === 'date-time') return [...always, 7, true, '', 'tomorrow', IN_A_DAY.slice(0, 10), A_DAY_AGO];
   const texts = [
     'x'.repeat(maxLength + 1),
     'a\u0000b',
@@ -96,20 +125,26 @@ describe('request bodies are taken and refused as the served document says, fiel
   let prober: Prober;
 
   beforeAll(async () => {
-    app = await createTestApp();
+    // Addresses of the loopback are among those that the document allows; events do not leave all the same.
+    app = await createTestApp({ env: { ...WITHOUT_WORKER, OUTBOUND_ALLOWED_NETWORKS: '::1/128' } });
+    withoutWebhookLimits(app);
     subject = await app.createWorkspace();
     prober = new Prober(app.url, createValidator(committedDocument));
     // Without a default key, what is allowed for `isUsingDefaultApiKey` would depend on the other fields.
-    for (const provider of [1, 2, 3, 4]) {
-      await app.nest.get(ProviderKeysService).put(subject.workspaceId, `AGENT_PROVIDER_${provider}`, 'default-key');
+    for (const provider of AGENT_PROVIDERS) {
+      await app.nest.get(ProviderKeysService).put(subject.workspaceId, provider, 'default-key');
     }
   });
   afterAll(() => app.close());
 
-  it.each(fields)('$name, $field', async ({ field, of, isRequired, ...operation }) => {
-    const path = await pathFor(app.url, app.nest.get(DataSource).manager, subject, operation.template);
-    const [example] = operation.bodies as Record<string, unknown>[];
-    const success = operation.statuses.find((status) => status < 300) ?? 0;
+  it.each(fields)('$name, $field', async ({ field, of, isRequired, withDefaultKey, isEvaluation, ...operation }) => {
+    const path = await pathFor(app, subject, operation.template);
+    const given = operation.bodies[0]?.value as Record<string, unknown> | undefined;
+    // A key can be had once, and a definition has a say in what its limits may be.
+    const held = HELD_ELSEWHERE.filter((name) => isEvaluation && name !== 'personalityId');
+    const entries = Object.entries((await usable(app, subject, given)) ?? {});
+    const example = Object.fromEntries(entries.filter(([name]) => !held.includes(name)));
+    const success = successOf(operation);
     const send = (status: number, body: object) =>
       prober.expect(operation, status, { path, key: subject.apiKey, body });
 
@@ -123,9 +158,9 @@ describe('request bodies are taken and refused as the served document says, fiel
       expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} must `)) }]);
     }
 
-    const { [field]: _left, ...without } = example ?? {};
+    const { [field]: _left, ...without } = example;
     // Other rules than those of the field itself may need a credential.
-    const needsKey = field === 'apiKey' && { isUsingDefaultApiKey: true };
+    const needsKey = field === 'apiKey' && withDefaultKey && { isUsingDefaultApiKey: true };
     await send(isRequired ? 400 : success, { ...without, ...needsKey });
   });
 });

@@ -1,21 +1,38 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
+import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import {
   allowedValues,
   answering,
+  bodySchema,
   type DocumentedOperation,
+  BODY_LIMITS,
+  byName,
+  mediaTypeOf,
+  rename,
+  TABLES,
+  isForAdmins,
   operations,
-  pathFor,
   Prober,
   refusedValues,
-  type Subject,
+  retryable,
+  successOf,
+  UNROUTED,
   whileLocked,
 } from '../support/conformance.js';
 import { type Answer, HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
+import {
+  collectionOf,
+  makeResource,
+  NAMED_BY_EVERYONE,
+  pathFor,
+  type Subject,
+  usable,
+  WITHOUT_WORKER,
+  withoutWebhookLimits,
+} from '../support/resources.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -23,8 +40,18 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 /** Documented answers that cannot be provoked from outside, each with the reason. There is none, and may it stay so. */
 const UNPROVOKED: Readonly<Record<string, string>> = {};
 
-/** Keeps the API key look-up away: what is taken away here leaves a request its identity. */
-const RESOURCE_TABLES = ['agents', 'personalities', 'evaluations', 'runs'];
+/** What is taken away for 500, as `table` or `table.column`: never what the look-up of an API key reads. */
+const TAKEN_AWAY = [
+  'agents',
+  'personalities',
+  'evaluations',
+  'runs',
+  'provider_keys',
+  'webhook_endpoints',
+  'webhook_deliveries',
+  'api_keys.name',
+  'workspaces.name',
+];
 
 describe('every answer conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
@@ -33,19 +60,22 @@ describe('every answer conforms to the served OpenAPI document', () => {
   let own: Subject;
   let foreign: Subject;
   let viewerKey: string;
+  let editorKey: string;
   let validator: OpenApiValidator;
   let prober: Prober;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     proxy = await createTcpProxy(database.url);
-    app = await createTestApp({ databaseUrl: proxy.url });
+    app = await createTestApp({ databaseUrl: proxy.url, env: WITHOUT_WORKER });
+    withoutWebhookLimits(app);
     const served = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument;
     validator = createValidator(served);
     prober = new Prober(app.url, validator);
     own = await app.createWorkspace();
     foreign = await app.createWorkspace();
     viewerKey = await keyOf(own, 'VIEWER');
+    editorKey = await keyOf(own, 'EDITOR');
   });
   afterAll(async () => {
     await app.close();
@@ -56,14 +86,18 @@ describe('every answer conforms to the served OpenAPI document', () => {
   const keyOf = async ({ workspaceId, userId }: Subject, role: Role): Promise<string> =>
     (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
 
-  const manager = () => app.nest.get(DataSource).manager;
-
   /** A request that succeeds, on resources of its own. */
-  const request = async ({ template, bodies }: DocumentedOperation, subject = own) => ({
-    path: await pathFor(app.url, manager(), subject, template),
-    body: bodies[0],
+  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = own, example = body) => ({
+    path: await pathFor(app, subject, template),
+    body: await usable(app, subject, example?.value),
     key: subject.apiKey,
+    headers: mediaTypeOf(example),
   });
+
+  const retryableRequest = async (operation: DocumentedOperation, idempotencyKey = randomUUID() as string) => {
+    const { headers, ...rest } = await request(operation);
+    return { ...rest, headers: { ...headers, 'Idempotency-Key': idempotencyKey } };
+  };
 
   const withQuery = (path: string, query: Record<string, string>) => `${path}?${new URLSearchParams(query).toString()}`;
 
@@ -73,11 +107,11 @@ describe('every answer conforms to the served OpenAPI document', () => {
 
   describe('success', () => {
     it.each(operations)('$name', async (operation) => {
-      const [status] = operation.statuses.filter((candidate) => candidate < 300);
       const bodies = operation.bodies.length > 0 ? operation.bodies : [undefined];
-      expect(status).toBeDefined();
       // Every example of a body is sent as it stands.
-      for (const body of bodies) await prober.expect(operation, status ?? 0, { ...(await request(operation)), body });
+      for (const body of bodies) {
+        await prober.expect(operation, successOf(operation), await request(operation, own, body));
+      }
     });
 
     it.each(operations.filter(({ method }) => method === 'PATCH'))(
@@ -94,10 +128,15 @@ describe('every answer conforms to the served OpenAPI document', () => {
       },
     );
 
-    it.each(operations.filter(({ operation }) => operation.responses['201']))('$name, replayed', async (operation) => {
-      const first = { ...(await request(operation)), headers: { 'Idempotency-Key': randomUUID() } };
-      const answer = await prober.expect(operation, 201, first);
-      const again = await prober.expect(operation, 201, first);
+    it('can be replayed after every POST and nothing else', () => {
+      const posts = operations.filter(({ method, operation }) => method === 'POST' && operation.security);
+      expect(retryable).toEqual(posts);
+    });
+
+    it.each(retryable)('$name, replayed', async (operation) => {
+      const first = await retryableRequest(operation);
+      const answer = await prober.expect(operation, successOf(operation), first);
+      const again = await prober.expect(operation, successOf(operation), first);
       expect(answer.headers.get('idempotent-replayed')).toBeNull();
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(again.body).toEqual(answer.body);
@@ -112,22 +151,22 @@ describe('every answer conforms to the served OpenAPI document', () => {
 
   describe('query parameters', () => {
     it.each(parameters)('$name, $parameter.name', async ({ parameter, ...operation }) => {
-      const { path, key } = await request(operation);
+      const { path, ...rest } = await request(operation);
       for (const value of allowedValues(parameter.schema)) {
         // The last page only exists where pages are short.
         const query = { [parameter.name]: value, ...(parameter.name === 'page' && { limit: '1' }) };
-        await prober.expect(operation, 200, { path: withQuery(path, query), key });
+        await prober.expect(operation, successOf(operation), { ...rest, path: withQuery(path, query) });
       }
       for (const value of refusedValues(parameter.schema)) {
         const { body } = await prober.expect(operation, 400, {
+          ...rest,
           path: withQuery(path, { [parameter.name]: value }),
-          key,
         });
         expect(body.issues.map(({ message }: { message: string }) => message.split(' ')[0])).toEqual([parameter.name]);
       }
       const [value = ''] = allowedValues(parameter.schema);
       const twice = `${path}?${parameter.name}=${value}&${parameter.name}=${value}`;
-      await prober.expect(operation, 400, { path: twice, key });
+      await prober.expect(operation, 400, { ...rest, path: twice });
     });
   });
 
@@ -139,40 +178,50 @@ describe('every answer conforms to the served OpenAPI document', () => {
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^colour /) }]);
     });
 
-    it.each(answering(400).filter(({ bodies }) => bodies.length > 0))('$name, bodies', async (operation) => {
+    it.each(answering(400).filter(bodySchema))('$name, bodies', async (operation) => {
       const { path, key, body } = await request(operation);
-      for (const wrong of [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, [], '{', 'null']) {
+      const ofObjects = [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, []];
+      for (const wrong of [...(bodySchema(operation)?.properties ? ofObjects : [{}, [7]]), '{', 'null']) {
         await prober.expect(operation, 400, { path, key, body: wrong });
       }
     });
 
-    it.each(answering(409))('$name, Idempotency-Key', async (operation) => {
-      const headers = { 'Idempotency-Key': 'x'.repeat(256) };
-      await prober.expect(operation, 400, { ...(await request(operation)), headers });
+    it.each(retryable)('$name, Idempotency-Key', async (operation) => {
+      await prober.expect(operation, 400, await retryableRequest(operation, 'x'.repeat(256)));
     });
   });
 
   describe('401', () => {
     it.each(answering(401))('$name without a key', async (operation) => {
-      const { path, body } = await request(operation);
-      const answer = await prober.expect(operation, 401, { path, body });
+      const { key: _key, ...rest } = await request(operation);
+      const answer = await prober.expect(operation, 401, rest);
       expect(answer.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
     it.each(answering(401))('$name with an unknown key', async (operation) => {
-      const { path, body, key } = await request(operation);
-      const answer = await prober.expect(operation, 401, { path, body, key: `${key.slice(0, -1)}!` });
+      const { key, ...rest } = await request(operation);
+      const answer = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
       expect(answer.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
     });
   });
 
   describe('403', () => {
-    it.each(answering(403).filter(({ method }) => method !== 'GET'))('$name as a VIEWER', async (operation) => {
-      const { body } = await prober.expect(operation, 403, { ...(await request(operation)), key: viewerKey });
+    const beyondViewers = answering(403).filter((each) => each.method !== 'GET' || isForAdmins(each));
+    const refusals = [
+      ...beyondViewers.map((operation) => ({ ...operation, role: 'a VIEWER', keyOfRole: () => viewerKey })),
+      ...answering(403)
+        .filter(isForAdmins)
+        .map((operation) => ({ ...operation, role: 'an EDITOR', keyOfRole: () => editorKey })),
+    ];
+
+    it.each(refusals)('$name as $role', async ({ keyOfRole, ...operation }) => {
+      const { body } = await prober.expect(operation, 403, { ...(await request(operation)), key: keyOfRole() });
       expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
     });
 
-    it.each(answering(403).filter(({ template }) => template.includes('{')))(
+    const naming = answering(403).filter(({ template }) => template.includes('{'));
+
+    it.each(naming.filter(({ template }) => !NAMED_BY_EVERYONE.includes(collectionOf(template))))(
       "$name on another workspace's resource",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
@@ -183,37 +232,34 @@ describe('every answer conforms to the served OpenAPI document', () => {
       },
     );
 
-    it.each(answering(403).filter(({ method }) => method === 'POST'))(
-      '$name into another workspace',
-      async (operation) => {
-        const { path, key, body } = await request(operation);
-        const elsewhere = { ...(body as object), workspaceId: foreign.workspaceId };
-        await prober.expect(operation, 403, { path, key, body: elsewhere });
-      },
+    const intoAnother = answering(403).filter(
+      (operation) => operation.method === 'POST' && bodySchema(operation)?.properties?.['workspaceId'],
     );
+
+    it('can come of the workspaceId in a body', () => {
+      expect(intoAnother.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['POST /agents', 'POST /personalities']),
+      );
+    });
+
+    it.each(intoAnother)('$name into another workspace', async (operation) => {
+      const { path, key, body } = await request(operation);
+      const elsewhere = { ...(body as object), workspaceId: foreign.workspaceId };
+      await prober.expect(operation, 403, { path, key, body: elsewhere });
+    });
   });
 
   describe('404', () => {
     it.each(answering(404))('$name', async (operation) => {
-      const [body] = operation.bodies;
+      const existing = await request(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
-        const answer = await prober.expect(operation, 404, { path, key: own.apiKey, body });
+        const answer = await prober.expect(operation, 404, { ...existing, path });
         expect(answer.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
       }
     });
 
-    it.each([
-      ['GET', '/'],
-      ['GET', '/nope'],
-      ['GET', '/agents/'],
-      ['GET', '/Agents'],
-      ['PUT', '/agents'],
-      ['POST', '/healthz'],
-      ['DELETE', '/runs/nope/metrics'],
-      ['GET', '/docs/swagger-ui-bundle.js.map'],
-      ['GET', '/docs/..%2f..%2fpackage.json'],
-    ])('%s %s, which is no operation', async (method, path) => {
+    it.each(UNROUTED)('%s %s, which is no operation', async (method, path) => {
       for (const key of [undefined, own.apiKey]) {
         const { status, headers, body } = await new HttpClient(app.url, key).send(method, path);
         expect(validator.checkUnrouted(status, headers, body)).toEqual([]);
@@ -222,61 +268,103 @@ describe('every answer conforms to the served OpenAPI document', () => {
   });
 
   describe('409 and 422', () => {
-    it.each(answering(409))('$name', async (operation) => {
-      const first = { ...(await request(operation)), headers: { 'Idempotency-Key': randomUUID() } };
-      const table = operation.template.slice(1);
+    it.each(retryable)('$name, Idempotency-Key', async (operation) => {
+      const first = await retryableRequest(operation);
+      const collection = collectionOf(operation.template);
       const running = await whileLocked(
         database.url,
-        table,
+        TABLES[collection] ?? collection,
         async (blocked): Promise<{ answer: Promise<Answer<any>> }> => {
-          const answer = prober.expect(operation, 201, first);
+          const answer = prober.expect(operation, successOf(operation), first);
           await blocked();
-          await prober.expect(operation, 409, first);
+          const { body } = await prober.expect(operation, 409, first);
+          expect(body.message).toBe('A request with this Idempotency-Key is still in progress');
           return { answer };
         },
       );
       await running.answer;
-      const { body } = await prober.expect(operation, 422, {
-        ...first,
-        body: { ...(first.body as object), name: 'Other' },
-      });
+      // A body that is not read makes no difference.
+      if (!operation.operation.requestBody) return;
+      const other = typeof first.body === 'string' ? `${first.body}\n` : JSON.stringify(first.body, undefined, 1);
+      const { body } = await prober.expect(operation, 422, { ...first, body: other });
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^Idempotency-Key /) }]);
+    });
+
+    it('PATCH /evaluations/{id}, to the key of another one', async () => {
+      const operation = byName('PATCH /evaluations/{id}');
+      const client = new HttpClient(app.url, own.apiKey);
+      const create = byName('POST /agents/{agentId}/evaluations');
+      const { path, body } = await request(create);
+      const values = body as object;
+      const { body: one } = await client.post(path, { ...values, key: 'one' });
+      const { body: two } = await client.post(path, { ...values, key: 'two' });
+      const taken = { path: `/evaluations/${two.data.id}`, key: own.apiKey, body: { key: one.data.key } };
+      await prober.expect(operation, 409, taken);
+    });
+
+    it('DELETE /workspace/api-keys/{id}, the last ADMIN key', async () => {
+      const { apiKey: key } = await app.createWorkspace();
+      const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
+      const path = `/workspace/api-keys/${body.data[0].id}`;
+      const answer = await prober.expect(byName('DELETE /workspace/api-keys/{id}'), 409, { path, key });
+      expect(answer.body.message).toBe('The last ADMIN key of a workspace cannot be revoked');
+    });
+
+    it('POST /workspace/webhook-deliveries/{id}/redeliver, while it is pending', async () => {
+      const operation = byName('POST /workspace/webhook-deliveries/{id}/redeliver');
+      const again = await request(operation);
+      await prober.expect(operation, 200, again);
+      expect((await prober.expect(operation, 409, again)).body.message).toBe('The delivery is still pending');
+    });
+
+    it('POST /workspace/webhooks, beyond the number allowed', async () => {
+      const subject = await app.createWorkspace();
+      const policy = app.nest.get(WebhookPolicy);
+      const { maxEndpoints } = policy;
+      await makeResource(app, subject, 'workspace/webhooks');
+      policy.maxEndpoints = 1;
+      try {
+        const operation = byName('POST /workspace/webhooks');
+        await prober.expect(operation, 409, await request(operation, subject));
+      } finally {
+        policy.maxEndpoints = maxEndpoints;
+      }
     });
   });
 
   describe('413 and 415', () => {
     it.each(answering(413))('$name', async (operation) => {
-      const { path, key, body } = await request(operation);
-      await prober.expect(operation, 413, { path, key, body: JSON.stringify({ name: 'x'.repeat(1024 * 1024) }) });
-      const headers = { 'Content-Type': 'text/plain' };
-      await prober.expect(operation, 415, { path, key, body: JSON.stringify(body), headers });
+      const { path, key, body, headers } = await request(operation);
+      const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMITS[operation.name] ?? 1024 * 1024) });
+      await prober.expect(operation, 413, { path, key, body: large, headers });
+      const other = { 'Content-Type': 'text/plain' };
+      await prober.expect(operation, 415, { path, key, body: JSON.stringify(body), headers: other });
     });
   });
 
   describe('429', () => {
     it.each(answering(429))('$name', async (operation) => {
       const narrow = await app.createWorkspace({ requestsPerMinute: 1 });
-      const { path, body } = await request(operation);
+      const sound = await request(operation);
       await new HttpClient(app.url, narrow.apiKey).get('/agents');
-      const answer = await prober.expect(operation, 429, { path, body, key: narrow.apiKey });
+      const answer = await prober.expect(operation, 429, { ...sound, key: narrow.apiKey });
       expect(answer.body).toEqual({ code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' });
     });
   });
 
   describe('500, with the tables taken away', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
-    const rename = async (suffix: [string, string]) => {
-      const client = new Client({ connectionString: database.url });
-      await client.connect();
-      for (const table of RESOURCE_TABLES)
-        await client.query(`ALTER TABLE ${table}${suffix[0]} RENAME TO ${table}${suffix[1]}`);
-      await client.end();
-    };
     beforeAll(async () => {
       for (const operation of answering(500)) requests.set(operation.name, await request(operation));
-      await rename(['', '_away']);
+      await rename(database.url, TAKEN_AWAY, '', '_away');
     });
-    afterAll(() => rename(['_away', '']));
+    afterAll(() => rename(database.url, TAKEN_AWAY, '_away', ''));
+
+    it('leaves the API key look-up as it was', async () => {
+      const unknown = await new HttpClient(app.url, `${viewerKey.slice(0, -1)}!`).get('/agents');
+      const { status, body } = await new HttpClient(app.url, viewerKey).delete(`/agents/${randomUUID()}`);
+      expect([unknown.status, status, body.code]).toEqual([401, 403, 'FORBIDDEN']);
+    });
 
     it.each(answering(500))('$name', async (operation) => {
       const { body } = await prober.expect(operation, 500, requests.get(operation.name) ?? { path: '' });

@@ -1,3 +1,4 @@
+import type { AgentProvider } from '../../src/platform/config/agent-providers.js';
 import { ProviderKeysService } from '../../src/modules/provider-keys/provider-keys.service.js';
 import { agentBody } from '../factories/bodies.js';
 import { expectInvalid } from '../support/expect.js';
@@ -21,7 +22,7 @@ describe('agents that use the default key of their workspace', () => {
   });
   afterAll(() => app.close());
 
-  const putDefault = (provider: string, key: string) =>
+  const putDefault = (provider: AgentProvider, key: string) =>
     app.nest.get(ProviderKeysService).put(workspaceId, provider, key);
   const create = async (values: object) => {
     const { status, body } = await client.post('/agents', agentBody(values));

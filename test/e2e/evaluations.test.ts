@@ -43,6 +43,15 @@ describe('evaluations', () => {
       createdByUserId: owner.userId,
       workspaceId: owner.workspaceId,
       vendorCallPhoneNumber: '+15550199',
+      // What authoring adds to the contract's fields.
+      key: null,
+      critical: false,
+      tags: [],
+      script: [],
+      checks: [],
+      criteria: [],
+      maxTurns: 40,
+      maxDurationSeconds: 600,
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

@@ -1,21 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { Database } from '../../src/platform/database/database.js';
-import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation, insertRun, type Owner } from '../factories/rows.js';
+import { agentBody } from '../factories/bodies.js';
+import { isForAdmins } from '../support/conformance.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
+import {
+  collectionOf,
+  makeResource,
+  NAMED_BY_EVERYONE,
+  type Subject,
+  usable,
+  WITHOUT_WORKER,
+  withoutWebhookLimits,
+} from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 interface Operation {
+  readonly name: string;
   readonly method: string;
-  readonly path: string;
-  /** The first example of the body, which works as it stands. */
+  readonly template: string;
+  /** The first example of the body, which works as it stands, and its media type. */
   readonly example: unknown;
+  readonly mediaType: string | undefined;
+  readonly success: number;
   readonly isPublic: boolean;
 }
 
-interface Member extends Owner {
+interface Member extends Subject {
   readonly admin: HttpClient;
 }
 
@@ -24,45 +35,43 @@ let operations: Operation[];
 let mine: Member;
 let foreign: Member;
 
-/** How to make the resource that an id in a path names, by the collection before it. A new collection is added here. */
-const MAKE: Record<string, (member: Member) => Promise<string>> = {
-  agents: async ({ admin }) => (await admin.post('/agents', agentBody())).body.data.id,
-  personalities: async ({ admin }) => (await admin.post('/personalities', personalityBody())).body.data.id,
-  evaluations: async (member) =>
-    (await insertEvaluation(app.nest.get(Database).manager, member, await make('agents', member))).id,
-  runs: async (member) => (await insertRun(app.nest.get(Database).manager, member, await make('agents', member))).id,
-};
+/** `/agents/{agentId}/runs` with an id in place of the parameter. */
+const fill = (template: string, id: string) => template.replace(/\{\w+\}/, encodeURIComponent(id));
 
-function make(collection: string, member: Member): Promise<string> {
-  const maker = MAKE[collection];
-  if (!maker) throw new Error(`This test does not know how to make one of /${collection}: teach it in MAKE`);
-  return maker(member);
-}
-
-/** `/agents/{agentId}/runs` with an id in place of each parameter. */
-async function fill(path: string, idOf: (collection: string) => string | Promise<string>): Promise<string> {
-  let filled = path;
-  for (const [whole, collection = '', parameter] of path.matchAll(/([^/]+)\/(\{[^}]+\})/g)) {
-    filled = filled.replace(whole, `${collection}/${encodeURIComponent(await idOf(collection))}`);
-    expect(parameter).toBeDefined();
-  }
-  return filled;
-}
+const pathOf = async ({ template }: Operation, member: Member): Promise<string> =>
+  template.includes('{') ? fill(template, await makeResource(app, member, collectionOf(template))) : template;
 
 const joined = async (): Promise<Member> => {
-  const { apiKey, ...owner } = await app.createWorkspace();
-  return { ...owner, admin: new HttpClient(app.url, apiKey) };
+  const subject = await app.createWorkspace();
+  return { ...subject, admin: new HttpClient(app.url, subject.apiKey) };
 };
-const named = ({ path }: Operation) => path.includes('{');
-const send = (client: HttpClient, { method, example }: Operation, path: string) => client.send(method, path, example);
+const named = ({ template }: Operation) => template.includes('{');
+const isOneOfEveryone = ({ template }: Operation) => NAMED_BY_EVERYONE.includes(collectionOf(template));
+const send = async (client: HttpClient, { method, example, mediaType }: Operation, path: string) =>
+  client.send(
+    method,
+    path,
+    await usable(app, mine, example),
+    mediaType === undefined ? {} : { 'Content-Type': mediaType },
+  );
 
 beforeAll(async () => {
-  app = await createTestApp();
+  app = await createTestApp({ env: WITHOUT_WORKER });
+  withoutWebhookLimits(app);
   const { body } = await new HttpClient(app.url).get('/openapi.json');
-  operations = Object.entries<Record<string, any>>(body.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => {
-      const examples = Object.values<any>(operation.requestBody?.content['application/json'].examples ?? {});
-      return { method: method.toUpperCase(), path, example: examples[0]?.value, isPublic: !operation.security?.length };
+  operations = Object.entries<Record<string, any>>(body.paths).flatMap(([template, item]) =>
+    Object.entries(item).map(([verb, operation]) => {
+      const method = verb.toUpperCase();
+      const [[mediaType, media] = []] = Object.entries<any>(operation.requestBody?.content ?? {});
+      return {
+        name: `${method} ${template}`,
+        method,
+        template,
+        example: media?.example ?? Object.values<any>(media?.examples ?? {})[0]?.value,
+        mediaType,
+        success: Math.min(...Object.keys(operation.responses).map(Number)),
+        isPublic: !operation.security?.length,
+      };
     }),
   );
   mine = await joined();
@@ -70,20 +79,28 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+/** Whether its owner still finds it: by itself, or in its list where it cannot be read alone. */
+async function isThere(path: string, { admin }: Member): Promise<boolean> {
+  const [id, list] = [path.slice(path.lastIndexOf('/') + 1), path.slice(0, path.lastIndexOf('/'))];
+  if (operations.some(({ name }) => name === `GET ${list}/{id}`)) return (await admin.get(path)).status === 200;
+  const { body } = await admin.get(`${list}?limit=100`);
+  return body.data.some((each: { id: string }) => each.id === id);
+}
+
 /** Runs a check for each operation and says which one failed. */
 async function forEach(chosen: Operation[], check: (operation: Operation) => Promise<void>): Promise<void> {
   for (const operation of chosen) {
     try {
       await check(operation);
     } catch (error) {
-      throw new Error(`${operation.method} ${operation.path}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${operation.name}: ${(error as Error).message}`, { cause: error });
     }
   }
 }
 
 describe('every operation of the OpenAPI document', () => {
   it('is one of the contract’s fourteen, or public', () => {
-    const documented = operations.filter(({ isPublic }) => !isPublic).map(({ method, path }) => `${method} ${path}`);
+    const documented = operations.filter(({ isPublic }) => !isPublic).map(({ name }) => name);
     expect(documented).toEqual(
       expect.arrayContaining([
         'POST /agents',
@@ -102,27 +119,51 @@ describe('every operation of the OpenAPI document', () => {
         'GET /runs/{runId}/metrics',
       ]),
     );
-    expect(operations.filter(({ isPublic }) => isPublic).map(({ path }) => path)).toEqual(['/healthz', '/readyz']);
+    expect(operations.filter(({ isPublic }) => isPublic).map(({ template }) => template)).toEqual([
+      '/healthz',
+      '/readyz',
+    ]);
   });
 
   it('needs a key unless it is public', () =>
     forEach(operations, async (operation) => {
-      const answer = await send(new HttpClient(app.url), operation, await fill(operation.path, () => randomUUID()));
+      const answer = await send(new HttpClient(app.url), operation, fill(operation.template, randomUUID()));
       if (operation.isPublic) expect(answer.status).toBe(200);
       else expectError(answer, 401, 'UNAUTHORIZED', 'Authorization not provided');
     }));
 
   it('answers 403 for a resource of another workspace, in nested paths too', () =>
-    forEach(operations.filter(named), async (operation) => {
-      const path = await fill(operation.path, (collection) => make(collection, foreign));
-      expectForbidden(await send(mine.admin, operation, path));
-      // Whatever was tried did nothing: the owner finds it as it was.
-      if (operation.method === 'DELETE') expect((await foreign.admin.get(path)).status).toBe(200);
-    }));
+    forEach(
+      operations.filter((operation) => named(operation) && !isOneOfEveryone(operation)),
+      async (operation) => {
+        const path = await pathOf(operation, foreign);
+        expectForbidden(await send(mine.admin, operation, path));
+        // Whatever was tried did nothing: the owner finds it as it was.
+        if (operation.method === 'DELETE') expect(await isThere(path, foreign)).toBe(true);
+      },
+    ));
+
+  it('sees only the own one where every workspace has one by that name', async () => {
+    const chosen = operations.filter((operation) => named(operation) && isOneOfEveryone(operation));
+    expect(chosen.map(({ name }) => name)).toEqual([
+      'PUT /workspace/provider-keys/{provider}',
+      'DELETE /workspace/provider-keys/{provider}',
+    ]);
+    await forEach(chosen, async (operation) => {
+      const path = await pathOf(operation, foreign);
+      const list = path.slice(0, path.lastIndexOf('/'));
+      const before = await foreign.admin.get(list);
+      const newcomer = await joined();
+      const { status } = await send(newcomer.admin, operation, path);
+      expect(status).toBe(operation.method === 'DELETE' ? 404 : 200);
+      expect((await newcomer.admin.get(list)).body.meta.total).toBe(operation.method === 'DELETE' ? 0 : 1);
+      expect((await foreign.admin.get(list)).body).toEqual(before.body);
+    });
+  });
 
   it('answers 404 for an id that names nothing', () =>
     forEach(operations.filter(named), async (operation) => {
-      expectNotFound(await send(mine.admin, operation, await fill(operation.path, () => randomUUID())));
+      expectNotFound(await send(mine.admin, operation, fill(operation.template, randomUUID())));
     }));
 
   it.each([
@@ -140,20 +181,26 @@ describe('every operation of the OpenAPI document', () => {
     'a'.repeat(2000),
   ])('answers 404 for the id "%s", which is no UUID', (id) =>
     forEach(operations.filter(named), async (operation) => {
-      expectNotFound(await send(mine.admin, operation, await fill(operation.path, () => id)));
+      expectNotFound(await send(mine.admin, operation, fill(operation.template, id)));
     }),
   );
 
-  it('that writes is beyond a VIEWER, and within an EDITOR', async () => {
+  it('that writes is beyond a VIEWER, and within an EDITOR; the settings are for an ADMIN alone', async () => {
     const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
     const editor = mine.admin.as((await createKey(app, mine, 'EDITOR')).value);
     const guarded = operations.filter(({ isPublic }) => !isPublic);
     await forEach(guarded, async (operation) => {
-      const path = await fill(operation.path, (collection) => make(collection, mine));
+      const path = await pathOf(operation, mine);
       const answer = await send(viewer, operation, path);
-      if (operation.method === 'GET') expect(answer.status).toBe(200);
+      if (operation.method === 'GET' && !isForAdmins(operation)) expect(answer.status).toBe(200);
       else expectForbidden(answer);
-      expect((await send(editor, operation, path)).status).toBe(operation.method === 'POST' ? 201 : 200);
+      const change = await send(editor, operation, path);
+      if (!isForAdmins(operation)) {
+        expect(change.status).toBe(operation.success);
+        return;
+      }
+      expectForbidden(change);
+      expect((await send(mine.admin, operation, path)).status).toBe(operation.success);
     });
   });
 
@@ -161,6 +208,9 @@ describe('every operation of the OpenAPI document', () => {
     const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
     expectForbidden(await viewer.post('/agents', '{ this is not JSON'));
     expectForbidden(await viewer.delete(`/agents/${randomUUID()}`));
+    const editor = mine.admin.as((await createKey(app, mine, 'EDITOR')).value);
+    expectForbidden(await editor.post('/workspace/webhooks', '{ this is not JSON'));
+    expectForbidden(await editor.delete(`/workspace/api-keys/${randomUUID()}`));
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { type Misdeeds, openBrowser, watch, whyNoBrowser } from '../support/browser.js';
-import { operations } from '../support/conformance.js';
+import { committedDocument, operations } from '../support/conformance.js';
 import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -114,7 +114,9 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await page.getByRole('heading', { name: /Voice Agent Testing Service/ }).waitFor();
     await page.locator('#operations-Agents-createAgent').waitFor();
     expect(new URL(page.url()).pathname).toBe('/docs');
-    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    // Events that are sent are shown like operations.
+    const events = Object.keys(committedDocument.webhooks ?? {});
+    expect(await page.locator('.opblock').count()).toBe(operations.length + events.length);
     await screenshot('page');
   });
 

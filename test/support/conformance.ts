@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
-import type { EntityManager } from 'typeorm';
-import { insertEvaluation, insertPersonality, insertRun, type Owner } from '../factories/rows.js';
 import { type Answer, HttpClient } from './http.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiValidator } from './openapi-validator.js';
 
@@ -20,7 +18,13 @@ export interface DocumentedOperation {
   readonly operation: OpenApiOperation;
   readonly statuses: readonly number[];
   /** The request bodies of the document, as they stand. */
-  readonly bodies: readonly unknown[];
+  readonly bodies: readonly ExampleBody[];
+}
+
+/** An example of a request's body: text of its media type, or a value that becomes JSON. */
+export interface ExampleBody {
+  readonly mediaType: string;
+  readonly value: unknown;
 }
 
 export const operations: readonly DocumentedOperation[] = Object.entries(committedDocument.paths).flatMap(
@@ -31,8 +35,10 @@ export const operations: readonly DocumentedOperation[] = Object.entries(committ
       template,
       operation,
       statuses: Object.keys(operation.responses).map(Number),
-      bodies: Object.values(operation.requestBody?.content['application/json']?.examples ?? {}).map(
-        (example) => example.value,
+      bodies: Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { example, examples = {} }]) =>
+        [example, ...Object.values(examples).map(({ value }) => value)]
+          .filter((value) => value !== undefined)
+          .map((value) => ({ mediaType, value })),
       ),
     })),
 );
@@ -40,41 +46,70 @@ export const operations: readonly DocumentedOperation[] = Object.entries(committ
 /** Those operations that can answer the status, for `it.each`. */
 export const answering = (status: number) => operations.filter(({ statuses }) => statuses.includes(status));
 
-/** A workspace and a key of it. */
-export interface Subject extends Owner {
-  readonly apiKey: string;
+/** POSTs that may be retried under a key. */
+export const retryable = operations.filter(({ operation }) =>
+  operation.parameters?.some((parameter) => parameter.name === 'Idempotency-Key'),
+);
+
+/** What an ADMIN alone may do, reading included: the settings (contract's extensions). The document has no field for it. */
+export const isForAdmins = ({ name, template }: { name: string; template: string }): boolean =>
+  /^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace';
+
+/** The status of an operation's success. */
+export function successOf({ name, statuses }: DocumentedOperation): number {
+  const status = statuses.find((candidate) => candidate < 300);
+  if (status === undefined) throw new Error(`${name} has no success`);
+  return status;
 }
 
-/** Makes the resource that a path names by its parameter, and fills it in. */
-export async function pathFor(
-  url: string,
-  manager: EntityManager,
-  subject: Subject,
-  template: string,
-): Promise<string> {
-  const [, collection] = template.split('/');
-  const parameter = /\{\w+\}/;
-  if (!parameter.test(template)) return template;
-  const agent = await new HttpClient(url, subject.apiKey).post('/agents', {
-    provider: 'AGENT_PROVIDER_1',
-    assistantId: 'assistant-1',
-    apiKey: 'provider-key-1',
-  });
-  const agentId: string = agent.body.data.id;
-  const make: Record<string, () => Promise<{ id: string }>> = {
-    agents: async () => {
-      // Lists below an agent must have something to show, or their items would go unchecked.
-      await insertEvaluation(manager, subject, agentId);
-      await insertRun(manager, subject, agentId);
-      return { id: agentId };
-    },
-    evaluations: () => insertEvaluation(manager, subject, agentId),
-    personalities: () => insertPersonality(manager, subject),
-    runs: () => insertRun(manager, subject, agentId),
-  };
-  const resource = make[collection ?? ''];
-  if (!resource) throw new Error(`No resource is known for ${template}: add it here`);
-  return template.replace(parameter, (await resource()).id);
+/** The schema of an operation's JSON body with its references resolved at the top; undefined without one. */
+export function bodySchema({ operation }: DocumentedOperation): BodySchema | undefined {
+  const schema = operation.requestBody?.content['application/json']?.schema as { $ref?: string } | undefined;
+  if (schema?.$ref === undefined) return schema as BodySchema | undefined;
+  return committedDocument.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+}
+
+/** The header that a body is sent under. */
+export const mediaTypeOf = (example: ExampleBody | undefined): Record<string, string> =>
+  example ? { 'Content-Type': example.mediaType } : {};
+
+/** An operation by its name. */
+export const byName = (wanted: string): DocumentedOperation => {
+  const operation = operations.find(({ name }) => name === wanted);
+  if (!operation) throw new Error(`The document has no ${wanted}`);
+  return operation;
+};
+
+/** What a POST waits for while it is locked, by its collection, where that is not the table of the same name. */
+export const TABLES: Readonly<Record<string, string>> = {
+  // A new key refers to its user; the table of the keys themselves is needed to tell who is calling.
+  'workspace/api-keys': 'users',
+  'workspace/webhooks': 'webhook_endpoints',
+  'workspace/webhook-deliveries': 'webhook_deliveries',
+};
+
+/** The largest body in bytes, where it is not 1 MiB. */
+export const BODY_LIMITS: Readonly<Record<string, number>> = {
+  'POST /agents/{agentId}/evaluations/import': 10 * 1024 * 1024,
+};
+
+/** Requests that are no operation, although some look like one. */
+export const UNROUTED = [
+  ['GET', '/'],
+  ['GET', '/nope'],
+  ['GET', '/agents/'],
+  ['GET', '/Agents'],
+  ['PUT', '/agents'],
+  ['POST', '/healthz'],
+  ['DELETE', '/runs/nope/metrics'],
+  ['GET', '/docs/swagger-ui-bundle.js.map'],
+  ['GET', '/docs/..%2f..%2fpackage.json'],
+] as const;
+
+/** As much of the schema of a body as a test reads. */
+export interface BodySchema {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
 }
 
 /** Sends requests, holds every answer against the document, and remembers which statuses each operation has shown. */
@@ -118,6 +153,20 @@ export class Prober {
       return statuses.filter((status) => !this.seen.get(name)?.has(status)).map((status) => `${name} ${status}`);
     });
   }
+}
+
+/** Renames tables and columns, given as `table` or `table.column`, from one ending of their names to another. */
+export async function rename(databaseUrl: string, names: readonly string[], from: string, to: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const [table, column] of names.map((name) => name.split('.'))) {
+    await client.query(
+      column === undefined
+        ? `ALTER TABLE ${table}${from} RENAME TO ${table}${to}`
+        : `ALTER TABLE ${table} RENAME COLUMN ${column}${from} TO ${column}${to}`,
+    );
+  }
+  await client.end();
 }
 
 /** Runs `work` while other statements on the table wait. `blocked` resolves once one does. */
@@ -167,10 +216,14 @@ export function allowedValues(schema: object): string[] {
 /** Values just beyond what the schema of a query parameter allows, and of no kind at all. */
 export function refusedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, maxLength = 10, enum: values } = schema as ParameterSchema;
-  if (values) return ['', values.join(','), (values[0] ?? '').toLowerCase()];
+  if (values) return ['', values.join(','), inOtherCase(values[0] ?? '')];
   if (type === 'integer') {
     const beyond = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [String(maximum + 1)];
     return ['', 'abc', '1.5', '1e2', ' 1', '-1', String(minimum - 1), '9'.repeat(30), ...beyond];
   }
   return ['', 'a'.repeat(maxLength + 1), '\u0000'];
 }
+
+/** The same word in another case, which is no value of an enumeration. */
+export const inOtherCase = (text: string): string =>
+  text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase();

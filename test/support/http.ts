@@ -25,6 +25,9 @@ export class HttpClient {
   patch<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
     return this.send('PATCH', path, body, headers);
   }
+  put<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.send('PUT', path, body, headers);
+  }
   delete<Body = any>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
     return this.send('DELETE', path, undefined, headers);
   }

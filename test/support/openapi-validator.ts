@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly webhooks?: Readonly<Record<string, object>>;
   readonly components: {
     readonly headers: Readonly<Record<string, OpenApiHeader>>;
     readonly responses: Readonly<Record<string, OpenApiResponse>>;

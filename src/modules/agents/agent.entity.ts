@@ -1,12 +1,5 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
-
-export const AGENT_PROVIDERS = [
-  'AGENT_PROVIDER_1',
-  'AGENT_PROVIDER_2',
-  'AGENT_PROVIDER_3',
-  'AGENT_PROVIDER_4',
-] as const;
-export type AgentProvider = (typeof AGENT_PROVIDERS)[number];
+import { AGENT_PROVIDERS, type AgentProvider } from '../../platform/config/agent-providers.js';
 
 export const AGENT_TYPES = ['INBOUND', 'OUTBOUND'] as const;
 export type AgentType = (typeof AGENT_TYPES)[number];

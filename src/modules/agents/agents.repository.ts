@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
-import type { AgentEntity, AgentProvider } from './agent.entity.js';
+import type { AgentEntity } from './agent.entity.js';
 
 /** An agent together with its workspace's default key for its provider, still encrypted. */
 export type AgentRow = AgentEntity & { readonly defaultApiKey: string | null };

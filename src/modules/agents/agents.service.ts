@@ -70,6 +70,35 @@ export class AgentsService {
     await this.find(caller, id);
   }
 
+  /**
+   * What its evaluations need of an agent.
+   * @param lock lets nobody add evaluations to it, or change it, until the transaction ends
+   * @throws DomainError as `get` does
+   */
+  async describe(
+    caller: Caller,
+    id: string,
+    { lock = false } = {},
+  ): Promise<{ id: string; phoneNumber: string | null }> {
+    const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
+    const found = await this.database.manager.findOne(AgentEntity, {
+      where,
+      select: { id: true, workspaceId: true, phoneNumber: true },
+      ...(lock && { lock: { mode: 'pessimistic_write' } }),
+    });
+    return own(caller, found);
+  }
+
+  /**
+   * Where the events of an agent's runs go besides the workspace's endpoints, with the secret that signs them.
+   * @returns undefined when the agent has no such address, or was deleted
+   */
+  async findWebhook(id: string): Promise<{ url: string; secret: string | null } | undefined> {
+    const row = await this.repository.find(id);
+    if (!row?.webhookUrl) return undefined;
+    return { url: row.webhookUrl, secret: this.open(row.id, 'webhookSecret', row.webhookSecret) };
+  }
+
   /** @throws DomainError as `get` does, and BAD_REQUEST when no credential would be left to call with */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
     return this.database.transaction(async (manager) => {

@@ -47,6 +47,7 @@ export interface NewApiKey {
   readonly userId: string;
   readonly name: string;
   readonly role: Role;
+  readonly expiresAt?: Date | null;
   /** A value chosen by the administrator instead of a generated one. */
   readonly value?: string | undefined;
 }
@@ -100,7 +101,7 @@ export class ApiKeysService implements OnModuleInit {
         prefix: keyPrefix(value),
         hash: hashKey(value),
         lastUsedAt: null,
-        expiresAt: null,
+        expiresAt: input.expiresAt ?? null,
         revokedAt: null,
       }),
     );

@@ -1,7 +1,21 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import {
+  Check as Constraint,
+  Column,
+  CreateDateColumn,
+  Entity,
+  ForeignKey,
+  Index,
+  PrimaryColumn,
+  UpdateDateColumn,
+} from 'typeorm';
+import type { Check, Criterion, ScriptStep } from '../../../libs/evaluation-definition/index.js';
 
 /** A test scenario of an agent. */
 @Entity('evaluations')
+// On (agent_id, coalesce(key, id::text)), which TypeORM cannot express: the id of an evaluation without a key is its key.
+@Index('evaluations_key_key', { synchronize: false })
+@Constraint('evaluations_max_turns_check', 'max_turns BETWEEN 1 AND 200')
+@Constraint('evaluations_max_duration_seconds_check', 'max_duration_seconds BETWEEN 1 AND 3600')
 @Index('evaluations_list_idx', ['agentId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 export class EvaluationEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'evaluations_pkey' })
@@ -34,6 +48,30 @@ export class EvaluationEntity {
 
   @Column({ name: 'vendor_call_phone_number', type: 'text' })
   vendorCallPhoneNumber: string;
+
+  @Column({ type: 'text', nullable: true })
+  key: string | null;
+
+  @Column({ type: 'boolean' })
+  critical: boolean;
+
+  @Column({ type: 'text', array: true })
+  tags: string[];
+
+  @Column({ type: 'jsonb' })
+  script: ScriptStep[];
+
+  @Column({ type: 'jsonb' })
+  checks: Check[];
+
+  @Column({ type: 'jsonb' })
+  criteria: Criterion[];
+
+  @Column({ name: 'max_turns', type: 'integer' })
+  maxTurns: number;
+
+  @Column({ name: 'max_duration_seconds', type: 'integer' })
+  maxDurationSeconds: number;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt: Date;

@@ -1,9 +1,12 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import type { EvaluationInput } from '../../../libs/evaluation-definition/index.js';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { example } from './definition/authored-fields.js';
+import { CreateEvaluationRequest, EvaluationBody, UpdateEvaluationRequest } from './dto/evaluation.requests.js';
 import { Evaluation } from './dto/evaluation.response.js';
 import { EvaluationsService } from './evaluations.service.js';
 
@@ -14,8 +17,26 @@ export class EvaluationsController {
   constructor(private readonly service: EvaluationsService) {}
 
   @Operation({
+    summary: 'Create an evaluation',
+    description: 'Everything is checked at once: a check that could never be evaluated is refused.',
+    tag,
+    access: 'EDITOR',
+    path: { agentId: 'Identifier of the agent' },
+    body: { type: CreateEvaluationRequest, example },
+    answer: { shape: 'data', type: Evaluation, message: 'Evaluation created successfully', status: 201 },
+  })
+  @Post('agents/:agentId/evaluations')
+  createEvaluation(
+    @CurrentCaller() caller: Caller,
+    @Param('agentId') agentId: string,
+    @EvaluationBody('new') body: EvaluationInput,
+  ): Promise<Evaluation> {
+    return this.service.create(caller, agentId, body);
+  }
+
+  @Operation({
     summary: "List an agent's evaluations",
-    description: 'The test scenarios attached to the agent, newest first.',
+    description: 'Newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
@@ -33,7 +54,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: 'Read an evaluation',
-    description: 'Stays readable after its agent was deleted.',
+    description: 'Readable after its agent was deleted.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the evaluation' },
@@ -42,5 +63,38 @@ export class EvaluationsController {
   @Get('evaluations/:id')
   getEvaluation(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Evaluation> {
     return this.service.get(caller, id);
+  }
+
+  @Operation({
+    summary: 'Change an evaluation',
+    description:
+      'Changes the fields that are given and leaves the others as they are; a list is replaced as a whole. What comes of it is checked as a new evaluation is.',
+    tag,
+    access: 'EDITOR',
+    path: { id: 'Identifier of the evaluation' },
+    body: { type: UpdateEvaluationRequest, example: { critical: true, maxTurns: 30, tags: ['booking', 'nightly'] } },
+    answer: { shape: 'data', type: Evaluation, message: 'Evaluation updated successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Patch('evaluations/:id')
+  updateEvaluation(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @EvaluationBody('change') body: Partial<EvaluationInput>,
+  ): Promise<Evaluation> {
+    return this.service.update(caller, id, body);
+  }
+
+  @Operation({
+    summary: 'Delete an evaluation',
+    description: 'Calls that were made of it stay as they are.',
+    tag,
+    access: 'EDITOR',
+    path: { id: 'Identifier of the evaluation' },
+    answer: { shape: 'message', message: 'Evaluation deleted successfully' },
+  })
+  @Delete('evaluations/:id')
+  deleteEvaluation(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
+    return this.service.delete(caller, id);
   }
 }

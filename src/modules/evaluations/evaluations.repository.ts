@@ -2,11 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { EvaluationEntity } from './evaluation.entity.js';
-
-const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "agentId", e.personality_id AS "personalityId",
-  e.created_by_user_id AS "createdByUserId", e.name, e.scenario_text AS "scenarioText",
-  e.general_instructions AS "generalInstructions", e.vendor_call_phone_number AS "vendorCallPhoneNumber",
-  e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.deleted_at AS "deletedAt"`;
+import { COLUMNS } from './evaluations.columns.js';
 
 const FIND: Statement = {
   name: 'evaluations_find',
@@ -18,6 +14,13 @@ const LIST = {
   columns: COLUMNS,
   from: 'evaluations e',
   where: 'e.agent_id = $1 AND e.deleted_at IS NULL',
+  // Kept by triggers: counting ten thousand rows takes longer than reading a page of them.
+  total: 'SELECT coalesce((SELECT c.total FROM evaluation_counts c WHERE c.agent_id = $1), 0) AS total',
+};
+
+const SOFT_DELETE: Statement = {
+  name: 'evaluations_soft_delete',
+  text: `UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
 };
 
 /** Explicit SQL for what every client asks most. */
@@ -36,5 +39,10 @@ export class EvaluationsRepository {
     page: { limit: number; offset: number },
   ): Promise<{ rows: EvaluationEntity[]; total: number }> {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
+  }
+
+  /** @returns whether it was there to be deleted */
+  async softDelete(id: string): Promise<boolean> {
+    return (await this.database.query(SOFT_DELETE, [id])).length > 0;
   }
 }

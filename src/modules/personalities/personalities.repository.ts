@@ -19,6 +19,11 @@ const LIST = {
   where: 'p.workspace_id = $1 AND p.deleted_at IS NULL',
 };
 
+const OWNERS: Statement = {
+  name: 'personalities_owners',
+  text: `SELECT id, workspace_id AS "workspaceId" FROM personalities WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL`,
+};
+
 const SOFT_DELETE: Statement = {
   name: 'personalities_soft_delete',
   text: `UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
@@ -40,6 +45,11 @@ export class PersonalitiesRepository {
     page: { limit: number; offset: number },
   ): Promise<{ rows: PersonalityEntity[]; total: number }> {
     return readPage<PersonalityEntity>(this.database, LIST, [workspaceId], page);
+  }
+
+  /** Whose these are, of those that are not deleted. */
+  async owners(ids: readonly string[]): Promise<{ id: string; workspaceId: string }[]> {
+    return this.database.query(OWNERS, [ids]);
   }
 
   /** @returns whether it was there to be deleted */

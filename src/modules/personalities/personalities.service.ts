@@ -55,6 +55,16 @@ export class PersonalitiesService {
     return toResponse(own(caller, await this.repository.find(uuidOrNotFound(id))));
   }
 
+  /** Which of these ids name no personality, and which one of another workspace. */
+  async unusable(caller: Caller, ids: readonly string[]): Promise<{ unknown: Set<string>; foreign: Set<string> }> {
+    const found = await this.repository.owners(ids);
+    const owners = new Map(found.map(({ id, workspaceId }) => [id, workspaceId]));
+    return {
+      unknown: new Set(ids.filter((id) => !owners.has(id))),
+      foreign: new Set(found.filter((row) => row.workspaceId !== caller.workspaceId).map(({ id }) => id)),
+    };
+  }
+
   /** @throws DomainError as `get` does */
   async update(
     caller: Caller,

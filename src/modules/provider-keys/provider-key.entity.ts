@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { AgentProvider } from '../../platform/config/agent-providers.js';
 
 /** A workspace's default credential at an agent provider; agents with `isUsingDefaultApiKey` use it. */
 @Entity('provider_keys')
@@ -8,7 +9,7 @@ export class ProviderKeyEntity {
   workspaceId: string;
 
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'provider_keys_pkey' })
-  provider: string;
+  provider: AgentProvider;
 
   /** Encrypted. */
   @Column({ name: 'api_key', type: 'text' })

@@ -1,5 +1,10 @@
 import { Module } from '@nestjs/common';
+import { ProviderKeysController } from './provider-keys.controller.js';
 import { ProviderKeysService } from './provider-keys.service.js';
 
-@Module({ providers: [ProviderKeysService], exports: [ProviderKeysService] })
+@Module({
+  controllers: [ProviderKeysController],
+  providers: [ProviderKeysService],
+  exports: [ProviderKeysService],
+})
 export class ProviderKeysModule {}

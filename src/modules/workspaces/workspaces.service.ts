@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '../../platform/access/caller.js';
 import type { Plan } from '../../platform/config/plans.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/errors/domain-error.js';
+import type { UpdateWorkspaceRequest, Workspace } from './dto/workspace.dtos.js';
 import { UserEntity } from './user.entity.js';
 import { WorkspaceEntity } from './workspace.entity.js';
 
@@ -79,5 +81,37 @@ export class WorkspacesService {
     workspace.plan = plan;
     if (requestsPerMinute !== undefined) workspace.requestsPerMinute = requestsPerMinute;
     return this.database.manager.save(workspace);
+  }
+
+  /** The caller's own workspace. */
+  async read(caller: Caller): Promise<Workspace> {
+    return this.toResponse(await this.get(caller.workspaceId));
+  }
+
+  async update(caller: Caller, changes: UpdateWorkspaceRequest): Promise<Workspace> {
+    return this.database.transaction(async (manager) => {
+      const where = { id: caller.workspaceId };
+      const workspace = await manager.findOneOrFail(WorkspaceEntity, { where, lock: { mode: 'pessimistic_write' } });
+      manager.merge(WorkspaceEntity, workspace, changes);
+      return this.toResponse(await manager.save(workspace));
+    });
+  }
+
+  /** Makes those who change the same workspace's settings wait for each other until the transaction ends. */
+  async lock(workspaceId: string): Promise<void> {
+    const where = { id: workspaceId };
+    await this.database.manager.findOneOrFail(WorkspaceEntity, { where, lock: { mode: 'pessimistic_write' } });
+  }
+
+  private toResponse(workspace: WorkspaceEntity): Workspace {
+    return {
+      id: workspace.id,
+      name: workspace.name,
+      plan: workspace.plan,
+      requestsPerMinute: workspace.requestsPerMinute ?? this.settings.planLimits[workspace.plan],
+      scoreThreshold: workspace.scoreThreshold,
+      createdAt: workspace.createdAt.toISOString(),
+      updatedAt: workspace.updatedAt.toISOString(),
+    };
   }
 }

@@ -28,6 +28,10 @@ export interface Settings {
   readonly logFormat: 'pretty' | 'json';
   readonly metricsPort: number | undefined;
   readonly databasePoolSize: number;
+  /** Calls carried out at once by one process. */
+  readonly workerConcurrency: number;
+  /** Private networks (CIDR) that webhooks and agent calls may reach. */
+  readonly outboundAllowedNetworks: readonly string[];
 }
 
 export interface EncryptionKeySetting {
@@ -82,6 +86,16 @@ const origins = makeValidator<string[]>((input) => {
 /** In the usual spelling: the library also takes a bare number for an IPv4 address, and `999` is more likely a mistake. */
 const isAddressOrNetwork = (text: string): boolean =>
   (ipaddr.isValid(text) || ipaddr.isValidCIDR(text)) && (text.includes(':') || /^\d+(\.\d+){3}(\/\d+)?$/.test(text));
+
+const networks = makeValidator<string[]>((input) => {
+  const entries = list(input);
+  for (const entry of entries) {
+    if (!ipaddr.isValidCIDR(entry)) {
+      throw new EnvError(`must be a comma-separated list of networks such as 10.1.0.0/16, and "${entry}" is none`);
+    }
+  }
+  return entries;
+});
 
 const trustProxy = makeValidator<TrustProxy>((input) => {
   if (input === 'false') return false;
@@ -160,6 +174,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
       METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
       DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
+      WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
+      OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
     },
     { reporter: ({ errors }) => report(errors, given) },
   );
@@ -184,6 +200,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     logFormat: clean.LOG_FORMAT,
     metricsPort: clean.METRICS_PORT,
     databasePoolSize: clean.DATABASE_POOL_SIZE,
+    workerConcurrency: clean.WORKER_CONCURRENCY,
+    outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });
 }
 

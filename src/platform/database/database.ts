@@ -29,6 +29,11 @@ export class Database {
     return this.active.getStore()?.manager ?? this.dataSource.manager;
   }
 
+  /** Whether the caller is inside a transaction, so that others do not see yet what it wrote. */
+  get isInTransaction(): boolean {
+    return this.active.getStore() !== undefined;
+  }
+
   /** Runs one statement, in the transaction around the caller if there is one. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const runner = this.active.getStore()?.client ?? this.pool;

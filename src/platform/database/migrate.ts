@@ -1,4 +1,5 @@
 import { AbstractLogger, DataSource } from 'typeorm';
+import { migrateQueue } from '../queue/queue-schema.js';
 import { withoutTimeouts } from './data-source-options.js';
 
 /** Any number that no other user of advisory locks in this database takes. */
@@ -23,10 +24,17 @@ export async function migrate({ options }: DataSource): Promise<string[]> {
   try {
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const done = await unhurried.runMigrations({ transaction: 'each' });
+    // The queue's tables belong to graphile-worker, which brings its own migrations.
+    await migrateQueue(databaseUrl(options));
     return done.map((migration) => migration.name);
   } finally {
     // The end of a session frees its locks too, but a little later.
     await runner.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     await unhurried.destroy();
   }
+}
+
+function databaseUrl(options: DataSource['options']): string {
+  if (options.type !== 'postgres' || options.url === undefined) throw new Error('The data source has no address');
+  return options.url;
 }

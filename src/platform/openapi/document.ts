@@ -3,6 +3,7 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/domain-error.js';
 import { ErrorBody } from '../http/error-body.js';
 import { BEARER, INFO, TAGS } from './info.js';
+import { namedSchemas } from './named-schemas.js';
 import { ERRORS_EXTENSION } from './operation.decorator.js';
 import { ordered } from './order.js';
 import { ERROR_RESPONSES, errorResponses, HEADERS, headers } from './responses.js';
@@ -11,8 +12,11 @@ import { type Components, METHODS, type OperationObject, type Response, type Res
 
 type Schemas = NonNullable<Components['schemas']>;
 
-/** The OpenAPI 3.1 document of the whole interface, in a stable order; it depends on the code alone. */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+/**
+ * The OpenAPI 3.1 document of the whole interface, in a stable order; it depends on the code alone.
+ * @param webhooks the events that the service sends, by type
+ */
+export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['webhooks'] = {}): OpenAPIObject {
   const head = {
     openapi: '3.1.0',
     info: INFO,
@@ -26,13 +30,13 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     // Each operation names its tag itself.
     autoTagControllers: false,
   });
-  const schemas = tidyAll(scanned.components?.schemas ?? {});
+  const schemas = { ...tidyAll(scanned.components?.schemas ?? {}), ...namedSchemas() };
   for (const item of Object.values(scanned.paths)) {
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
       adaptRequest(operation, schemas, method === 'patch');
-      item[method] = { ...withoutExtension(operation), responses: allResponses(operation, schemas) };
+      item[method] = { ...withoutExtension(operation), responses: allResponses(operation, schemas, method === 'post') };
     }
   }
   const components = { ...scanned.components, schemas, headers: HEADERS, responses: ERROR_RESPONSES };
@@ -40,6 +44,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   return ordered({
     ...scanned,
     ...head,
+    webhooks,
     components: { ...components, securitySchemes: head.components.securitySchemes },
   });
 }
@@ -60,15 +65,17 @@ function adaptRequest({ requestBody }: OperationObject, schemas: Schemas, isPart
 }
 
 /** The success with an example and its headers, and every error that the operation can answer. */
-function allResponses(operation: OperationObject, schemas: Schemas): Responses {
+function allResponses(operation: OperationObject, schemas: Schemas, isPost: boolean): Responses {
   const successes = Object.entries(operation.responses).map(([status, response]) => {
     const { content = {}, ...rest } = response as Response & {
       content?: Record<string, { schema: Schema; example?: object }>;
     };
     const media = Object.entries(content).map(([type, { schema, example }]) => {
-      return [type, { schema, example: merged(exampleOf(schema, schemas), example) }] as const;
+      // A file comes with its example; an envelope gets one made of its fields.
+      const whole = schema.properties ? merged(exampleOf(schema, schemas), example) : example;
+      return [type, { schema, example: whole }] as const;
     });
-    const own = status === '201' ? headers('Idempotent-Replayed') : headers();
+    const own = isPost ? headers('Idempotent-Replayed') : headers();
     return [status, { ...rest, headers: own, content: Object.fromEntries(media) }] as const;
   });
   return { ...Object.fromEntries(successes), ...errorResponses(errorsOf(operation)) };

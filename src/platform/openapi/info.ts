@@ -64,6 +64,8 @@ export const TAGS = [
   { name: 'Personalities', description: 'Simulated callers: how they speak and behave' },
   { name: 'Evaluations', description: 'Test scenarios, each attached to an agent' },
   { name: 'Runs', description: 'Test runs of an agent and what they came to' },
+  { name: 'Workspace settings', description: 'The workspace, its API keys and its default keys at agent providers' },
+  { name: 'Webhooks', description: 'Where the events of test runs are sent, and what became of each' },
   { name: 'Health', description: 'For load balancers and orchestrators; without a key and never refused' },
 ];
 

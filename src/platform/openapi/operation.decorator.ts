@@ -1,4 +1,5 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import {
   ApiBearerAuth,
   ApiBody,
@@ -19,6 +20,10 @@ import { TakesJson } from '../http/body.interceptor.js';
 import { Enveloped, type EnvelopeShape } from '../http/envelope.interceptor.js';
 import { TakesNoQuery } from '../http/no-query.interceptor.js';
 import { PageMeta } from '../http/pagination.js';
+import { TakesText } from '../http/text-body.js';
+
+/** What a file holds, by media type. */
+export type FileContent = Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
 
 /** Marks an operation with the error codes it can answer; the document builder turns them into responses. */
 export const ERRORS_EXTENSION = 'x-errors';
@@ -29,7 +34,10 @@ export interface OperationOptions {
   readonly tag: string;
   readonly access: Role | 'PUBLIC';
   readonly answer: {
-    readonly shape: EnvelopeShape;
+    /** A file is sent as it is. */
+    readonly shape: EnvelopeShape | 'file';
+    /** What the file holds. */
+    readonly content?: FileContent;
     readonly type?: Type;
     readonly message?: string;
     readonly status?: 200 | 201;
@@ -38,6 +46,8 @@ export interface OperationOptions {
   };
   /** The body that it takes, with an example that works as it stands. */
   readonly body?: { readonly type: Type; readonly example: object };
+  /** The file that it takes instead, of at most so many bytes, with examples that work as they stand. */
+  readonly file?: { readonly limit: number; readonly content: FileContent };
   /** Path parameters and what they name. */
   readonly path?: Readonly<Record<string, string>>;
   /** Whether it takes query parameters; otherwise every one of them is refused. */
@@ -51,10 +61,17 @@ export interface OperationOptions {
  * envelope read the same words as the OpenAPI document, so the two cannot drift apart.
  */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { summary, description, tag, access, answer, body, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200, example } = answer;
+  // The route's own decorator stands below this one and has run by then.
+  return (target, name, descriptor: PropertyDescriptor) => {
+    const isPost = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object) === RequestMethod.POST;
+    describe(options, isPost)(target, name, descriptor);
+  };
+}
+
+function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
+  const { summary, description, tag, access, answer, body, file, path = {}, query = false, errors = [] } = options;
+  const { shape, type, message, status = 200, example, content } = answer;
   const isPublic = access === 'PUBLIC';
-  const isCreation = status === 201;
   const needsPath = Object.keys(path).length > 0;
   const possible: ErrorCode[] = isPublic
     ? [...errors]
@@ -65,8 +82,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
         // What every key may do and what names no resource cannot be forbidden.
         ...(access === 'VIEWER' && !needsPath ? [] : (['FORBIDDEN'] as const)),
         ...(needsPath ? (['NOT_FOUND'] as const) : []),
-        ...(body ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
-        ...(isCreation ? (['CONFLICT', 'UNPROCESSABLE_CONTENT'] as const) : []),
+        ...(body || file ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+        ...(isPost ? (['CONFLICT'] as const) : []),
+        // Without a body no retry can have another one.
+        ...(isPost && (body || file) ? (['UNPROCESSABLE_CONTENT'] as const) : []),
         'TOO_MANY_REQUESTS',
         'INTERNAL_SERVER_ERROR',
         'SERVICE_UNAVAILABLE',
@@ -74,17 +93,25 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ];
   return applyDecorators(
     ApiTags(tag),
-    ApiOperation({ summary, description }),
+    ApiOperation({
+      summary,
+      description,
+      ...(file && { requestBody: { required: true, content: file.content } }),
+    }),
     ApiExtension(ERRORS_EXTENSION, possible),
     isPublic ? Public() : applyDecorators(Needs(access), ApiBearerAuth()),
     ...(isPublic || query ? [] : [TakesNoQuery()]),
     HttpCode(status),
-    Enveloped({ shape, message }),
-    ApiResponse({
-      status,
-      description: message ?? 'Success',
-      content: { 'application/json': { schema: envelopeSchema(shape, message, type), example } },
-    }),
+    ...(shape === 'file'
+      ? [ApiResponse({ status, description: message ?? 'The file', content: { ...content } })]
+      : [
+          Enveloped({ shape, message }),
+          ApiResponse({
+            status,
+            description: message ?? 'Success',
+            content: { 'application/json': { schema: envelopeSchema(shape, message, type), example } },
+          }),
+        ]),
     ...(type ? [ApiExtraModels(type)] : []),
     ...(shape === 'page' ? [ApiExtraModels(PageMeta)] : []),
     ...Object.entries(path).map(([name, about]) =>
@@ -100,7 +127,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
           }),
         ]
       : []),
-    ...(isCreation ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
+    ...(file ? [TakesText({ mediaTypes: Object.keys(file.content), limit: file.limit })] : []),
+    ...(isPost ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
   );
 }
 

@@ -12,6 +12,9 @@ const HEAD_UNSURE = 512;
 /** Fields of a create body whose stored value is the server's own (decisions, "Agents"). */
 const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
 
+/** Fields that only the answer to the creation has. */
+const SHOWN_ONCE = new Set(['key', 'secret']);
+
 type Json = Record<string, unknown>;
 
 /** Sends hostile requests to a world and says what is wrong with the answers. */
@@ -61,7 +64,7 @@ export class Attack {
       ...this.issueFaults(request, target, answer),
       ...(await this.storageFaults(request, answer)),
     ];
-    if (request.method === 'DELETE' && answer.status === 200) await this.world.renew(request.template);
+    if (answer.status === 200 && usesUp(request)) await this.world.renew(request.template);
     return faults.map(
       (fault) => `${request.method} ${target.slice(0, 200)}: ${fault}; answer ${answer.text.slice(0, 500)}`,
     );
@@ -124,6 +127,8 @@ export class Attack {
     answer: WireAnswer,
   ): Promise<string[]> {
     if (!['POST', 'PATCH'].includes(method) || answer.status >= 300 || body?.json === undefined) return [];
+    // Where no body is documented none is read.
+    if (!this.validator.operations.get(`${method} ${template}`)?.requestBody) return [];
     const { data } = parseJson(answer.text) as { data: Json };
     const faults = Object.entries(parseJson(body.json) as Json)
       .filter(([name]) => !SERVER_OWNED.has(name))
@@ -131,15 +136,27 @@ export class Attack {
       .map(([name, value]) => `${name} was sent as ${shorten(value)} and answered as ${shorten(data[name])}`);
     this.readBack++;
     if (method !== 'POST') return faults;
-    const again = await this.client.send({
+    const stored = await this.read(template, String(data['id']), caller);
+    const lasting = Object.fromEntries(Object.entries(data).filter(([name]) => !SHOWN_ONCE.has(name)));
+    return JSON.stringify(stored) === JSON.stringify(lasting) ? faults : [...faults, `read back as ${shorten(stored)}`];
+  }
+
+  /** One of a collection as it is answered: by itself, or from its list where it cannot be read alone. */
+  private async read(collection: string, id: string, caller: HostileRequest['caller']): Promise<unknown> {
+    const isReadAlone = this.validator.operations.has(`GET ${collection}/{id}`);
+    const answer = await this.client.send({
       method: 'GET',
-      target: `${template}/${String(data['id'])}`,
+      target: isReadAlone ? `${collection}/${id}` : `${collection}?limit=100`,
       headers: [['Authorization', `Bearer ${this.world.key(caller) ?? ''}`]],
     });
-    const stored = (parseJson(again.text) as { data?: unknown }).data;
-    return JSON.stringify(stored) === JSON.stringify(data) ? faults : [...faults, `read back as ${shorten(stored)}`];
+    const { data } = parseJson(answer.text) as { data?: unknown };
+    return isReadAlone ? data : (data as { id: string }[]).find((each) => each.id === id);
   }
 }
+
+/** Whether a success leaves the resource of the path gone, or in a state that allows no second one. */
+const usesUp = ({ method, template }: HostileRequest): boolean =>
+  method === 'DELETE' || (method === 'POST' && template.endsWith('/redeliver'));
 
 /** Whether Node's parser may refuse it: too large a head, a method that HTTP does not know, a target beyond ASCII. */
 function isUnparsable(method: string, target: string, headers: readonly [string, string][]): boolean {

@@ -17,7 +17,11 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 /** Messages beside the default one. */
 const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
   UNAUTHORIZED: ['Invalid API key'],
-  CONFLICT: ['A request with this Idempotency-Key is still in progress'],
+  CONFLICT: [
+    'A request with this Idempotency-Key is still in progress',
+    'The last ADMIN key of a workspace cannot be revoked',
+    'The delivery is still pending',
+  ],
 };
 
 const HEADERS = {

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeysService } from '../../../src/modules/api-keys/api-keys.service.js';
-import { Database } from '../../../src/platform/database/database.js';
-import { insertEvaluation, insertPersonality, insertRun, type Owner } from '../../factories/rows.js';
 import { HttpClient } from '../http.js';
+import { collectionOf, collections, makeResource, type Service, type Subject } from '../resources.js';
 import type { TestApp } from '../test-app.js';
 import type { CallerName, IdKind } from './requests.js';
 
-type Resource = 'agents' | 'personalities' | 'evaluations' | 'runs';
-type Ids = Record<Resource, string>;
+/** What stands for one of each collection in a path. */
+type Ids = Record<string, string>;
 
 /** What there is to be attacked: two workspaces with one of everything, and keys of every role. */
 export class World {
   private constructor(
-    private readonly app: TestApp,
+    private readonly service: Service,
     private readonly keys: Readonly<Record<CallerName, string | undefined>>,
-    private readonly owner: Owner,
+    private readonly home: Subject,
     private readonly own: Ids,
     private readonly foreign: Ids,
     private readonly deleted: Ids,
   ) {}
 
-  static async create(app: TestApp): Promise<World> {
+  /** @param deletable collections whose members the document lets delete */
+  static async create(app: TestApp, deletable: readonly string[]): Promise<World> {
     const home = await app.createWorkspace();
     const away = await app.createWorkspace();
     const service = app.nest.get(ApiKeysService);
@@ -34,11 +34,13 @@ export class World {
       absent: undefined,
       unknown: `vat_${'0'.repeat(36)}`,
     };
-    const deleted = await one(app, home, keys.admin);
+    const deleted = await oneOfEach(app, home);
     const client = new HttpClient(app.url, keys.admin);
-    await client.delete(`/agents/${deleted.agents}`);
-    await client.delete(`/personalities/${deleted.personalities}`);
-    return new World(app, keys, home, await one(app, home, keys.admin), await one(app, away, away.apiKey), deleted);
+    for (const collection of deletable) {
+      const { status } = await client.delete(`/${collection}/${deleted[collection] ?? ''}`);
+      if (status !== 200) throw new Error(`DELETE in /${collection} answered ${status}`);
+    }
+    return new World(app, keys, home, await oneOfEach(app, home), await oneOfEach(app, away), deleted);
   }
 
   key(caller: CallerName): string | undefined {
@@ -47,39 +49,34 @@ export class World {
 
   /** The id that stands in a path of this template. */
   id(kind: IdKind, template: string): string {
-    const [, resource = ''] = template.split('/');
-    if (!(resource in this.own) || kind === 'nobody') return randomUUID();
-    const name = resource as Resource;
+    const collection = collectionOf(template);
+    const own = this.own[collection];
+    if (own === undefined || kind === 'nobody') return randomUUID();
     switch (kind) {
       case 'own':
-        return this.own[name];
+        return own;
       case 'own-upper-case':
-        return this.own[name].toUpperCase();
+        return own.toUpperCase();
       case 'foreign':
-        return this.foreign[name];
+        return this.foreign[collection] ?? '';
       case 'deleted':
-        return this.deleted[name];
+        return this.deleted[collection] ?? '';
       case 'other-kind':
-        return name === 'agents' ? this.own.runs : this.own.agents;
+        return this.own[collection === 'agents' ? 'runs' : 'agents'] ?? '';
     }
   }
 
-  /** Puts something new in the place of what a request has deleted. */
+  /** Puts something new in the place of what a request has deleted or used up. */
   async renew(template: string): Promise<void> {
-    const fresh = await one(this.app, this.owner, this.keys.admin);
-    if (template.startsWith('/agents/')) Object.assign(this.own, fresh);
-    else this.own.personalities = fresh.personalities;
+    const collection = collectionOf(template);
+    // Evaluations and runs go with their agent.
+    const gone = collection === 'agents' ? ['agents', 'evaluations', 'runs'] : [collection];
+    for (const each of gone) this.own[each] = await makeResource(this.service, this.home, each);
   }
 }
 
-/** One of everything, in the workspace of the owner and the key. */
-async function one(app: TestApp, owner: Owner, key: string | undefined): Promise<Ids> {
-  const { manager } = app.nest.get(Database);
-  const body = { provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1', apiKey: 'provider-key-1', name: 'Own' };
-  const agent = await new HttpClient(app.url, key).post<{ data: { id: string } }>('/agents', body);
-  const agentId = agent.body.data.id;
-  const personality = await insertPersonality(manager, owner);
-  const evaluation = await insertEvaluation(manager, owner, agentId, { personalityId: personality.id });
-  const run = await insertRun(manager, owner, agentId);
-  return { agents: agentId, personalities: personality.id, evaluations: evaluation.id, runs: run.id };
+async function oneOfEach(service: Service, subject: Subject): Promise<Ids> {
+  const ids: Ids = {};
+  for (const collection of collections) ids[collection] = await makeResource(service, subject, collection);
+  return ids;
 }

@@ -2,14 +2,8 @@ import { ApiPropertyOptional, OmitType, PartialType } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/fields.js';
 import { PageQuery } from '../../../platform/http/pagination.js';
-import {
-  AGENT_PROVIDERS,
-  AGENT_TYPES,
-  type AgentProvider,
-  type AgentType,
-  PROMPT_TYPES,
-  type PromptType,
-} from '../agent.entity.js';
+import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
+import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';
 
 /** A field that the contract lists on create although the server's own value always wins: only its type is checked. */

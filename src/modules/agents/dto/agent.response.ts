@@ -6,14 +6,8 @@ import {
   TimestampField,
   UrlField,
 } from '../../../platform/http/fields.js';
-import {
-  AGENT_PROVIDERS,
-  AGENT_TYPES,
-  type AgentProvider,
-  type AgentType,
-  PROMPT_TYPES,
-  type PromptType,
-} from '../agent.entity.js';
+import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
+import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';
 
 /** An agent as it is answered; every field is always there (contract, "Agent"). */

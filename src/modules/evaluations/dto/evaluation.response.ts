@@ -1,4 +1,6 @@
+import type { Check, Criterion, ScriptStep } from '../../../../libs/evaluation-definition/index.js';
 import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+import { AuthoredField } from '../definition/authored-fields.js';
 
 /** A test scenario as it is answered (contract, "Evaluation"). */
 export class Evaluation {
@@ -42,4 +44,28 @@ export class Evaluation {
     maxLength: MAX_LENGTH.identifier,
   })
   vendorCallPhoneNumber: string;
+
+  @AuthoredField('key', 'answered')
+  key: string | null;
+
+  @AuthoredField('critical', 'answered')
+  critical: boolean;
+
+  @AuthoredField('tags', 'answered')
+  tags: readonly string[];
+
+  @AuthoredField('script', 'answered')
+  script: readonly ScriptStep[];
+
+  @AuthoredField('checks', 'answered')
+  checks: readonly Check[];
+
+  @AuthoredField('criteria', 'answered')
+  criteria: readonly Criterion[];
+
+  @AuthoredField('maxTurns', 'answered')
+  maxTurns: number;
+
+  @AuthoredField('maxDurationSeconds', 'answered')
+  maxDurationSeconds: number;
 }

@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import type { Caller } from '../../platform/access/caller.js';
+import { own } from '../../platform/access/ownership.js';
+import { Database } from '../../platform/database/database.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { readPage } from '../../platform/database/page-query.js';
+import { conflict } from '../../platform/errors/domain-error.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeysService } from './api-keys.service.js';
+import type { ApiKey, CreateApiKeyRequest, NewApiKey } from './dto/api-key.dtos.js';
+
+const LIST = {
+  name: 'api_keys_page',
+  columns: `k.id, k.name, k.role, k.prefix, k.last_used_at AS "lastUsedAt", k.expires_at AS "expiresAt",
+    k.created_at AS "createdAt", k.created_by_user_id AS "createdByUserId"`,
+  from: 'api_keys k',
+  where: 'k.workspace_id = $1 AND k.revoked_at IS NULL',
+};
+
+/** The API keys of a workspace, as its admins manage them over HTTP. */
+@Injectable()
+export class ApiKeySettingsService {
+  constructor(
+    private readonly database: Database,
+    private readonly apiKeys: ApiKeysService,
+    private readonly workspaces: WorkspacesService,
+  ) {}
+
+  /** The new key speaks for the user who makes it. */
+  async create(caller: Caller, input: CreateApiKeyRequest): Promise<NewApiKey> {
+    const { apiKey, value } = await this.apiKeys.create({
+      workspaceId: caller.workspaceId,
+      userId: caller.userId,
+      name: input.name,
+      role: input.role ?? 'EDITOR',
+      expiresAt: input.expiresAt == null ? null : new Date(input.expiresAt),
+    });
+    return { ...toResponse(apiKey), key: value };
+  }
+
+  async list(caller: Caller, query: PageRequest): Promise<Page<ApiKey>> {
+    const { page, limit, offset } = window(query);
+    const { rows, total } = await readPage<ApiKeyEntity>(this.database, LIST, [caller.workspaceId], { limit, offset });
+    return { items: rows.map(toResponse), total, page, limit };
+  }
+
+  /**
+   * @throws DomainError NOT_FOUND, FORBIDDEN for another workspace's key, CONFLICT for the last ADMIN key: without one
+   *   nobody could make another
+   */
+  async revoke(caller: Caller, id: string): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const where = { id: uuidOrNotFound(id), revokedAt: IsNull() };
+      const key = own(caller, await manager.findOneBy(ApiKeyEntity, where));
+      // Of two admins who revoke each other's key at the same moment, the second must see what the first did.
+      await this.workspaces.lock(caller.workspaceId);
+      if (key.role === 'ADMIN' && !(await this.hasOtherAdminKey(key))) {
+        throw conflict('The last ADMIN key of a workspace cannot be revoked');
+      }
+      await this.apiKeys.revoke(key.id);
+    });
+  }
+
+  private async hasOtherAdminKey({ id, workspaceId }: ApiKeyEntity): Promise<boolean> {
+    return this.database.manager
+      .createQueryBuilder(ApiKeyEntity, 'k')
+      .where(`k.workspaceId = :workspaceId AND k.id <> :id AND k.role = 'ADMIN' AND k.revokedAt IS NULL`, {
+        workspaceId,
+        id,
+      })
+      .andWhere('(k.expiresAt IS NULL OR k.expiresAt > now())')
+      .getExists();
+  }
+}
+
+function toResponse(key: ApiKeyEntity): ApiKey {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    prefix: key.prefix,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    createdAt: key.createdAt.toISOString(),
+    createdByUserId: key.createdByUserId,
+  };
+}

@@ -1,0 +1,47 @@
+import {
+  CHECK_DEFINITIONS,
+  definitions,
+  exampleOf,
+  FIELD_NAMES,
+  type FieldName,
+  fields,
+  type JsonSchema,
+} from '../../../../libs/evaluation-definition/index.js';
+import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
+
+/** The schema as the OpenAPI document writes it: parts are components, and only it knows no words for editors. */
+function forOpenApi<T>(node: T): T {
+  if (Array.isArray(node)) return node.map(forOpenApi) as T;
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).flatMap(([name, value]): [string, unknown][] => {
+    if (name === 'patternErrorMessage') return [];
+    if (name === '$ref') return [[name, componentOf(String(value).split('/').at(-1) ?? '')]];
+    return [[name, forOpenApi(value as unknown)]];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+const componentOf = (part: string): string => `#/components/schemas/${part}`;
+
+const { Check: check, ...parts } = forOpenApi(definitions);
+const mapping = Object.fromEntries(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [type, componentOf(part)]));
+nameSchemas({ ...parts, Check: { ...check, discriminator: { propertyName: 'type', mapping } } });
+
+/** How a class shows a field: as one that must be sent, as one that may be left out, or as one that is always there. */
+type Presence = 'required' | 'optional' | 'changeable' | 'answered';
+
+/** Documents a field of an evaluation by the JSON Schema that it is validated with. */
+export function AuthoredField(name: FieldName, presence: Presence): PropertyDecorator {
+  const { default: initially, ...schema }: JsonSchema = forOpenApi(fields[name]);
+  return SchemaField(
+    {
+      ...schema,
+      ...(name === 'key' && { nullable: true }),
+      ...(presence === 'optional' && initially !== undefined && { default: initially }),
+    },
+    presence === 'required' || presence === 'answered',
+  );
+}
+
+/** An example of each field. */
+export const example = exampleOf(FIELD_NAMES);

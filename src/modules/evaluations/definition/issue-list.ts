@@ -1,0 +1,39 @@
+import { DomainError } from '../../../platform/errors/domain-error.js';
+
+/** So many are listed; the rest is only counted. A file can hold a million faults. */
+const MAX_LISTED = 1_000;
+/** With so many, the rest is not looked at any more. */
+const MAX_COUNTED = 20_000;
+
+/** The faults of what was sent. */
+export class IssueList {
+  private readonly listed: string[] = [];
+  private count = 0;
+
+  add(issue: string): void {
+    this.count += 1;
+    if (this.listed.length < MAX_LISTED) this.listed.push(issue);
+  }
+
+  addAll(issues: readonly string[]): this {
+    for (const issue of issues) this.add(issue);
+    return this;
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  get isFull(): boolean {
+    return this.count >= MAX_COUNTED;
+  }
+
+  /** @throws DomainError BAD_REQUEST, unless there is none */
+  throwIfAny(): void {
+    if (this.isEmpty) return;
+    const more = this.count - this.listed.length;
+    const issues =
+      more > 0 ? [...this.listed, `body has ${this.isFull ? 'more than ' : ''}${more} further faults`] : this.listed;
+    throw new DomainError('BAD_REQUEST', undefined, issues);
+  }
+}

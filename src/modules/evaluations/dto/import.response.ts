@@ -1,0 +1,40 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { BooleanField, EnumField, IntegerField, MAX_LENGTH, StringField } from '../../../platform/http/fields.js';
+
+export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
+export type ImportAction = (typeof IMPORT_ACTIONS)[number];
+
+export class ImportedEvaluation {
+  @StringField({ description: 'Key of the item', example: 'table-for-four', maxLength: MAX_LENGTH.identifier })
+  key: string;
+
+  @StringField({
+    description: 'Identifier of the evaluation; null for one that a dry run did not create',
+    example: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',
+    format: 'uuid',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+  })
+  id: string | null;
+
+  @EnumField(IMPORT_ACTIONS, { description: 'What became of it, or would', example: 'created' })
+  action: ImportAction;
+}
+
+/** What an import did, or would do. */
+export class ImportResult {
+  @BooleanField({ description: 'Whether nothing was written', example: false })
+  dryRun: boolean;
+
+  @IntegerField({ description: 'Evaluations that the agent did not have', example: 1, minimum: 0 })
+  created: number;
+
+  @IntegerField({ description: 'Evaluations that differed', example: 0, minimum: 0 })
+  updated: number;
+
+  @IntegerField({ description: 'Evaluations that were the same', example: 0, minimum: 0 })
+  unchanged: number;
+
+  @ApiProperty({ type: [ImportedEvaluation], description: 'One entry per item of the file, in its order' })
+  items: ImportedEvaluation[];
+}

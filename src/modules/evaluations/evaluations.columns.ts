@@ -1,0 +1,7 @@
+/** The columns of an evaluation, as `e`, under the names of the entity's properties. */
+export const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "agentId", e.personality_id AS "personalityId",
+  e.created_by_user_id AS "createdByUserId", e.name, e.scenario_text AS "scenarioText",
+  e.general_instructions AS "generalInstructions", e.vendor_call_phone_number AS "vendorCallPhoneNumber",
+  e.key, e.critical, e.tags, e.script, e.checks, e.criteria, e.max_turns AS "maxTurns",
+  e.max_duration_seconds AS "maxDurationSeconds",
+  e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.deleted_at AS "deletedAt"`;

@@ -1,0 +1,124 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { FIELD_NAMES, type FieldName, fields, shownName } from '../../../../libs/evaluation-definition/index.js';
+import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
+import type { FileItem } from './file-item.js';
+import { csvLines } from './csv-lines.js';
+import { MAX_ITEMS } from './media-types.js';
+import { escapeFormula, unescapeFormula } from './formula.js';
+
+const NEEDED: readonly FieldName[] = ['key', 'name', 'scenarioText', 'personalityId'];
+const TAG_SEPARATOR = ';';
+
+/** A record and the line on which it begins. */
+interface Line {
+  readonly cells: string[];
+  readonly number: number;
+}
+
+/**
+ * A table with a header row: a column per field, JSON in the cells of `script`, `checks` and `criteria`, tags separated
+ * by semicolons. An empty cell is the empty text or, where there is none, the field's default.
+ * @throws DomainError BAD_REQUEST
+ */
+export function readCsv(text: string): FileItem[] {
+  const [header, ...lines] = readLines(text);
+  if (!header) throw invalidInput('line 1: a header row with the names of the fields is missing');
+  const columns = header.cells.map(unescapeFormula);
+  const faults = headerFaults(columns);
+  if (faults.length > 0) throw new DomainError('BAD_REQUEST', undefined, faults);
+  return lines.map((line) => itemOf(line, columns as FieldName[]));
+}
+
+function readLines(text: string): Line[] {
+  // The header row, and one more than are allowed.
+  const most = MAX_ITEMS + 2;
+  const { starts, tooWide } = csvLines(text, most);
+  if (tooWide !== undefined) throw invalidInput(`line ${tooWide}: the line has too many cells`);
+  try {
+    const records = parse(text, {
+      relax_column_count: true,
+      skip_empty_lines: true,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      to: most,
+    });
+    return records.map((cells, index) => ({ cells, number: starts[index] ?? 0 }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const [reason] = error.message.split(/ at line \d+|[\r\n]/);
+    const record: unknown = error['records'];
+    const line = starts[typeof record === 'number' ? record : 0] ?? 1;
+    throw invalidInput(`line ${line}: body must be valid CSV: ${reason ?? ''}`);
+  }
+}
+
+function headerFaults(columns: readonly string[]): string[] {
+  const known: readonly string[] = FIELD_NAMES;
+  return [
+    ...columns.filter((name) => !known.includes(name)).map((name) => `line 1: ${shownName(name)} is not a known field`),
+    ...columns
+      .filter((name, index) => columns.indexOf(name) !== index)
+      .map((name) => `line 1: ${shownName(name)} is there twice`),
+    ...NEEDED.filter((name) => !columns.includes(name)).map((name) => `line 1: ${name} is missing`),
+  ];
+}
+
+function itemOf({ cells, number }: Line, columns: readonly FieldName[]): FileItem {
+  const value: Partial<Record<FieldName, unknown>> = {};
+  const faults: string[] = [];
+  if (cells.length !== columns.length) {
+    faults.push(`the line has ${cells.length} cells, the header row ${columns.length}`);
+  }
+  columns.forEach((name, index) => {
+    const cell = unescapeFormula(cells[index] ?? '');
+    const read = readCell(name, cell);
+    if (read.fault !== undefined) faults.push(`${name} ${read.fault}`);
+    else if (read.value !== undefined) value[name] = read.value;
+  });
+  return { value, place: `line ${number}`, separator: ': ', faults };
+}
+
+function readCell(name: FieldName, cell: string): { value?: unknown; fault?: string } {
+  const { type } = fields[name];
+  if (type === 'string') return { value: cell };
+  if (cell === '') return {};
+  if (name === 'tags') return { value: cell.split(TAG_SEPARATOR) };
+  switch (type) {
+    case 'boolean':
+      // Spreadsheets write TRUE.
+      return /^(true|false)$/i.test(cell)
+        ? { value: cell.toLowerCase() === 'true' }
+        : { fault: 'must be true or false' };
+    case 'integer':
+      return /^-?\d{1,15}$/.test(cell) ? { value: Number(cell) } : { fault: 'must be a whole number' };
+    case 'array':
+      return readJsonCell(cell);
+  }
+}
+
+function readJsonCell(cell: string): { value?: unknown; fault?: string } {
+  try {
+    return { value: JSON.parse(cell) as unknown };
+  } catch {
+    return { fault: 'must be valid JSON' };
+  }
+}
+
+export const writeCsv = {
+  head: row(FIELD_NAMES),
+  item: (item: Readonly<Record<FieldName, unknown>>): string =>
+    row(FIELD_NAMES.map((name) => cellOf(name, item[name]))),
+  tail: (): string => '',
+};
+
+/** One line. A lone carriage return ends a line for some readers, so it is quoted too. */
+function row(cells: readonly string[]): string {
+  return stringify([cells.map(escapeFormula)], { quoted_match: /[\r\n]|^\s|\s$|^\uFEFF/, record_delimiter: '\n' });
+}
+
+function cellOf(name: FieldName, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (name === 'tags') return (value as readonly string[]).join(TAG_SEPARATOR);
+  if (Array.isArray(value)) return value.length === 0 ? '' : JSON.stringify(value);
+  return String(value);
+}

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { CurrentCaller } from '../../../platform/access/access.decorators.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { FileBody, type TextBody } from '../../../platform/http/text-body.js';
+import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { ExportQuery, ImportQuery } from '../dto/evaluation.requests.js';
+import { ImportResult } from '../dto/import.response.js';
+import { ExportService } from './export.service.js';
+import { exportContent, importContent } from './file-examples.js';
+import { ImportService } from './import.service.js';
+import { CONTENT_TYPE_OF, MAX_FILE_SIZE } from './media-types.js';
+
+const tag = 'Evaluations';
+const path = { agentId: 'Identifier of the agent' };
+
+@Controller('agents/:agentId/evaluations')
+export class ExchangeController {
+  constructor(
+    private readonly importer: ImportService,
+    private readonly exporter: ExportService,
+  ) {}
+
+  @Operation({
+    summary: 'Import evaluations',
+    description:
+      'Creates or replaces an evaluation per item, matched by `key`, all or none of them. Evaluations that the file does not name stay. Every fault is reported with its item, or its line in CSV.',
+    tag,
+    access: 'EDITOR',
+    path,
+    query: true,
+    file: { limit: MAX_FILE_SIZE, content: importContent },
+    answer: { shape: 'data', type: ImportResult, message: 'Evaluations imported successfully' },
+    errors: ['CONFLICT', 'UNPROCESSABLE_CONTENT'],
+  })
+  @Post('import')
+  importEvaluations(
+    @CurrentCaller() caller: Caller,
+    @Param('agentId') agentId: string,
+    @Query() { dryRun }: ImportQuery,
+    @FileBody() file: TextBody,
+  ): Promise<ImportResult> {
+    return this.importer.import(caller, agentId, file, dryRun === 'true');
+  }
+
+  @Operation({
+    summary: 'Export evaluations',
+    description: 'All evaluations of the agent, oldest first, as the file that import takes back without change.',
+    tag,
+    access: 'VIEWER',
+    path,
+    query: true,
+    answer: { shape: 'file', message: 'The file', content: exportContent },
+  })
+  @Get('export')
+  async exportEvaluations(
+    @CurrentCaller() caller: Caller,
+    @Param('agentId') agentId: string,
+    @Query() { format = 'json' }: ExportQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile> {
+    const parts = await this.exporter.export(caller, agentId, format);
+    // No object mode: parts are counted in bytes, so that no more is read than the client takes.
+    const stream = Readable.from(parts, { objectMode: false });
+    const file = new StreamableFile(stream, {
+      type: CONTENT_TYPE_OF[format],
+      disposition: `attachment; filename="evaluations-${agentId}.${format}"`,
+    });
+    // The file has begun: it can only be cut off, so that nobody takes a part for the whole.
+    return file
+      .setErrorHandler((error) => {
+        response.req.log.error({ err: error }, 'Export broke off');
+        response.destroy();
+      })
+      .setErrorLogger(() => undefined);
+  }
+}

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { parse } from 'csv-parse/sync';
+import { csvLines } from './csv-lines.js';
+import { escapeFormula, unescapeFormula } from './formula.js';
+import { jsonFaultPosition } from './json-position.js';
+import { sequentialIds } from './sequential-ids.js';
+
+describe('escapeFormula', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '\n', '＝', 'a')).map((parts) => parts.join('')),
+  );
+
+  it('is undone exactly, and leaves no cell that begins a formula', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(unescapeFormula(escapeFormula(value))).toBe(value);
+        expect(escapeFormula(value)).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('leaves an apostrophe of people alone', () => {
+    expect(unescapeFormula("'tis")).toBe("'tis");
+    expect(unescapeFormula("'")).toBe("'");
+  });
+});
+
+describe('csvLines', () => {
+  it('finds the records that the parser finds, on the lines where they begin', () => {
+    const cell = fc
+      .array(fc.constantFrom('a', 'b ', '\n', '\r', '\r\n', '"', ',', ' '), { maxLength: 4 })
+      .map((parts) => parts.join(''));
+    const quoted = cell.map((value) => `"${value.replaceAll('"', '""')}"`);
+    const line = fc.oneof(
+      fc.constant(''),
+      fc
+        .array(fc.oneof(quoted, fc.constantFrom('x', '')), { minLength: 2, maxLength: 3 })
+        .map((cells) => cells.join(',')),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')), { maxLength: 6 }), (lines) => {
+        const text = lines.map(([content, end]) => content + end).join('');
+        const records = parse(text, {
+          relax_column_count: true,
+          skip_empty_lines: true,
+          record_delimiter: ['\r\n', '\n', '\r'],
+        });
+        const { starts } = csvLines(text, 100);
+        expect(starts).toHaveLength(records.length);
+        const all = text.split(/\r\n|\n|\r/);
+        starts.forEach((start) => expect(all[start - 1]).not.toBe(''));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('stops at a line without end', () => {
+    expect(csvLines(`a,b\n${','.repeat(1_000)}`, 10)).toEqual({ starts: [1], tooWide: 2 });
+  });
+});
+
+describe('jsonFaultPosition', () => {
+  it('is the end of the longest beginning that can still become JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (text, at) => {
+        const cut = at % text.length;
+        // A control character can stand nowhere in JSON.
+        const broken = `${text.slice(0, cut)}\u0001${text.slice(cut)}`;
+        const { line, column } = jsonFaultPosition(broken);
+        const position = broken
+          .split('\n')
+          .slice(0, line - 1)
+          .reduce((sum, part) => sum + part.length + 1, column - 1);
+        expect(position).toBeLessThanOrEqual(cut);
+        // Inside a text, a number or a word the position is where that begins.
+        expect(broken.slice(position, cut)).toMatch(/^("[^]*|-?[\d.eE+-]*|\w*)$/);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('sequentialIds', () => {
+  it('gives out distinct UUIDs of version 7 in their order', () => {
+    const ids = sequentialIds(70_000);
+    expect(new Set(ids).size).toBe(70_000);
+    expect([...ids].sort()).toEqual(ids);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CHECK_DEFINITIONS, inputFaults } from '../../../../libs/evaluation-definition/index.js';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import { readFile } from './file.js';
+
+const GUIDE = readFileSync(path.resolve(__dirname, '../../../../docs/guides/evaluations.md'), 'utf8');
+
+/** The examples of the guide: whole files, or parts of one evaluation. */
+const blocks = [...GUIDE.matchAll(/^```(yaml|csv)\n([^]*?)^```/gm)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+  title: text.slice(0, 60),
+}));
+const isFile = ({ language, text }: (typeof blocks)[number]) =>
+  language === 'csv' || /^- /m.test(text.replace(/^\w+:\n[^]*/, ''));
+const needed = {
+  name: 'Example',
+  scenarioText: 'Example',
+  personalityId: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
+};
+
+describe('the guide to evaluations', () => {
+  it.each(blocks.filter(isFile))('has a whole file that import takes: $title', ({ language, text }) => {
+    const items = readFile({ mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text });
+    expect(items.length).toBeGreaterThan(0);
+    for (const { value, faults } of items) expect([...faults, ...inputFaults('file', value)]).toEqual([]);
+  });
+
+  it.each(blocks.filter((block) => !isFile(block)))('has a part of an evaluation that is taken: $title', ({ text }) => {
+    const part = load(text, { schema: CORE_SCHEMA }) as object;
+    expect(Object.keys(part)).toHaveLength(1);
+    expect(inputFaults('new', { ...needed, ...part })).toEqual([]);
+  });
+
+  it('has an example of every type of check', () => {
+    const shown = blocks.filter((block) => !isFile(block)).flatMap(({ text }) => text.match(/(?<=type: )\w+/g) ?? []);
+    expect([...new Set(shown)].sort()).toEqual(Object.keys(CHECK_DEFINITIONS).sort());
+  });
+
+  it('has both kinds of example', () => {
+    expect(blocks.filter(isFile).length).toBeGreaterThanOrEqual(3);
+    expect(blocks.filter((block) => !isFile(block)).length).toBeGreaterThanOrEqual(10);
+  });
+});

@@ -1,0 +1,179 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  authored,
+  type EvaluationInput,
+  findFaults,
+  type Reading,
+  sentence,
+  SizeExceeded,
+  startReading,
+} from '../../../../libs/evaluation-definition/index.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Database } from '../../../platform/database/database.js';
+import { DomainError, forbidden } from '../../../platform/errors/domain-error.js';
+import { AgentsService } from '../../agents/agents.service.js';
+import { PersonalitiesService } from '../../personalities/personalities.service.js';
+import { IssueList } from '../definition/issue-list.js';
+import type { ImportAction, ImportedEvaluation, ImportResult } from '../dto/import.response.js';
+import { keyIsFree } from '../evaluations.service.js';
+import { type Content, ExchangeRepository, type Match } from './exchange.repository.js';
+import { type EvaluationFile, readFile } from './file.js';
+import type { FileItem } from './file-item.js';
+import { MAX_FILE_SIZE } from './media-types.js';
+import { sequentialIds } from './sequential-ids.js';
+
+/** How long the items of a file are looked at before other requests have their turn, in milliseconds. */
+const SLICE_MS = 20;
+/** Characters and values that the items of a file may come to: what fits it without aliases always does. */
+const MAX_UNFOLDED_SIZE = 2 * MAX_FILE_SIZE;
+
+/** An item without faults of its own, and where it stands. */
+interface SoundItem {
+  readonly item: FileItem;
+  readonly input: EvaluationInput & { readonly key: string };
+}
+
+/** What an import does with an item. */
+interface Plan {
+  readonly content: Content;
+  readonly action: ImportAction;
+}
+
+/** Makes an agent's evaluations those of a file: all of them or, when anything is wrong, none. */
+@Injectable()
+export class ImportService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: ExchangeRepository,
+    private readonly agents: AgentsService,
+    private readonly personalities: PersonalitiesService,
+  ) {}
+
+  /**
+   * Creates or replaces an evaluation per item, matched by key; evaluations that the file does not name stay.
+   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent, BAD_REQUEST with every fault, FORBIDDEN for a personality
+   *   of another workspace
+   */
+  async import(caller: Caller, agentId: string, file: EvaluationFile, dryRun: boolean): Promise<ImportResult> {
+    const items = readFile(file);
+    const { id } = await this.agents.describe(caller, agentId);
+    const issues = new IssueList();
+    const sound = await findSoundItems(items, issues);
+    return this.database.transaction(async () => {
+      // Locked, so that imports of one agent come one after the other and nobody takes a key in between.
+      const lock = issues.isEmpty && !dryRun;
+      const { phoneNumber } = await this.agents.describe(caller, id, { lock });
+      const keys = sound.map(({ input }) => input.key);
+      const matches = await this.repository.match(id, keys);
+      await this.requirePersonalities(caller, sound, matches, issues);
+      const plans = await this.plan(sound, matches, phoneNumber ?? '');
+      if (!dryRun) await this.carryOut(caller, id, plans);
+      return resultOf(plans, keys, dryRun);
+    });
+  }
+
+  /** One that was deleted may stay where it is, but not be chosen anew. */
+  private async requirePersonalities(
+    caller: Caller,
+    sound: readonly SoundItem[],
+    matches: ReadonlyMap<string, Match>,
+    issues: IssueList,
+  ): Promise<void> {
+    const chosen = sound.filter(({ input }) => matches.get(input.key)?.personalityId !== idOf(input));
+    const ids = [...new Set(chosen.map(({ input }) => idOf(input)))];
+    const { unknown, foreign } = await this.personalities.unusable(caller, ids);
+    for (const { item, input } of chosen) {
+      if (unknown.has(idOf(input))) issues.add(issueOf(item, 'personalityId names no personality'));
+    }
+    issues.throwIfAny();
+    if (foreign.size > 0) throw forbidden();
+  }
+
+  private async plan(
+    sound: readonly SoundItem[],
+    matches: ReadonlyMap<string, Match>,
+    phoneNumber: string,
+  ): Promise<Plan[]> {
+    const newIds = sequentialIds(sound.length);
+    const contents = sound.map(({ input }, index): Content => {
+      const id = matches.get(input.key)?.id ?? newIds[index] ?? '';
+      return { id, ...authored(input, phoneNumber) };
+    });
+    const existing = new Set([...matches.values()].map(({ id }) => id));
+    const changed = await this.repository.changed(contents.filter(({ id }) => existing.has(id)));
+    return contents.map((content) => {
+      if (!existing.has(content.id)) return { content, action: 'created' };
+      return { content, action: changed.has(content.id) ? 'updated' : 'unchanged' };
+    });
+  }
+
+  private async carryOut(caller: Caller, agentId: string, plans: readonly Plan[]): Promise<void> {
+    const { workspaceId, userId } = caller;
+    // First those that exist: a delete too takes an evaluation before the agent's count of them.
+    await this.repository.update(contentsOf(plans, 'updated'));
+    await keyIsFree(() => this.repository.insert(contentsOf(plans, 'created'), { workspaceId, agentId, userId }));
+  }
+}
+
+/** Looks at every item, for all its faults. Gives other requests their turn: a large file takes seconds. */
+async function findSoundItems(items: readonly FileItem[], issues: IssueList): Promise<SoundItem[]> {
+  const reading = startReading(MAX_UNFOLDED_SIZE);
+  const sound: SoundItem[] = [];
+  const placeOf = new Map<unknown, string>();
+  let sliceEnd = performance.now() + SLICE_MS;
+  for (const item of items) {
+    if (issues.isFull) break;
+    if (performance.now() > sliceEnd) {
+      await nextTurn();
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    const faults = faultsOf(item, reading);
+    const key = keyOf(item);
+    const earlier = key === undefined ? undefined : placeOf.get(key);
+    if (earlier !== undefined) faults.push(issueOf(item, `key is that of ${earlier} too`));
+    else if (key !== undefined) placeOf.set(key, item.place);
+    if (faults.length === 0) sound.push({ item, input: item.value as SoundItem['input'] });
+    else for (const fault of faults) issues.add(fault);
+  }
+  return sound;
+}
+
+function faultsOf(item: FileItem, reading: Reading): string[] {
+  try {
+    const found = findFaults('file', item.value, reading);
+    // A field whose cell was not readable is missing from the value, which is no further fault.
+    return [
+      ...item.faults.map((fault) => issueOf(item, fault)),
+      ...found.map((fault) =>
+        fault.path.length === 0 ? `${item.place} ${fault.text}` : issueOf(item, sentence(fault)),
+      ),
+    ];
+  } catch (error) {
+    if (!(error instanceof SizeExceeded)) throw error;
+    throw new DomainError('PAYLOAD_TOO_LARGE', undefined, [
+      'body must be at most 20 MiB once its aliases are resolved',
+    ]);
+  }
+}
+
+const issueOf = ({ place, separator }: FileItem, fault: string): string => `${place}${separator}${fault}`;
+
+function keyOf({ value }: FileItem): string | undefined {
+  const key = typeof value === 'object' && value !== null ? (value as { key?: unknown }).key : undefined;
+  return typeof key === 'string' ? key : undefined;
+}
+
+const idOf = ({ personalityId }: EvaluationInput): string => personalityId.toLowerCase();
+
+const contentsOf = (plans: readonly Plan[], action: ImportAction): Content[] =>
+  plans.filter((plan) => plan.action === action).map(({ content }) => content);
+
+function resultOf(plans: readonly Plan[], keys: readonly string[], dryRun: boolean): ImportResult {
+  const items = plans.map(({ content, action }, index): ImportedEvaluation => {
+    const isThere = action !== 'created' || !dryRun;
+    return { key: keys[index] ?? '', id: isThere ? content.id : null, action };
+  });
+  const count = (action: ImportAction) => items.filter((item) => item.action === action).length;
+  return { dryRun, created: count('created'), updated: count('updated'), unchanged: count('unchanged'), items };
+}

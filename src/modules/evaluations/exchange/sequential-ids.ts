@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * Identifiers that sort in the order in which they are given out (UUID version 7, RFC 9562 with a counter): rows that
+ * are written at one moment keep the order of their file.
+ * @param count at most 2^20
+ */
+export function sequentialIds(count: number): string[] {
+  const now = Date.now();
+  return Array.from({ length: count }, (_, index) => {
+    const bytes = randomBytes(16);
+    bytes.writeUIntBE(now, 0, 6);
+    bytes[6] = 0x70 | (index >> 16);
+    bytes[7] = (index >> 8) & 0xff;
+    bytes[8] = 0x80;
+    bytes[9] = index & 0xff;
+    const hex = bytes.toString('hex');
+    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  });
+}

@@ -1,0 +1,38 @@
+import { CORE_SCHEMA, dump, load, YAMLException } from 'js-yaml';
+import { invalidInput } from '../../../platform/errors/domain-error.js';
+import type { FileItem } from './file-item.js';
+import { listItems } from './json-file.js';
+
+/** Deeper than any evaluation; the reader recurses. */
+const MAX_DEPTH = 50;
+/** Far more than files written by people have; how much they stand for is counted when the items are looked at. */
+const MAX_ALIASES = 10_000;
+
+/** A line of its own, even inside a text: there it would have to be indented. */
+const DOCUMENT_START = /^---(?=\s|$)/gm;
+
+/**
+ * YAML 1.2 with its core schema: no tags that make anything but JSON's values, no key twice in one mapping.
+ * @throws DomainError BAD_REQUEST
+ */
+export function readYaml(text: string): FileItem[] {
+  // Refused before a million of them are read.
+  if ((text.match(DOCUMENT_START)?.length ?? 0) > 1) throw invalidInput('body must hold one YAML document');
+  let value: unknown;
+  try {
+    value = load(text, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const { reason, mark } = error;
+    const place = mark ? ` at line ${mark.line + 1}, column ${mark.column + 1}` : '';
+    throw invalidInput(`body must be valid YAML: ${reason}${place}`);
+  }
+  return listItems(value);
+}
+
+export const writeYaml = {
+  head: '',
+  item: (item: object, isFirst: boolean): string =>
+    `${isFirst ? '' : '\n'}${dump([item], { noRefs: true, lineWidth: -1 })}`,
+  tail: (isEmpty: boolean): string => (isEmpty ? '[]\n' : ''),
+};

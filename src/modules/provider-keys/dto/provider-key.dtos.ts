@@ -1,0 +1,21 @@
+import { EnumField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
+
+/** That a provider has a default key; the key itself is never answered. */
+export class ProviderKey {
+  @EnumField(AGENT_PROVIDERS, { description: 'Provider whose agents may use it', example: 'AGENT_PROVIDER_1' })
+  provider: AgentProvider;
+
+  @TimestampField({ description: 'When it was last set' })
+  updatedAt: string;
+}
+
+export class PutProviderKeyRequest {
+  @StringField({
+    description: 'Credential for the provider account',
+    example: 'provider-key-1',
+    minLength: 1,
+    maxLength: MAX_LENGTH.credential,
+  })
+  apiKey: string;
+}

@@ -1,0 +1,36 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateIf } from 'class-validator';
+import { checked } from '../../../platform/http/fields.js';
+import { WEBHOOK_EVENT_TYPES } from '../webhook-event.js';
+
+/** One or more types of events, each once. */
+export function EventTypesField({ optional = false }: { optional?: boolean } = {}): PropertyDecorator {
+  const fault = (value: unknown): string | undefined => {
+    if (!Array.isArray(value)) return 'must be an array';
+    if (value.length === 0) return 'must name at least one type of event';
+    const known: readonly unknown[] = WEBHOOK_EVENT_TYPES;
+    if (!value.every((type) => known.includes(type))) return `must hold only ${WEBHOOK_EVENT_TYPES.join(', ')}`;
+    return new Set(value).size < value.length ? 'must not name a type of event twice' : undefined;
+  };
+  return applyDecorators(
+    ApiProperty({
+      description: 'Types of events that are sent',
+      type: 'array',
+      items: { type: 'string', enum: [...WEBHOOK_EVENT_TYPES] },
+      minItems: 1,
+      uniqueItems: true,
+      required: !optional,
+      example: ['run.completed', 'run.failed'],
+    }),
+    checked('eventTypes', fault),
+    ...(optional ? [ValidateIf((_, value) => value !== undefined)] : []),
+  );
+}
+
+/** What each field of an endpoint means, said once for request and response. */
+export const webhookFields = {
+  url: { description: 'Address that gets the events, by POST', example: 'https://example.com/hooks/voice-tests' },
+  description: { description: 'Note for people', example: 'Team channel', maxLength: 255, nullable: true },
+  enabled: { description: 'Whether events are sent', example: true },
+} as const;

@@ -1,0 +1,27 @@
+import { PartialType } from '@nestjs/swagger';
+import { BooleanField, EnumField, StringField, UrlField } from '../../../platform/http/fields.js';
+import { PageQuery } from '../../../platform/http/pagination.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook-delivery.entity.js';
+import type { WebhookEventType } from '../webhook-event.js';
+import { EventTypesField, webhookFields } from './webhook.fields.js';
+
+export class CreateWebhookRequest {
+  @UrlField(webhookFields.url)
+  url: string;
+
+  @EventTypesField()
+  events: WebhookEventType[];
+
+  @StringField({ ...webhookFields.description, optional: true })
+  description?: string | null;
+
+  @BooleanField({ ...webhookFields.enabled, optional: true, default: true })
+  enabled?: boolean;
+}
+
+export class UpdateWebhookRequest extends PartialType(CreateWebhookRequest, { skipNullProperties: false }) {}
+
+export class ListDeliveriesQuery extends PageQuery {
+  @EnumField(DELIVERY_STATUSES, { description: 'Only deliveries in this state', optional: true })
+  status?: DeliveryStatus;
+}

@@ -1,0 +1,88 @@
+import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+
+export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One attempt, as it is stored and answered. */
+export interface DeliveryAttempt {
+  readonly time: string;
+  /** Null when no complete answer came. */
+  readonly responseStatus: number | null;
+  readonly durationMs: number;
+  /** Null when it succeeded. */
+  readonly error: string | null;
+}
+
+/** An event on its way to one receiver: an endpoint of the workspace, or the address of an agent. */
+@Entity('webhook_deliveries')
+@Index('webhook_deliveries_list_idx', ['endpointId', 'createdAt', 'id'])
+@Index('webhook_deliveries_parked_idx', ['targetId', 'nextAttemptAt'], { where: 'is_parked' })
+@Check('webhook_deliveries_status_check', `status IN ('PENDING', 'DELIVERED', 'FAILED')`)
+@Check(
+  'webhook_deliveries_target_check',
+  'num_nonnulls(endpoint_id, agent_id) = 1 AND target_id = coalesce(endpoint_id, agent_id)',
+)
+@Check('webhook_deliveries_pending_check', `(status = 'PENDING') = (next_attempt_at IS NOT NULL)`)
+export class WebhookDeliveryEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_deliveries_pkey' })
+  id: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'webhook_deliveries_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @ForeignKey('WebhookEventEntity', { name: 'webhook_deliveries_event_id_fkey', onDelete: 'CASCADE' })
+  @Index('webhook_deliveries_event_id_idx')
+  @Column({ name: 'event_id', type: 'uuid' })
+  eventId: string;
+
+  @ForeignKey('WebhookEndpointEntity', { name: 'webhook_deliveries_endpoint_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'endpoint_id', type: 'uuid', nullable: true })
+  endpointId: string | null;
+
+  @ForeignKey('AgentEntity', { name: 'webhook_deliveries_agent_id_fkey' })
+  @Column({ name: 'agent_id', type: 'uuid', nullable: true })
+  agentId: string | null;
+
+  /** The endpoint or the agent: whose deliveries share a limit. */
+  @Index('webhook_deliveries_claimed_idx', { where: 'claimed_by IS NOT NULL' })
+  @Column({ name: 'target_id', type: 'uuid' })
+  targetId: string;
+
+  @Column({ type: 'text' })
+  status: DeliveryStatus;
+
+  /** Oldest first; the latest fifty. */
+  @Column({ type: 'jsonb' })
+  attempts: DeliveryAttempt[];
+
+  /** Attempts since it was sent or last redelivered: the place in the schedule. */
+  @Column({ type: 'integer' })
+  tries: number;
+
+  @Index('webhook_deliveries_due_idx', { where: `status = 'PENDING'` })
+  @Column({ name: 'next_attempt_at', type: 'timestamptz', precision: 3, nullable: true })
+  nextAttemptAt: Date | null;
+
+  /** Asked for by a person (test, redelivery): sent although the endpoint is disabled. */
+  @Column({ name: 'is_forced', type: 'boolean' })
+  isForced: boolean;
+
+  /** Due, but its receiver had as many deliveries as it may have at once; the end of one of those wakes it. */
+  @Column({ name: 'is_parked', type: 'boolean' })
+  isParked: boolean;
+
+  /** Process that is making an attempt; void once that process is dead. */
+  @Column({ name: 'claimed_by', type: 'uuid', nullable: true })
+  claimedBy: string | null;
+
+  /** Names the attempt under way, so that only its own outcome is recorded, once. */
+  @Column({ name: 'claim_id', type: 'uuid', nullable: true })
+  claimId: string | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt: Date;
+}

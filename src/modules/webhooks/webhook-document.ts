@@ -1,0 +1,144 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { WEBHOOK_EVENT_TYPES, type WebhookEventData, type WebhookEventType } from './webhook-event.js';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Schema = Schemas[string];
+
+const uuid = { type: 'string', format: 'uuid' } as const;
+const text = { type: 'string' } as const;
+const time = { type: 'string', format: 'date-time' } as const;
+const score = { type: 'number', minimum: 0, maximum: 100 } as const;
+
+const object = (properties: Record<string, Schema>, description?: string): Schema => ({
+  type: 'object',
+  ...(description !== undefined && { description }),
+  required: Object.keys(properties),
+  properties,
+});
+
+const ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
+const TIME = '2026-11-21T06:37:42.758Z';
+
+const run = object(
+  {
+    id: uuid,
+    name: text,
+    label: text,
+    agentId: uuid,
+    workspaceId: uuid,
+    userId: uuid,
+    createdAt: time,
+    updatedAt: time,
+    metrics: object({ status: text, score, totalCalls: { type: 'integer', minimum: 0 } }),
+  },
+  'The run with its metrics',
+);
+const exampleRun: WebhookEventData['run.completed']['run'] = {
+  id: ID,
+  name: 'Nightly',
+  label: 'READ',
+  agentId: ID,
+  workspaceId: ID,
+  userId: ID,
+  createdAt: TIME,
+  updatedAt: TIME,
+  metrics: { status: 'COMPLETED', score: 92.5, totalCalls: 12 },
+};
+
+interface Documented<Type extends WebhookEventType> {
+  readonly summary: string;
+  readonly data: Schema;
+  readonly example: WebhookEventData[Type];
+}
+
+/** Every type of event: when it is sent and what it carries. A type without an entry does not compile. */
+const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
+  'run.completed': {
+    summary: 'A run ended and its gate is met',
+    data: object({ run }),
+    example: { run: exampleRun },
+  },
+  'run.failed': {
+    summary: 'A run ended and its gate is not met, or it could not be carried out',
+    data: object({ run, reason: text }),
+    example: {
+      run: { ...exampleRun, metrics: { status: 'FAILED', score: 61.5, totalCalls: 12 } },
+      reason: 'The score 61.5 is below the minimum 80',
+    },
+  },
+  'agent.score_dropped': {
+    summary: "A run's score is below the workspace's threshold, and the agent's previous ended run was not",
+    data: object({
+      agentId: uuid,
+      agentName: { type: ['string', 'null'] as unknown as 'string' },
+      runId: uuid,
+      score,
+      previousScore: score,
+      scoreThreshold: score,
+    }),
+    example: {
+      agentId: ID,
+      agentName: 'Bella Vista reservations',
+      runId: ID,
+      score: 61.5,
+      previousScore: 92.5,
+      scoreThreshold: 80,
+    },
+  },
+  'evaluation.critical_failed': {
+    summary: 'A call of an evaluation marked critical ended failed',
+    data: object({ runId: uuid, evaluationId: uuid, callId: uuid, failedCriteria: { type: 'array', items: text } }),
+    example: { runId: ID, evaluationId: ID, callId: ID, failedCriteria: ['Confirms the number of guests'] },
+  },
+  'webhook.test': {
+    summary: 'Somebody tests the webhook',
+    data: object({ endpointId: uuid, message: text }),
+    example: { endpointId: ID, message: 'This is a test of the webhook' },
+  },
+};
+
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+const HEADERS = [
+  header('webhook-id', 'Identifier of the event, the same on every attempt', ID),
+  header('webhook-timestamp', 'When this attempt was made, in seconds since 1970', '1795243062'),
+  header(
+    'webhook-signature',
+    'One or more signatures, separated by spaces',
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  ),
+];
+
+/** The events for the `webhooks` part of the OpenAPI 3.1 document. */
+export function webhookDocument(): Record<string, object> {
+  return Object.fromEntries(
+    WEBHOOK_EVENT_TYPES.map((type) => {
+      const { summary, data, example } = EVENTS[type];
+      const body = object({ type: { type: 'string', enum: [type] }, timestamp: time, data });
+      const post = {
+        operationId: `webhook_${type.replace('.', '_')}`,
+        tags: ['Webhooks'],
+        summary,
+        description: `${summary}. Signed by the Standard Webhooks specification 1.0.0.`,
+        parameters: HEADERS,
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: body, example: { type, timestamp: TIME, data: example } } },
+        },
+        responses: {
+          '2XX': { description: 'Received' },
+          '410': { description: 'No more events are wanted: the webhook is disabled' },
+          default: { description: 'Sent again later' },
+        },
+      };
+      return [type, { post }];
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+
+/** Why the service itself disabled an endpoint: it answered 410, or it failed for five days. */
+export const DISABLED_REASONS = ['GONE', 'FAILING'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** An address of a workspace that gets events. */
+@Entity('webhook_endpoints')
+@Index('webhook_endpoints_list_idx', ['workspaceId', 'createdAt', 'id'])
+@Check('webhook_endpoints_events_check', 'cardinality(events) > 0')
+@Check('webhook_endpoints_disabled_reason_check', `disabled_reason IN ('GONE', 'FAILING')`)
+export class WebhookEndpointEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoints_pkey' })
+  id: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'webhook_endpoints_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @ForeignKey('UserEntity', { name: 'webhook_endpoints_created_by_user_id_fkey' })
+  @Column({ name: 'created_by_user_id', type: 'uuid' })
+  createdByUserId: string;
+
+  @Column({ type: 'text' })
+  url: string;
+
+  @Column({ type: 'text', nullable: true })
+  description: string | null;
+
+  @Column({ type: 'text', array: true })
+  events: string[];
+
+  @Column({ type: 'boolean' })
+  enabled: boolean;
+
+  @Column({ name: 'disabled_reason', type: 'text', nullable: true })
+  disabledReason: DisabledReason | null;
+
+  @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
+  disabledAt: Date | null;
+
+  /** First failed attempt since the last one that succeeded. */
+  @Column({ name: 'failing_since', type: 'timestamptz', precision: 3, nullable: true })
+  failingSince: Date | null;
+
+  /** Encrypted. */
+  @Column({ type: 'text' })
+  secret: string;
+
+  /** Encrypted; signs too until it expires. */
+  @Column({ name: 'previous_secret', type: 'text', nullable: true })
+  previousSecret: string | null;
+
+  @Column({ name: 'previous_secret_expires_at', type: 'timestamptz', precision: 3, nullable: true })
+  previousSecretExpiresAt: Date | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt: Date;
+}
+
+/** What the ciphertexts of an endpoint's secrets are bound to. */
+export const webhookSecretPurpose = (id: string, field: 'secret' | 'previousSecret') => `webhook.${field}:${id}`;

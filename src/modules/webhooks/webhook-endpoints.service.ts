@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { OutboundClient } from '../../../libs/outbound-http/index.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { own } from '../../platform/access/ownership.js';
+import { Database, type Statement } from '../../platform/database/database.js';
+import { uuidOrNotFound } from '../../platform/database/ids.js';
+import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { readPage } from '../../platform/database/page-query.js';
+import { KeyRing } from '../../platform/encryption/key-ring.js';
+import { conflict, invalidInput } from '../../platform/errors/domain-error.js';
+import type { CreateWebhookRequest, UpdateWebhookRequest } from './dto/webhook.requests.js';
+import type { Webhook, WebhookWithSecret } from './dto/webhook.responses.js';
+import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { WebhookEndpointEntity, webhookSecretPurpose } from './webhook-endpoint.entity.js';
+import type { WebhookEventType } from './webhook-event.js';
+import { WebhookPolicy } from './webhook-policy.js';
+import { generateSecret } from './webhook-signature.js';
+
+const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.created_by_user_id AS "createdByUserId", e.url, e.description,
+  e.events, e.enabled, e.disabled_reason AS "disabledReason", e.disabled_at AS "disabledAt",
+  e.failing_since AS "failingSince", e.created_at AS "createdAt", e.updated_at AS "updatedAt"`;
+
+/** Two requests at once must not both take the last place. */
+const LOCK_WORKSPACE: Statement = {
+  name: 'webhooks_lock_workspace',
+  text: `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:workspace:' || $1, 0))`,
+};
+
+type EndpointRow = Omit<WebhookEndpointEntity, 'secret' | 'previousSecret' | 'previousSecretExpiresAt'>;
+
+/** The webhook endpoints of a workspace. */
+@Injectable()
+export class WebhookEndpointsService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: WebhookDeliveriesRepository,
+    private readonly outbound: OutboundClient,
+    private readonly keyRing: KeyRing,
+    private readonly policy: WebhookPolicy,
+  ) {}
+
+  /**
+   * @returns the endpoint with its secret, which is shown this once
+   * @throws DomainError BAD_REQUEST for an address that can never be reached, CONFLICT beyond the number allowed
+   */
+  async create(caller: Caller, input: CreateWebhookRequest): Promise<WebhookWithSecret> {
+    this.checkUrl(input.url);
+    return this.database.transaction(async (manager) => {
+      await this.database.query(LOCK_WORKSPACE, [caller.workspaceId]);
+      const count = await manager.countBy(WebhookEndpointEntity, { workspaceId: caller.workspaceId });
+      if (count >= this.policy.maxEndpoints) {
+        throw conflict(`A workspace can have at most ${this.policy.maxEndpoints} webhooks`);
+      }
+      const id = randomUUID();
+      const secret = generateSecret();
+      const endpoint = manager.create(WebhookEndpointEntity, {
+        id,
+        workspaceId: caller.workspaceId,
+        createdByUserId: caller.userId,
+        url: input.url,
+        description: input.description ?? null,
+        events: [...input.events],
+        enabled: input.enabled ?? true,
+        disabledReason: null,
+        disabledAt: null,
+        failingSince: null,
+        secret: this.keyRing.encrypt(secret, webhookSecretPurpose(id, 'secret')),
+        previousSecret: null,
+        previousSecretExpiresAt: null,
+      });
+      return { ...toResponse(await manager.save(endpoint)), secret };
+    });
+  }
+
+  async list(caller: Caller, query: PageRequest): Promise<Page<Webhook>> {
+    const { page, limit, offset } = window(query);
+    const source = {
+      name: 'webhooks_endpoints_page',
+      columns: COLUMNS,
+      from: 'webhook_endpoints e',
+      where: 'e.workspace_id = $1',
+    };
+    const found = await readPage<EndpointRow>(this.database, source, [caller.workspaceId], { limit, offset });
+    return { items: found.rows.map(toResponse), total: found.total, page, limit };
+  }
+
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
+  async get(caller: Caller, id: string): Promise<Webhook> {
+    const { manager } = this.database;
+    return toResponse(own(caller, await manager.findOneBy(WebhookEndpointEntity, { id: uuidOrNotFound(id) })));
+  }
+
+  /** Enabling clears what the service had disabled it for. @throws DomainError as `get` does, BAD_REQUEST as `create` */
+  async update(caller: Caller, id: string, changes: UpdateWebhookRequest): Promise<Webhook> {
+    return this.database.transaction(async (manager) => {
+      const endpoint = await this.lock(caller, id);
+      if (changes.url !== undefined) this.checkUrl(changes.url);
+      manager.merge(WebhookEndpointEntity, endpoint, { url: changes.url, description: changes.description });
+      // A merge would join the old list and the new one, item by item.
+      if (changes.events !== undefined) endpoint.events = [...changes.events];
+      if (changes.enabled === true && !endpoint.enabled) {
+        Object.assign(endpoint, { enabled: true, disabledReason: null, disabledAt: null, failingSince: null });
+      }
+      if (changes.enabled === false && endpoint.enabled) {
+        Object.assign(endpoint, { enabled: false, disabledAt: new Date() });
+        await this.repository.failPending(endpoint.id);
+      }
+      return toResponse(await manager.save(endpoint));
+    });
+  }
+
+  /** With its deliveries. @throws DomainError as `get` does */
+  async delete(caller: Caller, id: string): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const endpoint = await this.lock(caller, id);
+      await manager.delete(WebhookEndpointEntity, { id: endpoint.id });
+    });
+  }
+
+  /** @returns the endpoint with its new secret; the old one signs too for a day. @throws DomainError as `get` does */
+  async rotateSecret(caller: Caller, id: string): Promise<WebhookWithSecret> {
+    return this.database.transaction(async (manager) => {
+      const endpoint = await this.lock(caller, id);
+      const previous = this.keyRing.decrypt(endpoint.secret, webhookSecretPurpose(endpoint.id, 'secret'));
+      const secret = generateSecret();
+      endpoint.previousSecret = this.keyRing.encrypt(previous, webhookSecretPurpose(endpoint.id, 'previousSecret'));
+      endpoint.previousSecretExpiresAt = new Date(Date.now() + this.policy.secretOverlap);
+      endpoint.secret = this.keyRing.encrypt(secret, webhookSecretPurpose(endpoint.id, 'secret'));
+      return { ...toResponse(await manager.save(endpoint)), secret };
+    });
+  }
+
+  private async lock(caller: Caller, id: string): Promise<WebhookEndpointEntity> {
+    const where = { id: uuidOrNotFound(id) };
+    const lock = { mode: 'pessimistic_write' } as const;
+    return own(caller, await this.database.manager.findOne(WebhookEndpointEntity, { where, lock }));
+  }
+
+  /** Said at once, instead of in deliveries that all fail. */
+  private checkUrl(url: string): void {
+    switch (this.outbound.check(url)) {
+      case 'URL_REFUSED':
+        throw invalidInput('url must be an absolute http or https address without user name and password');
+      case 'ADDRESS_REFUSED':
+        throw invalidInput('url must not lead to a private or reserved network; OUTBOUND_ALLOWED_NETWORKS allows some');
+      case undefined:
+    }
+  }
+}
+
+function toResponse(row: EndpointRow): Webhook {
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    // Only known types are ever stored.
+    events: row.events as WebhookEventType[],
+    enabled: row.enabled,
+    disabledReason: row.disabledReason,
+    disabledAt: row.disabledAt?.toISOString() ?? null,
+    failingSince: row.failingSince?.toISOString() ?? null,
+    createdByUserId: row.createdByUserId,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

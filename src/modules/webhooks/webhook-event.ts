@@ -1,0 +1,48 @@
+/** Types of events that the service sends (contract's extensions, "Webhook events"). */
+export const WEBHOOK_EVENT_TYPES = [
+  'run.completed',
+  'run.failed',
+  'agent.score_dropped',
+  'evaluation.critical_failed',
+  'webhook.test',
+] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** A run with its metrics, under the names of the run's own answers. */
+export interface RunData {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly agentId: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly metrics: { readonly status: string; readonly score: number; readonly totalCalls: number };
+}
+
+/** What each type of event carries in `data`. */
+export interface WebhookEventData {
+  'run.completed': { readonly run: RunData };
+  'run.failed': { readonly run: RunData; readonly reason: string };
+  'agent.score_dropped': {
+    readonly agentId: string;
+    readonly agentName: string | null;
+    readonly runId: string;
+    readonly score: number;
+    readonly previousScore: number;
+    readonly scoreThreshold: number;
+  };
+  'evaluation.critical_failed': {
+    readonly runId: string;
+    readonly evaluationId: string;
+    readonly callId: string;
+    readonly failedCriteria: readonly string[];
+  };
+  'webhook.test': { readonly endpointId: string; readonly message: string };
+}
+
+/** The body of an event, as it is stored and sent on every attempt, byte for byte. */
+export function eventBody<Type extends WebhookEventType>(type: Type, timestamp: Date, data: WebhookEventData[Type]) {
+  return JSON.stringify({ type, timestamp: timestamp.toISOString(), data });
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/failures.js';
+import type { JobContext } from '../../platform/queue/job.js';
+import { Queue } from '../../platform/queue/queue.js';
+import { QueueWorker } from '../../platform/queue/queue-worker.js';
+import { DELIVER, PRUNE } from './delivery-job.js';
+import { Limiter } from './limiter.js';
+import { type Claim, type ClaimedDelivery, WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { WebhookSender } from './webhook-sender.js';
+
+/** Pauses between tries to record an attempt while the database is out of reach, in milliseconds. */
+const RECORD_RETRIES = [200, 500, 1_000, 2_000, 4_000, 8_000];
+
+/** Carries out the deliveries of this process. */
+@Injectable()
+export class WebhookWorker {
+  /** Attempts that this process is making. */
+  private readonly claims = new Set<string>();
+  /** Of hundreds of deliveries at once only a few may use the database, so that requests always find a connection. */
+  private readonly database: Limiter;
+
+  constructor(
+    queue: Queue,
+    private readonly worker: QueueWorker,
+    private readonly repository: WebhookDeliveriesRepository,
+    private readonly sender: WebhookSender,
+    @Inject(SETTINGS) { databasePoolSize }: Settings,
+  ) {
+    this.database = new Limiter(Math.max(1, Math.floor(databasePoolSize / 4)));
+    queue.handle(DELIVER, ({ deliveryId, targetId }, context) => this.deliver(deliveryId, targetId, context));
+    queue.handle(PRUNE, (_, context) => this.prune(context));
+    queue.onSweep(() => this.database.run(() => this.repository.sweep(this.worker.id, [...this.claims])));
+  }
+
+  /** Attempts a delivery, and then those that were waiting for room at the same receiver. */
+  private async deliver(deliveryId: string, targetId: string, { signal }: JobContext): Promise<void> {
+    const claims = new Set<string>();
+    try {
+      const claim = this.newClaim(claims);
+      let delivery = await this.database.run(() => this.repository.claim(deliveryId, targetId, claim));
+      while (delivery) {
+        const current: ClaimedDelivery = delivery;
+        const outcome = await this.sender.send(current, signal);
+        if (!outcome) return await this.persist(signal, () => this.repository.release(current));
+        const next = signal.aborted ? undefined : this.newClaim(claims);
+        delivery = await this.persist(signal, () => this.repository.record(current, outcome, next));
+        this.forget(claims, current.claimId);
+      }
+    } finally {
+      for (const id of claims) this.forget(claims, id);
+    }
+  }
+
+  /** Known before it is in the database, or the sweep could take it for one that was left behind. */
+  private newClaim(claims: Set<string>): Claim {
+    const isBusy = this.claims.size > this.worker.concurrency(DELIVER.kind) / 2;
+    const id = randomUUID();
+    this.claims.add(id);
+    claims.add(id);
+    return { by: this.worker.id, id, isBusy };
+  }
+
+  private forget(claims: Set<string>, id: string): void {
+    this.claims.delete(id);
+    claims.delete(id);
+  }
+
+  /** Before anything else, because it makes room. An attempt that was made should be recorded even if the database is away for a moment: it would be made again. */
+  private async persist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    for (const delay of RECORD_RETRIES) {
+      try {
+        return await this.database.run(work, { isUrgent: true });
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || signal.aborted) throw error;
+        await pause(delay);
+      }
+    }
+    return this.database.run(work, { isUrgent: true });
+  }
+
+  private async prune({ signal }: JobContext): Promise<void> {
+    for (let deleted = -1; deleted !== 0 && !signal.aborted;) deleted = await this.repository.prune();
+  }
+}

@@ -1,0 +1,142 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../platform/access/access.decorators.js';
+import type { Caller } from '../../platform/access/caller.js';
+import type { Page } from '../../platform/database/page.js';
+import { PageQuery } from '../../platform/http/pagination.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { CreateWebhookRequest, ListDeliveriesQuery, UpdateWebhookRequest } from './dto/webhook.requests.js';
+import { Webhook, WebhookDelivery, WebhookWithSecret } from './dto/webhook.responses.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+
+const tag = 'Webhooks';
+const access = 'ADMIN';
+const path = { id: 'Identifier of the webhook' };
+
+@Controller('workspace/webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly service: WebhookEndpointsService,
+    private readonly deliveries: WebhookDeliveriesService,
+  ) {}
+
+  @Operation({
+    summary: 'Create a webhook',
+    description: 'The answer shows the signing secret, this once.',
+    tag,
+    access,
+    body: {
+      type: CreateWebhookRequest,
+      example: { url: 'https://example.com/hooks/voice-tests', events: ['run.completed', 'run.failed'] },
+    },
+    answer: { shape: 'data', type: WebhookWithSecret, message: 'Webhook created successfully', status: 201 },
+  })
+  @Post()
+  createWebhook(@CurrentCaller() caller: Caller, @Body() body: CreateWebhookRequest): Promise<WebhookWithSecret> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    summary: 'List webhooks',
+    description: 'Newest first.',
+    tag,
+    access,
+    query: true,
+    answer: { shape: 'page', type: Webhook, message: 'Webhooks retrieved successfully' },
+  })
+  @Get()
+  listWebhooks(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<Webhook>> {
+    return this.service.list(caller, query);
+  }
+
+  @Operation({
+    summary: 'Read a webhook',
+    description: 'Never answers its secret. `enabled` and `disabledReason` show whether the service still sends to it.',
+    tag,
+    access,
+    path,
+    answer: { shape: 'data', type: Webhook, message: 'Webhook retrieved successfully' },
+  })
+  @Get(':id')
+  getWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Webhook> {
+    return this.service.get(caller, id);
+  }
+
+  @Operation({
+    summary: 'Change a webhook',
+    description:
+      'Changes the fields that are given. Disabling ends its pending deliveries; enabling forgets its failures.',
+    tag,
+    access,
+    path,
+    body: { type: UpdateWebhookRequest, example: { enabled: true } },
+    answer: { shape: 'data', type: Webhook, message: 'Webhook updated successfully' },
+  })
+  @Patch(':id')
+  updateWebhook(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateWebhookRequest,
+  ): Promise<Webhook> {
+    return this.service.update(caller, id, body);
+  }
+
+  @Operation({
+    summary: 'Delete a webhook',
+    description: 'Its deliveries are deleted with it.',
+    tag,
+    access,
+    path,
+    answer: { shape: 'message', message: 'Webhook deleted successfully' },
+  })
+  @Delete(':id')
+  deleteWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
+    return this.service.delete(caller, id);
+  }
+
+  @Operation({
+    summary: 'Rotate the secret of a webhook',
+    description: 'The answer shows the new secret, this once. The old one signs too for 24 hours.',
+    tag,
+    access,
+    path,
+    answer: { shape: 'data', type: WebhookWithSecret, message: 'Webhook secret rotated successfully' },
+  })
+  @Post(':id/rotate-secret')
+  rotateWebhookSecret(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookWithSecret> {
+    return this.service.rotateSecret(caller, id);
+  }
+
+  @Operation({
+    summary: 'Test a webhook',
+    description:
+      'Sends a `webhook.test` event now, also while the webhook is disabled, and answers the delivery: after its ' +
+      'first attempt if that ends within a few seconds, otherwise as `PENDING`.',
+    tag,
+    access,
+    path,
+    answer: { shape: 'data', type: WebhookDelivery, message: 'Test event sent successfully', status: 201 },
+  })
+  @Post(':id/test')
+  testWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookDelivery> {
+    return this.deliveries.test(caller, id);
+  }
+
+  @Operation({
+    summary: 'List deliveries of a webhook',
+    description: 'Newest first. Deliveries are kept for 30 days.',
+    tag,
+    access,
+    path,
+    query: true,
+    answer: { shape: 'page', type: WebhookDelivery, message: 'Deliveries retrieved successfully' },
+  })
+  @Get(':id/deliveries')
+  listWebhookDeliveries(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() query: ListDeliveriesQuery,
+  ): Promise<Page<WebhookDelivery>> {
+    return this.deliveries.list(caller, id, query);
+  }
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../../platform/database/database.js';
+import { AgentsService } from '../agents/agents.service.js';
+import { WebhookDeliveryEntity } from './webhook-delivery.entity.js';
+import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { eventBody, type WebhookEventData, type WebhookEventType } from './webhook-event.js';
+import { WebhookEventEntity } from './webhook-event.entity.js';
+
+/** Locked against deletion, so that an endpoint that goes at this moment cannot undo the caller's transaction. */
+const SUBSCRIBED: Statement = {
+  name: 'webhooks_subscribed',
+  text: `SELECT id FROM webhook_endpoints WHERE workspace_id = $1 AND enabled AND $2 = ANY (events)
+          ORDER BY id FOR KEY SHARE`,
+};
+
+/** As above, for an endpoint that may be gone already. */
+const LOCK_ENDPOINT: Statement = {
+  name: 'webhooks_lock_endpoint',
+  text: 'SELECT id FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE',
+};
+
+export interface NewWebhookEvent<Type extends WebhookEventType> {
+  readonly workspaceId: string;
+  readonly type: Type;
+  readonly data: WebhookEventData[Type];
+  /** Agent whose run it is about: its own webhook address gets the event too. */
+  readonly agentId?: string;
+}
+
+interface Target {
+  readonly endpointId: string | null;
+  readonly agentId: string | null;
+}
+
+/** Sends events: what the rest of the service calls. */
+@Injectable()
+export class WebhooksService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: WebhookDeliveriesRepository,
+    private readonly agents: AgentsService,
+  ) {}
+
+  /**
+   * Sends an event to every endpoint of the workspace that wants its type. Event, deliveries and their jobs are
+   * written in the transaction around the caller: the event is sent if and only if what it tells was committed.
+   */
+  async emit<Type extends WebhookEventType>(event: NewWebhookEvent<Type>): Promise<void> {
+    const { workspaceId, type, agentId } = event;
+    await this.database.transaction(async () => {
+      const endpoints = await this.database.query<{ id: string }>(SUBSCRIBED, [workspaceId, type]);
+      const targets: Target[] = endpoints.map(({ id }) => ({ endpointId: id, agentId: null }));
+      if (agentId !== undefined && (await this.agents.findWebhook(agentId)))
+        targets.push({ endpointId: null, agentId });
+      if (targets.length > 0) await this.write(event, targets, false);
+    });
+  }
+
+  /** Sends an event to one endpoint, enabled or not. @returns the id of the delivery; undefined if it is gone */
+  async sendTo<Type extends WebhookEventType>(
+    endpointId: string,
+    event: NewWebhookEvent<Type>,
+  ): Promise<string | undefined> {
+    return this.database.transaction(async () => {
+      const endpoints = await this.database.query<{ id: string }>(LOCK_ENDPOINT, [endpointId]);
+      const targets = endpoints.map(({ id }) => ({ endpointId: id, agentId: null }));
+      const [id] = targets.length > 0 ? await this.write(event, targets, true) : [];
+      return id;
+    });
+  }
+
+  private write<Type extends WebhookEventType>(
+    { workspaceId, type, data }: NewWebhookEvent<Type>,
+    targets: readonly Target[],
+    isForced: boolean,
+  ): Promise<string[]> {
+    return this.database.transaction(async (manager) => {
+      const now = new Date();
+      const eventId = randomUUID();
+      await manager.insert(WebhookEventEntity, {
+        id: eventId,
+        workspaceId,
+        type,
+        body: eventBody(type, now, data),
+        createdAt: now,
+      });
+      const deliveries = targets.map(({ endpointId, agentId }) => ({
+        id: randomUUID(),
+        workspaceId,
+        eventId,
+        endpointId,
+        agentId,
+        targetId: endpointId ?? agentId ?? '',
+        status: 'PENDING' as const,
+        attempts: [],
+        tries: 0,
+        nextAttemptAt: now,
+        isForced,
+        isParked: false,
+        claimedBy: null,
+        claimId: null,
+        createdAt: now,
+      }));
+      await manager.insert(WebhookDeliveryEntity, deliveries);
+      for (const { id, targetId } of deliveries) await this.repository.enqueue(id, targetId);
+      return deliveries.map(({ id }) => id);
+    });
+  }
+}

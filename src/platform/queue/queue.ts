@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../database/database.js';
+import type { EnqueueOptions, Job, JobHandler } from './job.js';
+
+const ADD_JOB: Statement = {
+  name: 'queue_add_job',
+  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, queue_name => $3::text,
+                                        run_at => $4::timestamptz, max_attempts => $5::integer, job_key => $6::text,
+                                        priority => $7::integer)`,
+};
+
+export interface HandledJob {
+  readonly job: Job<object>;
+  readonly handler: JobHandler<object>;
+}
+
+/** The job queue, in the same database as everything else. */
+@Injectable()
+export class Queue {
+  private readonly handlers = new Map<string, HandledJob>();
+  private readonly sweeps: (() => Promise<void>)[] = [];
+
+  constructor(private readonly database: Database) {}
+
+  /** Puts a job into the queue, in the transaction around the caller: a job exists if and only if its cause does. */
+  async enqueue<Payload extends object>(
+    job: Job<Payload>,
+    payload: Payload,
+    { runAt, jobKey, queueName, maxAttempts = job.maxAttempts, priority }: EnqueueOptions = {},
+  ): Promise<void> {
+    await this.database.query(ADD_JOB, [
+      job.name,
+      JSON.stringify(payload),
+      queueName ?? null,
+      runAt ?? null,
+      maxAttempts ?? null,
+      jobKey ?? null,
+      priority ?? null,
+    ]);
+  }
+
+  /** Says who carries out jobs of this name. To be called before the application has started. */
+  handle<Payload extends object>(job: Job<Payload>, handler: JobHandler<Payload>): void {
+    if (this.handlers.has(job.name)) throw new Error(`The job ${job.name} has a handler already`);
+    // The payload comes back as it was enqueued: `enqueue` accepts nothing else under this name.
+    this.handlers.set(job.name, { job, handler: handler as JobHandler<object> });
+  }
+
+  /** Calls `sweep` every few seconds in every process that carries out jobs, after the jobs of dead ones were freed. */
+  onSweep(sweep: () => Promise<void>): void {
+    this.sweeps.push(sweep);
+  }
+
+  get handled(): readonly HandledJob[] {
+    return [...this.handlers.values()];
+  }
+
+  get sweepers(): readonly (() => Promise<void>)[] {
+    return this.sweeps;
+  }
+}

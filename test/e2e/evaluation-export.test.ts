@@ -1,0 +1,356 @@
+import { randomUUID } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse as parseCsv } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { load } from 'js-yaml';
+import { parse as parseYaml } from 'yaml';
+import { insertEvaluation } from '../factories/rows.js';
+import { EvaluationFiles, type Format, FORMATS, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
+
+describe('export of evaluations', () => {
+  let files: EvaluationFiles;
+  let agentId: string;
+  const item = (key: string, fields?: object) => files.item(key, fields);
+  const send = (body: unknown, type?: string, query?: string, id = agentId) => files.send(id, body, type, query);
+  const stored = (id = agentId) => files.stored(id);
+  const exported = (format: Format, id = agentId) => files.exported(id, format);
+
+  beforeAll(async () => {
+    files = await EvaluationFiles.open();
+  });
+  beforeEach(async () => {
+    agentId = await files.createAgent();
+  });
+  afterAll(() => files.app.close());
+
+  it.each(FORMATS)('has a file name and a media type for %s', async (format) => {
+    await send([item('a')]);
+    const response = await files.export(agentId, format);
+    expect(response.headers.get('content-type')).toMatch(new RegExp(`^${MEDIA_TYPES[format]}; charset=utf-8`));
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="evaluations-${agentId}.${format}"`);
+    for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-request-id']) {
+      expect(response.headers.get(name)).not.toBeNull();
+    }
+    expect(await response.text()).toContain('Name of a');
+  });
+
+  it('is JSON unless asked for something else', async () => {
+    await send([item('a')]);
+    const { body } = await files.client.get(`/agents/${agentId}/evaluations/export`);
+    expect(body).toEqual([
+      {
+        ...item('a'),
+        generalInstructions: '',
+        vendorCallPhoneNumber: '+15550100',
+        critical: false,
+        tags: [],
+        script: [],
+        checks: [],
+        criteria: [],
+        maxTurns: 40,
+        maxDurationSeconds: 600,
+      },
+    ]);
+    const { status, body: refused } = await files.client.get(`/agents/${agentId}/evaluations/export?format=xml`);
+    expect([status, messages(refused)]).toEqual([400, ['format must be one of json, yaml, csv']]);
+  });
+
+  it.each(FORMATS)('of no evaluations is a %s file that import takes', async (format) => {
+    const text = await exported(format);
+    expect((await send(text, MEDIA_TYPES[format])).body.data).toEqual({
+      dryRun: false,
+      created: 0,
+      updated: 0,
+      unchanged: 0,
+      items: [],
+    });
+  });
+
+  it.each(FORMATS)(
+    'as %s gives evaluations without a key their id as key, and import knows them again',
+    async (format) => {
+      const { id } = await insertEvaluation(files.manager, files.owner, agentId, {
+        personalityId: files.personalityId,
+      });
+      const text = await exported(format);
+      expect((await send(text, MEDIA_TYPES[format])).body.data.items).toEqual([{ key: id, id, action: 'unchanged' }]);
+      const changed = await send(text.replaceAll('Books', 'Cancels'), MEDIA_TYPES[format]);
+      expect(changed.body.data.items).toEqual([{ key: id, id, action: 'updated' }]);
+      expect((await files.client.get(`/evaluations/${id}`)).body.data).toMatchObject({
+        key: null,
+        name: 'Cancels a table for four',
+      });
+      // Into another agent it is a key like any other.
+      const elsewhere = await files.createAgent();
+      expect((await send(text, MEDIA_TYPES[format], '', elsewhere)).body.data).toMatchObject({ created: 1 });
+    },
+  );
+
+  it('is the error body when the agent is not there', async () => {
+    for (const id of ['nope', randomUUID()]) {
+      const { status, headers, body } = await files.client.get(`/agents/${id}/evaluations/export?format=csv`);
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+      expect(headers.get('content-type')).toMatch(/^application\/json/);
+      expect(headers.get('content-disposition')).toBeNull();
+    }
+  });
+
+  describe('of 80 MB', () => {
+    beforeEach(async () => {
+      const { id } = await insertEvaluation(files.manager, files.owner, agentId);
+      await files.manager.query(
+        `INSERT INTO evaluations (id, workspace_id, agent_id, personality_id, created_by_user_id, name, scenario_text,
+           general_instructions, vendor_call_phone_number, critical, tags, script, checks, criteria, max_turns,
+           max_duration_seconds)
+         SELECT gen_random_uuid(), workspace_id, agent_id, personality_id, created_by_user_id, name,
+           repeat('x', 100000), repeat('y', 100000), '', critical, tags, script, checks, criteria, max_turns,
+           max_duration_seconds
+           FROM evaluations, generate_series(1, 400) WHERE id = $1`,
+        [id],
+      );
+    });
+
+    it('goes on after a client went away', async () => {
+      const abort = new AbortController();
+      const response = await files.export(agentId, 'json', { signal: abort.signal });
+      await response.body?.getReader().read();
+      abort.abort();
+      expect(JSON.parse(await exported('json'))).toHaveLength(401);
+    });
+
+    it('reads no further than its client takes, and is cut off when it cannot go on', async () => {
+      const response = await files.export(agentId, 'json');
+      const reader = response.body?.getReader();
+      await reader?.read();
+      await files.manager.query('ALTER TABLE evaluations RENAME TO evaluations_away');
+      const rest = async () => {
+        for (;;) if ((await reader?.read())?.done) return 'complete';
+      };
+      try {
+        await expect(rest()).rejects.toThrow();
+      } finally {
+        await files.manager.query('ALTER TABLE evaluations_away RENAME TO evaluations');
+      }
+    });
+  });
+
+  it('makes no cell a formula', async () => {
+    const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', "'=1", '＝1'];
+    await send(dangerous.map((name, i) => item(`k${i}`, { name, scenarioText: name })));
+    const csv = await exported('csv');
+    const rows: string[][] = parseCsv(csv);
+    for (const cell of rows.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r＝]/);
+    expect((await send(csv, MEDIA_TYPES.csv)).body.data).toMatchObject({ unchanged: dangerous.length });
+  });
+
+  it('export and import change nothing, whatever the texts', async () => {
+    const nasty = [
+      '=1+1',
+      "'",
+      "''",
+      "'=x",
+      '"',
+      '""',
+      'a\nb',
+      'a\r\nb',
+      '\r',
+      ' ',
+      '\t',
+      '  x  ',
+      'no',
+      'on',
+      'y',
+      '~',
+      'null',
+      'true',
+      '1e3',
+      '007',
+      '0x1F',
+      '0o7',
+      '.inf',
+      '2026-01-01',
+      '12:30:45',
+      '- a',
+      'a: b',
+      '# x',
+      '{a}',
+      '[a]',
+      '&a',
+      '*a',
+      '!t',
+      '| x',
+      '>',
+      '%',
+      '`',
+      '@',
+      '🙂',
+      'é',
+      'e\u0301',
+      '\u2028',
+      '\u0085',
+      '\uFEFF',
+      '\u00a0',
+      '\u0001',
+      '\u007f',
+      'a\\b',
+      '<<',
+      '---',
+      '...',
+      '---\n',
+      ',',
+      ';',
+      '=',
+      '：',
+      '\u{10FFFF}',
+      '\uFFFE',
+      '\uD7FF',
+      'x'.repeat(500),
+    ];
+    const text = (max: number) =>
+      fc
+        .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 3 })
+        .map((parts) => parts.join(''))
+        .filter(
+          (value) => value.length <= max && value.trim() !== '' && !value.includes('\u0000') && value.isWellFormed(),
+        );
+    const plain = text(60).filter((value) => /^[^\s,;]([^,;\r\n]*[^\s,;])?$/.test(value));
+    const matcher = text(400).map((value) => ({ text: value }));
+    const value = fc.letrec((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 3 },
+        text(50),
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.array(tie('node'), { maxLength: 3 }),
+        fc.dictionary(
+          plain.filter((name) => !(name in {}) && name !== 'prototype'),
+          tie('node'),
+          { maxKeys: 3 },
+        ),
+      ),
+    })).node;
+    const evaluation = fc.record({
+      key: plain,
+      name: text(255),
+      scenarioText: text(1_000),
+      generalInstructions: fc.oneof(fc.constant(''), text(1_000)),
+      vendorCallPhoneNumber: fc.oneof(fc.constant(''), text(255)),
+      critical: fc.boolean(),
+      tags: fc.uniqueArray(plain, { maxLength: 5 }),
+      script: fc.array(
+        fc.oneof(
+          fc.record({ say: text(500), when: fc.record({ says: matcher }) }),
+          fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
+          fc.record({
+            answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50) }), {
+              minLength: 1,
+              maxLength: 3,
+            }),
+          }),
+        ),
+        { maxLength: 4 },
+      ),
+      checks: fc
+        .tuple(
+          text(100),
+          fc.record({
+            type: fc.constant('calls_tool'),
+            tool: plain,
+            arguments: fc.dictionary(fc.constantFrom('a', 'no', '1', '=x'), value),
+          }),
+        )
+        .map(([said, tool]) => [{ type: 'says', text: said }, tool]),
+      criteria: text(500).map((sentence) => [{ text: sentence, weight: 0.1 }]),
+      maxTurns: fc.integer({ min: 10, max: 200 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(evaluation, { maxLength: 4, minLength: 1, selector: ({ key }) => key }),
+        async (list) => {
+          const id = await files.createAgent();
+          const file = list.map((entry) => ({ ...entry, personalityId: files.personalityId }));
+          const { status, body } = await send(file, MEDIA_TYPES.json, '', id);
+          expect([status, messages(body)]).toEqual([200, []]);
+          const before = await stored(id);
+          const asJson = JSON.parse(await exported('json', id)) as unknown;
+          for (const format of FORMATS) {
+            const again = await send(await exported(format, id), MEDIA_TYPES[format], '', id);
+            expect([format, again.status, messages(again.body)]).toEqual([format, 200, []]);
+            expect([format, again.body.data]).toMatchObject([
+              format,
+              { created: 0, updated: 0, unchanged: list.length },
+            ]);
+          }
+          expect(await stored(id)).toEqual(before);
+          // Another parser reads the same.
+          const yaml = await exported('yaml', id);
+          expect(load(yaml)).toEqual(asJson);
+          expect(parseYaml(yaml)).toEqual(asJson);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  describe('the JSON Schema of the format', () => {
+    it('is served without a key and holds for what export writes', async () => {
+      await send([
+        item('a', {
+          script: [
+            { say: 'Hi' },
+            {
+              answers: [{ when: { says: { text: 'name' } }, say: 'Rossi' }],
+              until: { says: { text: 'ok' } },
+              otherwise: 'Hm?',
+            },
+          ],
+          checks: [
+            { type: 'says_before', first: { text: 'a' }, then: { pattern: 'b' } },
+            { type: 'max_latency_ms', ms: 900 },
+          ],
+          criteria: [{ text: 'Polite.' }],
+        }),
+      ]);
+      const { status, headers, body: schema } = await files.client.as(undefined).get('/docs/evaluations.schema.json');
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toBe('application/schema+json; charset=utf-8');
+      expect(headers.get('x-ratelimit-limit')).not.toBeNull();
+      const ajv = new Ajv2020({
+        strict: true,
+        strictTypes: false,
+        strictRequired: false,
+        allErrors: true,
+      }).addVocabulary(['patternErrorMessage']);
+      addFormats.default(ajv);
+      const validate = ajv.compile(schema as object);
+      expect([validate(JSON.parse(await exported('json'))), validate.errors]).toEqual([true, null]);
+      for (const example of schema.items.examples) expect(validate([example])).toBe(true);
+      for (const wrong of [
+        {},
+        [{}],
+        [item('a', { colour: 1 })],
+        [item('a', { checks: [{ type: 'sings' }] })],
+        [item('a', { script: [{ say: 'x', end: 'y' }] })],
+      ]) {
+        expect(validate(wrong)).toBe(false);
+      }
+    });
+
+    it('says of every field what it is', async () => {
+      const { body: schema } = await files.client.get('/docs/evaluations.schema.json');
+      const undescribed: string[] = [];
+      const look = (node: any, path: string): void => {
+        if (typeof node !== 'object' || node === null) return;
+        for (const [name, property] of Object.entries((node.properties ?? {}) as Record<string, any>)) {
+          if (typeof property.description !== 'string') undescribed.push(`${path}.${name}`);
+        }
+        for (const [name, child] of Object.entries(node)) if (name !== 'examples') look(child, `${path}.${name}`);
+      };
+      look(schema, '');
+      expect(undescribed).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { EvaluationFiles, type Format, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
+
+describe('import of evaluations that have faults', () => {
+  let files: EvaluationFiles;
+  let agentId: string;
+  const item = (key: string, fields?: object) => files.item(key, fields);
+  const send = (body: unknown, type?: string, query?: string, id = agentId) => files.send(id, body, type, query);
+  const stored = (id = agentId) => files.stored(id);
+
+  beforeAll(async () => {
+    files = await EvaluationFiles.open();
+  });
+  beforeEach(async () => {
+    agentId = await files.createAgent();
+  });
+  afterAll(() => files.app.close());
+
+  it('is all or nothing, and reports every fault with its item and field', async () => {
+    const { status, body } = await send([
+      item('good'),
+      { ...item('a'), key: undefined, colour: 1, maxTurns: 'x' },
+      item('b', {
+        checks: [
+          { type: 'says', pattern: '(' },
+          { type: 'max_turns', turns: 99 },
+        ],
+        personalityId: randomUUID(),
+      }),
+      7,
+      item('good'),
+      item('c', { personalityId: randomUUID() }),
+    ]);
+    expect(status).toBe(400);
+    expect(messages(body)).toEqual([
+      '[1].key is required',
+      '[1].colour is not a known field',
+      '[1].maxTurns must be a whole number',
+      '[2].checks[0].pattern must be a regular expression of RE2: missing closing ): "("',
+      '[2].checks[1].turns must be less than maxTurns (40), or the check could never fail',
+      '[3] must be an object',
+      '[4].key is that of [0] too',
+      '[5].personalityId names no personality',
+    ]);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('names lines and columns of a CSV file, also behind cells with line breaks', async () => {
+    const csv = [
+      'key,name,scenarioText,personalityId,checks,critical,maxTurns,tags',
+      `a,"Line one`,
+      `and ""two""`,
+      `and three",Text,${files.personalityId},,,,`,
+      ``,
+      `b,,Text,nope,"[{""type"": ""says"",`,
+      `  ""pattern"": ""(""}]",maybe,ten,x;y;x`,
+      `c,Name,Text,${files.personalityId},[,TRUE,5,x;y`,
+      `a,Name,Text,${files.personalityId}`,
+    ].join('\r\n');
+    const { status, body } = await send(csv, MEDIA_TYPES.csv);
+    expect(status).toBe(400);
+    expect(messages(body)).toEqual([
+      'line 6: critical must be true or false',
+      'line 6: maxTurns must be a whole number',
+      'line 6: name must not be empty',
+      'line 6: personalityId must be a UUID',
+      'line 6: tags must not hold the same entry twice: 0 and 2 are the same',
+      'line 6: checks[0].pattern must be a regular expression of RE2: missing closing ): "("',
+      'line 8: checks must be valid JSON',
+      'line 9: the line has 4 cells, the header row 8',
+      'line 9: key is that of line 2 too',
+    ]);
+  });
+
+  it.each([
+    ['application/json', '[{"key": "a",\n  "name": }]', 'body must be valid JSON: it is not at line 2, column 11'],
+    ['application/json', '[', 'body must be valid JSON: it is not at line 1, column 2'],
+    ['application/json', '[1, 2', 'body must be valid JSON: it is not at line 1, column 6'],
+    ['application/json', '[]\n[]', 'body must be valid JSON: it is not at line 2, column 1'],
+    ['application/json', '[{"a" 1}]', 'body must be valid JSON: it is not at line 1, column 7'],
+    ['application/json', '[{"a": 01}]', 'body must be valid JSON: it is not at line 1, column 9'],
+    ['application/json', '["\n"]', 'body must be valid JSON: it is not at line 1, column 2'],
+    ['application/json', '{}', 'body must be a list of evaluations'],
+    ['application/json', 'null', 'body must be a list of evaluations'],
+    ['application/yaml', '- a: 1\n- [', /^body must be valid YAML: .+ at line 2, column \d+$/],
+    ['application/yaml', '- a: 1\n  a: 2', 'body must be valid YAML: duplicated mapping key at line 2, column 3'],
+    ['application/yaml', '- !!js/function x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],
+    ['application/yaml', '- !custom x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],
+    ['application/yaml', '---\n[]\n---\n[]', 'body must hold one YAML document'],
+    ['application/yaml', '# nothing', /^body must be valid YAML: /],
+    ['application/yaml', 'a: 1', 'body must be a list of evaluations'],
+    [
+      'text/csv',
+      'key,name,colour,name\n',
+      [
+        'line 1: colour is not a known field',
+        'line 1: name is there twice',
+        'line 1: scenarioText is missing',
+        'line 1: personalityId is missing',
+      ],
+    ],
+    ['text/csv', 'key,name,scenarioText,personalityId\na,"b\n', /^line [23]: body must be valid CSV: /],
+    ['text/csv', 'key,name,scenarioText,personalityId\na,b"c,d,e\n', /^line 2: body must be valid CSV: /],
+    ['text/csv', '\n', 'line 1: a header row with the names of the fields is missing'],
+  ])('refuses %s that is none: %j', async (type, body, issue) => {
+    const answer = await send(body, type);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toBe('Invalid input data');
+    if (issue instanceof RegExp) expect(messages(answer.body)).toEqual([expect.stringMatching(issue)]);
+    else expect(messages(answer.body)).toEqual([issue].flat());
+  });
+
+  it('refuses an empty body, another media type, another charset and bytes that are no text', async () => {
+    const path = `/agents/${agentId}/evaluations/import`;
+    expect(messages((await files.client.send('POST', path)).body)).toEqual(['body must not be empty']);
+    for (const type of ['text/plain', 'application/jsonl', 'text/csv; charset=latin1', 'x']) {
+      expect([type, (await send('[]', type)).status]).toEqual([type, 415]);
+    }
+    const { status, body } = await send(new Uint8Array([0x5b, 0xff, 0x5d]));
+    expect([status, messages(body)]).toEqual([400, ['body must be encoded in UTF-8']]);
+  });
+
+  it('refuses more than 10 MiB and more than 5,000 items', async () => {
+    const { status, body } = await send(`[${' '.repeat(10 * 1024 * 1024)}]`);
+    expect([status, messages(body)]).toEqual([413, ['body must be at most 10 MiB']]);
+    expect((await send(`[${' '.repeat(10 * 1024 * 1024 - 2)}]`)).status).toBe(200);
+    const bomb = gzipSync(`[${' '.repeat(50 * 1024 * 1024)}]`);
+    const packed = await files.client.send('POST', `/agents/${agentId}/evaluations/import`, bomb, {
+      'Content-Encoding': 'gzip',
+    });
+    expect(packed.status).toBe(413);
+    const many = await send(Array.from({ length: 5_001 }, () => 0));
+    expect(messages(many.body)).toEqual(['body must hold at most 5000 evaluations']);
+  });
+
+  it('lists a thousand faults and counts the others', async () => {
+    const { status, body } = await send(Array.from({ length: 5_000 }, () => ({})));
+    expect(status).toBe(400);
+    expect(messages(body)).toHaveLength(1_001);
+    expect(messages(body).at(-1)).toBe('body has more than 19000 further faults');
+  });
+
+  describe('hostile files', () => {
+    const attacks: [string, Format, () => unknown][] = [
+      ['deep JSON', 'json', () => '['.repeat(1_000_000)],
+      ['deep JSON that closes', 'json', () => '['.repeat(500_000) + ']'.repeat(500_000)],
+      [
+        'deep arguments',
+        'json',
+        () => `[{"key": "a", "checks": [{"arguments": ${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}]}]`,
+      ],
+      ['a wide object', 'json', () => [Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`f${i}`, i]))]],
+      ['a wide list', 'json', () => [item('a', { script: new Array(1_000_000).fill(0) })]],
+      ['reserved names', 'json', () => '[{"__proto__": {"key": "a"}, "constructor": 1, "toString": 2}]'],
+      ['a huge number', 'json', () => '[{"key": 1e999, "maxTurns": 1e400}]'],
+      ['U+0000', 'json', () => [item('a\u0000', { name: '\u0000', scenarioText: '\ud800' })]],
+      [
+        'a flood of wrong checks',
+        'json',
+        () => Array.from({ length: 5_000 }, (_, i) => item(`k${i}`, { checks: new Array(90).fill({}) })),
+      ],
+      [
+        'a flood of patterns',
+        'json',
+        () =>
+          Array.from({ length: 5_000 }, (_, i) =>
+            item(`k${i}`, {
+              checks: Array.from({ length: 40 }, (_, j) => ({ type: 'says', pattern: `\\pL{9}${i}x${j}` })),
+            }),
+          ),
+      ],
+      [
+        'huge patterns',
+        'json',
+        () => [
+          item('a', {
+            checks: Array.from({ length: 100 }, (_, j) => ({
+              type: 'says',
+              pattern: `(?:${'\\pL{99}'.repeat(60)}${j}){99}`,
+            })),
+          }),
+        ],
+      ],
+      [
+        'billion laughs',
+        'yaml',
+        () =>
+          `- &a [${'x,'.repeat(9)}]\n${'bcdefghij'
+            .split('')
+            .map((c, i) => `- &${c} [${`*${'abcdefghij'[i]},`.repeat(9)}]\n`)
+            .join('')}`,
+      ],
+      [
+        'a text used often',
+        'yaml',
+        () =>
+          `- {key: &t "${'x'.repeat(90_000)}"}\n${Array.from({ length: 4_000 }, () => `- {name: *t, scenarioText: *t}\n`).join('')}`,
+      ],
+      ['an alias of itself', 'yaml', () => `- &a {key: *a, checks: [*a]}\n- &b [*b]\n`],
+      ['deep YAML', 'yaml', () => '- '.repeat(1_000_000)],
+      ['deep YAML flow', 'yaml', () => '[{a: '.repeat(300_000)],
+      ['question marks', 'yaml', () => '? '.repeat(1_000_000)],
+      ['many documents', 'yaml', () => '---\n'.repeat(1_000_000)],
+      ['many keys', 'yaml', () => `- {${Array.from({ length: 300_000 }, (_, i) => `k${i}: 1`).join(', ')}}`],
+      ['keys that are no text', 'yaml', () => '- {1: a, null: b, [a]: c, {a: b}: d}\n- ? [x]\n  : y'],
+      ['numbers that JSON lacks', 'yaml', () => `- {key: .inf, maxTurns: .nan, maxDurationSeconds: -.inf}`],
+      ['reserved names in YAML', 'yaml', () => '- {__proto__: {key: a}, constructor: 1}'],
+      ['merge keys', 'yaml', () => '- &a {key: a}\n- {<<: *a}'],
+      ['a binary', 'yaml', () => '- !!binary aGVsbG8='],
+      ['anchors', 'yaml', () => '&a '.repeat(500_000)],
+      ['a line without end', 'csv', () => `key,name,scenarioText,personalityId\n"${'x'.repeat(9_000_000)}`],
+      ['commas', 'csv', () => ','.repeat(9_000_000)],
+      ['many lines', 'csv', () => `key,name,scenarioText,personalityId\n${'a,b,c,d\n'.repeat(5_000)}`],
+      ['too many lines', 'csv', () => `key,name,scenarioText,personalityId\n${'a,,,\n'.repeat(1_000_000)}`],
+      ['quotes', 'csv', () => '"'.repeat(5_000_000)],
+      [
+        'a deep cell',
+        'csv',
+        () =>
+          `key,name,scenarioText,personalityId,checks\na,b,c,${files.personalityId},"${'['.repeat(100_000)}${']'.repeat(100_000)}"`,
+      ],
+      ['a NUL in the header', 'csv', () => 'key\u0000,name\n'],
+    ];
+
+    it.each(attacks)('%s end in a plain refusal', async (_name, format, body) => {
+      const start = performance.now();
+      const { status, body: answer } = await send(body(), MEDIA_TYPES[format]);
+      expect([400, 413]).toContain(status);
+      expect(answer.message).not.toBe('');
+      expect(messages(answer).length).toBeGreaterThan(0);
+      expect(messages(answer).length).toBeLessThanOrEqual(1_001);
+      for (const message of messages(answer)) expect(message.length).toBeLessThan(1_000);
+      const took = performance.now() - start;
+      if (took > 1_000) process.stdout.write(`${_name}: ${Math.round(took)} ms\n`);
+      expect(await stored()).toEqual([]);
+      expect(({} as Record<string, unknown>)['key']).toBeUndefined();
+    });
+  });
+});

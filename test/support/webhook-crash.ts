@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { Client } from 'pg';
+import { Webhook } from 'standardwebhooks';
+import { createDataSource } from '../../ormconfig.js';
+import { createApp } from '../../src/app.setup.js';
+import { FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
+import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service.js';
+import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
+import { readSettings } from '../../src/platform/config/settings.js';
+import { checkCanary } from '../../src/platform/encryption/canary.js';
+import { KeyRing } from '../../src/platform/encryption/key-ring.js';
+import { createLogger } from '../../src/platform/observability/logger.js';
+import { runData } from '../factories/webhook-events.js';
+import { eventually, startReceiver } from './receiver.js';
+
+export interface CrashOptions {
+  /** With all tables. */
+  readonly databaseUrl: string;
+  readonly events: number;
+  readonly kills: number;
+  /** Where the program's sources are. */
+  readonly root: string;
+  readonly dataDir: string;
+}
+
+export interface CrashFigures {
+  readonly events: number;
+  readonly kills: number;
+  /** Events that had been delivered when each kill came. */
+  readonly deliveredAtKills: number[];
+  readonly received: number;
+  readonly delivered: number;
+  /** Events that came more than once: an attempt was under way when the process was killed, or was answered 500. */
+  readonly repeated: number;
+  /** From the last start until nothing was pending any more. */
+  readonly settledAfterMs: number;
+  readonly pending: number;
+  readonly wrongSignatures: number;
+  readonly unknownIds: number;
+}
+
+/**
+ * Sends events while the process that delivers them is killed again and again (SIGKILL, at random moments), and
+ * counts what arrives after the last start. The events are written by a process of their own, as an API process does.
+ */
+export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures> {
+  const { databaseUrl, events, kills } = options;
+  const env = {
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEYS: `crash:${randomBytes(32).toString('base64')}`,
+    OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DATA_DIR: options.dataDir,
+    LOG_LEVEL: 'warn',
+    LOG_FORMAT: 'json',
+  };
+  const settings = readSettings({ ...env, ROLE: 'api' });
+  const keyRing = new KeyRing(settings.encryptionKeys ?? []);
+  const dataSource = await createDataSource(databaseUrl, 5).initialize();
+  await checkCanary(dataSource, keyRing);
+  const logger = createLogger({ logLevel: 'silent', logFormat: 'json' });
+  const { nest } = await createApp({ settings, dataSource, databaseUrl, keyRing }, logger);
+  const seen = new Set<string>();
+  const receiver = await startReceiver((response, request) => {
+    const id = String(request.headers['webhook-id']);
+    // One event in sixteen is refused the first time, so that retries are under way as well.
+    const isRefused = id.endsWith('8') && !seen.has(id);
+    seen.add(id);
+    setTimeout(() => response.writeHead(isRefused ? 500 : 200).end(), 15);
+  });
+  const database = new Client({ connectionString: databaseUrl });
+  await database.connect();
+  const workers: ChildProcess[] = [];
+  try {
+    const owner = await nest.get(FirstKeyService).createWorkspace({ name: 'Crash', plan: 'ENTERPRISE' });
+    const caller = { ...owner, role: 'ADMIN' as const, apiKeyId: randomUUID(), requestsPerMinute: 1 };
+    const { secret } = await nest
+      .get(WebhookEndpointsService)
+      .create(caller, { url: receiver.url, events: ['run.completed'] });
+    const start = () => {
+      const args = ['--import', '@swc-node/register/esm-register', path.join(options.root, 'src/main.ts')];
+      const worker = spawn(process.execPath, args, {
+        cwd: options.root,
+        env: { ...process.env, ...env, ROLE: 'worker' },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      workers.push(worker);
+      return worker;
+    };
+    const countReceived = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size;
+
+    let worker = start();
+    const emitting = (async () => {
+      for (let i = 0; i < events; i++) {
+        await nest.get(WebhooksService).emit({
+          workspaceId: owner.workspaceId,
+          type: 'run.completed',
+          data: { run: runData(owner) },
+        });
+      }
+    })();
+    const deliveredAtKills: number[] = [];
+    for (let i = 0; i < kills; i++) {
+      const before = receiver.received.length;
+      await eventually(
+        () => receiver.received.length,
+        (count) => count > before,
+        60_000,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 900));
+      const ended = new Promise((resolve) => worker.once('exit', resolve));
+      worker.kill('SIGKILL');
+      await ended;
+      deliveredAtKills.push(countReceived());
+      worker = start();
+    }
+    const lastStart = performance.now();
+    await emitting;
+    const count = async (where: string) =>
+      Number((await database.query(`SELECT count(*) FROM webhook_deliveries WHERE ${where}`)).rows[0].count);
+    await eventually(
+      () => count(`status = 'PENDING'`),
+      (pending) => pending === 0,
+      120_000,
+    ).catch(() => undefined);
+    const settledAfterMs = Math.round(performance.now() - lastStart);
+
+    const { rows } = await database.query<{ id: string }>('SELECT id FROM webhook_events');
+    const known = new Set(rows.map(({ id }) => id));
+    const verifier = new Webhook(secret);
+    const isSound = ({ headers, body }: (typeof receiver.received)[number]) => {
+      try {
+        verifier.verify(body, headers as Record<string, string>);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const times = new Map<string, number>();
+    for (const { headers } of receiver.received) {
+      const id = String(headers['webhook-id']);
+      times.set(id, (times.get(id) ?? 0) + 1);
+    }
+    return {
+      events,
+      kills,
+      deliveredAtKills,
+      received: times.size,
+      delivered: await count(`status = 'DELIVERED'`),
+      repeated: [...times.values()].filter((n) => n > 1).length,
+      settledAfterMs,
+      pending: await count(`status = 'PENDING'`),
+      wrongSignatures: receiver.received.filter((request) => !isSound(request)).length,
+      unknownIds: [...times.keys()].filter((id) => !known.has(id)).length,
+    };
+  } finally {
+    for (const worker of workers) worker.kill('SIGKILL');
+    await database.end();
+    await nest.close();
+    await receiver.close();
+  }
+}
