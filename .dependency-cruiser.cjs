@@ -58,7 +58,9 @@ module.exports = {
       comment: 'The service must run without its tests and their libraries.',
       severity: 'error',
       from: { path: '^(src|libs|ormconfig)', pathNot: '\\.spec\\.ts$|/testing/' },
-      to: { path: '^test/|/testing/|node_modules/(jest|fast-check|supertest|ajv-formats|playwright-core|@nestjs/testing)/' },
+      to: {
+        path: '^test/|/testing/|node_modules/(jest|fast-check|supertest|ajv-formats|playwright-core|@nestjs/testing)/',
+      },
     },
   ],
   options: {
