@@ -132,6 +132,8 @@ class Exchange {
   private readonly signal: AbortSignal | undefined;
   private readonly secure: boolean;
   private failure: OutboundError | undefined;
+  /** Set when this side cut the exchange off: its time was up, or its user wanted no more. */
+  private stopped: OutboundError | undefined;
   private phase: 'connecting' | 'securing' | 'waiting' | 'answered' = 'connecting';
 
   constructor({ url, method = 'GET', headers = {}, body, timeoutMs, signal }: OutboundRequest, lookup: LookupFunction) {
@@ -190,8 +192,10 @@ class Exchange {
   private async *read(incoming: IncomingMessage): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of incoming) yield chunk as Buffer;
+      // A body without a length ends like this too when we cut it off ourselves.
+      if (this.stopped) throw this.stopped;
     } catch (error) {
-      throw this.failure ?? this.explain(error);
+      throw this.stopped ?? this.failure ?? this.explain(error);
     } finally {
       this.close(incoming);
     }
@@ -200,7 +204,8 @@ class Exchange {
   private readonly abort = () => this.fail('ABORTED');
 
   private fail(reason: OutboundFailure): void {
-    this.failure ??= new OutboundError(reason);
+    this.stopped ??= new OutboundError(reason);
+    this.failure ??= this.stopped;
     this.outgoing.destroy(this.failure);
   }
 
