@@ -1,0 +1,77 @@
+/**
+ * How far reported latencies are from the truth: many calls at once with an agent, in a process of its own, that waits a
+ * known 50 to 2,000 ms before its first token.
+ * Usage: node --import @swc-node/register/esm-register bench/simulation/latency-accuracy.ts [calls] [turns]
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { normalise } from '../../libs/evaluation-definition/index.js';
+import { OutboundClient } from '../../libs/outbound-http/index.js';
+import { carryOutCall, chatCompletions, percentile } from '../../libs/simulation/index.js';
+
+const LEAST_MS = 50;
+const MOST_MS = 2_000;
+
+/** The wait that a line asks for stands in the line. */
+const waitOf = (call: number, turn: number): number =>
+  LEAST_MS + ((call * 617 + turn * 271) % (MOST_MS - LEAST_MS + 1));
+
+function serve(): void {
+  const server = createServer((request, response) => {
+    const begun = performance.now();
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { content: string }[] };
+      const wait = Number(messages.at(-1)?.content);
+      const send = (content: object, end: string | null) =>
+        response.write(`data: ${JSON.stringify({ choices: [{ delta: content, finish_reason: end }] })}\n\n`);
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        // Timers fire late on a busy machine: how long it really waited is what the tester must find.
+        send({ content: String(performance.now() - begun) }, null);
+        send({ content: ' ms' }, 'stop');
+        response.end('data: [DONE]\n\n');
+      }, wait);
+    });
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+}
+
+async function main(): Promise<void> {
+  const [calls = 100, turns = 6] = process.argv.slice(2).map(Number);
+  const agent = fork(fileURLToPath(import.meta.url), ['serve'], { execArgv: process.execArgv });
+  const [port] = (await once(agent, 'message')) as [number];
+  const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+  const errors = await Promise.all(
+    Array.from({ length: calls }, async (_, call) => {
+      const waits = Array.from({ length: turns }, (_turn, turn) => waitOf(call, turn));
+      const result = await carryOutCall({
+        definition: normalise({ script: waits.map((wait) => ({ say: String(wait) })) }),
+        scenario: { scenarioText: 'Waits' },
+        personality: { name: 'Plain' },
+        transport: chatCompletions({ client, url: `http://127.0.0.1:${port}/`, assistantId: 'agent' }),
+      });
+      const speech = result.timeline.filter((entry) => entry.type === 'speech');
+      return waits.map((_wait, turn) => {
+        const [words, answer] = [speech[2 * turn]!, speech[2 * turn + 1]!];
+        return answer.start - words.end - parseFloat(answer.text);
+      });
+    }),
+  );
+  agent.kill();
+  const sorted = errors
+    .flat()
+    .map(Math.abs)
+    .sort((a, b) => a - b);
+  const shown = [50, 90, 95, 99, 100].map((p) => `p${p} ${percentile(sorted, p)?.toFixed(1)}`).join(', ');
+  process.stdout.write(
+    `${calls} calls at once, ${sorted.length} answers: reported latency off by ${shown} ms (limit: p95 5)\n`,
+  );
+}
+
+if (process.argv[2] === 'serve') serve();
+else void main();

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  AgentFailure,
+  type AnswerPart,
+  createReferenceAgent,
+  type ReferenceAgent,
+  type ReferenceAgentOptions,
+} from './agent.js';
+import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
+import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
+import { FAULT_NAMES, type FaultName, isFault } from './faults.js';
+
+export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
+  /** 0 for any free port. */
+  readonly port?: number;
+  readonly host?: string;
+}
+
+export interface ReferenceAgentServer {
+  /** Address without a slash at its end. */
+  readonly url: string;
+  /** Ends open answers and frees the port. */
+  close(): Promise<void>;
+}
+
+export const DEFAULT_PORT = 4010;
+export const DEFAULT_HOST = '127.0.0.1';
+/** Name of the sound agent in a path or as a model; `booking:FAULT` is the same agent with that fault. */
+export const AGENT_NAME = 'booking';
+
+const MAX_BODY = 1024 * 1024;
+const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
+
+/**
+ * Serves the agent as an OpenAI-compatible server: `POST /v1/chat/completions` with the fault of the options, and
+ * `POST /agents/booking:FAULT/v1/chat/completions` (or the model `booking:FAULT`) with a fault of one's choice.
+ */
+export async function startReferenceAgent(options: ReferenceAgentServerOptions = {}): Promise<ReferenceAgentServer> {
+  const { port = DEFAULT_PORT, host = DEFAULT_HOST } = options;
+  const handler = new Handler(options);
+  const server = createServer((request, response) => void handler.handle(request, response));
+  server.requestTimeout = 30_000;
+  server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 30_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  return { url: urlOf(server), close: () => close(server) };
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+class Handler {
+  private readonly agents = new Map<FaultName | undefined, ReferenceAgent>();
+
+  constructor(private readonly options: ReferenceAgentOptions) {
+    for (const fault of [undefined, ...FAULT_NAMES])
+      this.agents.set(fault, createReferenceAgent({ ...options, fault }));
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    try {
+      const path = (request.url ?? '').split('?')[0] ?? '';
+      if (path === '/health' && request.method === 'GET') return send(response, 200, { status: 'ok' });
+      if (path === '/v1/models' && request.method === 'GET') return send(response, 200, MODELS);
+      const match = ADDRESS.exec(path);
+      if (!match) throw new RequestError(404, `Unknown path ${path.slice(0, 200)}`, null, 'unknown_url');
+      if (request.method !== 'POST')
+        throw new RequestError(405, 'Only POST is allowed here', null, 'method_not_allowed');
+      const completionRequest = readCompletionRequest(await readBody(request));
+      const agent = this.agentFor(match[1], completionRequest.model);
+      await this.answer(agent, completionRequest, response, gone.signal);
+    } catch (error) {
+      fail(request, response, error);
+    }
+  }
+
+  /** The path decides before the model, and the model before the fault of the process. */
+  private agentFor(segment: string | undefined, model: string): ReferenceAgent {
+    const inPath = segment === undefined ? undefined : decode(segment);
+    const name = inPath ?? (model.split(':')[0] === AGENT_NAME ? model : undefined);
+    // The plain name in a path is what a service always sends: the command line may still plant a fault behind it.
+    const fault = name === undefined || name === AGENT_NAME ? this.options.fault : faultOf(name);
+    const agent = this.agents.get(fault);
+    if (!agent) throw new RequestError(404, 'No such agent', 'model', 'model_not_found');
+    return agent;
+  }
+
+  private async answer(
+    agent: ReferenceAgent,
+    request: CompletionRequest,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ) {
+    const { messages, hostedTools, model } = request;
+    const now = (this.options.now ?? Date.now)();
+    const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(now / 1_000), model: model || AGENT_NAME };
+    const parts = agent.respond(messages, { hostedTools, signal });
+    if (request.isStreamed) return stream(parts, head, request.includesUsage, response, signal);
+    const whole: AnswerPart[] = [];
+    for await (const part of parts) whole.push(part);
+    if (!signal.aborted) send(response, 200, completion(head, whole));
+  }
+}
+
+/** @throws RequestError for a name that is none */
+function faultOf(name: string): FaultName | undefined {
+  const [agent, fault = '', ...more] = name.split(':');
+  if (agent === AGENT_NAME && more.length === 0 && (fault === 'sound' || isFault(fault))) {
+    return fault === 'sound' ? undefined : fault;
+  }
+  throw new RequestError(404, `No such agent; the names are ${NAMES.join(', ')}`, 'model', 'model_not_found');
+}
+
+const NAMES = [AGENT_NAME, `${AGENT_NAME}:sound`, ...FAULT_NAMES.map((fault) => `${AGENT_NAME}:${fault}`)];
+const MODELS = {
+  object: 'list',
+  data: NAMES.map((id) => ({ id, object: 'model', created: 0, owned_by: 'bella-vista' })),
+};
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new RequestError(400, 'The path is not well encoded', null, 'bad_path');
+  }
+}
+
+async function stream(
+  parts: AsyncIterable<AnswerPart>,
+  head: CompletionHead,
+  includesUsage: boolean,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const writer = new ChunkWriter(head, includesUsage);
+  for await (const part of parts) {
+    if (signal.aborted) return;
+    // Only now: an agent that fails before its first part still answers with a status.
+    if (!response.headersSent) response.writeHead(200, STREAM_HEADERS);
+    // Parts that come without a pause leave in one packet.
+    if (response.writableCorked === 0) {
+      response.cork();
+      process.nextTick(() => response.writableCorked > 0 && response.uncork());
+    }
+    const events = writer.events(part);
+    if (part.type === 'end') response.end(events);
+    else if (!response.write(events)) await once(response, 'drain', { signal });
+  }
+}
+
+const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache' };
+
+/** @throws RequestError when it is too large */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new RequestError(415, 'The body must not be compressed', null, 'unsupported_encoding');
+  }
+  const tooLarge = () => new RequestError(413, `The body must have at most ${MAX_BODY} bytes`, null, 'body_too_large');
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (response.destroyed || response.writableEnded) return;
+  const isCut = error instanceof AgentFailure && error.status === undefined;
+  if (isCut || response.headersSent) return cut(response);
+  // What is left of an unread body would otherwise be taken for the next request.
+  if (!request.complete) response.setHeader('Connection', 'close');
+  if (error instanceof RequestError) return send(response, error.status, error.body);
+  const message = error instanceof AgentFailure ? error.message : 'Something went wrong';
+  send(response, 500, new RequestError(500, message, null, 'agent_failed').body);
+}
+
+/** Breaks the connection, after what was written has left. */
+function cut(response: ServerResponse): void {
+  setImmediate(() => response.destroy());
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.end(text);
+}

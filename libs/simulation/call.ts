@@ -1,0 +1,173 @@
+import type { EvaluationDefinition } from '../evaluation-definition/index.js';
+import type { Caller } from './callers/caller.js';
+import { GeneratedCaller } from './callers/generated.js';
+import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
+import { ScriptedCaller } from './callers/scripted.js';
+import { type CheckResult, evaluateChecks } from './checks.js';
+import { type Clock, RealClock } from './clock.js';
+import { type ConversationResult, converse } from './conversation.js';
+import { CallFailure } from './failure.js';
+import type { CriterionResult } from './judge/criterion-result.js';
+import { Judge, unjudged } from './judge/judge.js';
+import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
+import type { LanguageModel } from './llm.js';
+import { measure, type Measures } from './measures.js';
+import { ModelMeter } from './tester-use.js';
+import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
+import type { Transport } from './transport.js';
+import { findInvalidity, type Invalidity } from './validity.js';
+import { decide, type Verdict } from './verdict.js';
+
+/** Changes whenever the same call could come to another result. */
+export const SIMULATION_VERSION = '1';
+/** How long the caller waits for an answer that does not come, unless told otherwise. */
+export const DEFAULT_PATIENCE_MS = 5_000;
+
+export interface CallOptions {
+  readonly definition: EvaluationDefinition;
+  readonly scenario: Scenario;
+  readonly personality: Personality;
+  /** How the agent is reached. */
+  readonly transport: Transport;
+  /** Plays callers without a script, and judges. Without one, criteria are not judged. */
+  readonly model?: LanguageModel;
+  readonly clock?: Clock;
+  /** Ends the call at once; `carryOutCall` throws its reason then. */
+  readonly signal?: AbortSignal;
+  readonly patienceMs?: number;
+  readonly onProgress?: (progress: CallProgress) => void;
+}
+
+export type CallPhase = 'talking' | 'checking' | 'judging';
+export type CallProgress =
+  { readonly type: 'phase'; readonly phase: CallPhase } | { readonly type: 'entry'; readonly entry: TimelineEntry };
+
+/** All that a call came to; plain JSON. */
+export interface CallResult extends Verdict {
+  readonly timeline: readonly TimelineEntry[];
+  readonly end: Pick<EndEntry, 'by' | 'code' | 'reason'>;
+  readonly checks: readonly CheckResult[];
+  readonly criteria: readonly CriterionResult[];
+  readonly measures: Measures;
+  /** How the caller broke its role, if it did. */
+  readonly invalidity: Invalidity | null;
+  readonly versions: CallVersions;
+}
+
+export interface CallVersions {
+  readonly simulation: string;
+  readonly transport: string;
+  readonly caller: 'scripted' | 'generated';
+  /** Null when no language model took part. */
+  readonly model: string | null;
+  readonly callerPrompt: string | null;
+  readonly judgePrompt: string | null;
+}
+
+/**
+ * Carries out one call: talks with the agent, evaluates the checks, has the criteria judged, decides.
+ * What goes wrong with the agent, the network or the language model is a result and not an exception.
+ * @throws the signal's reason
+ */
+export async function carryOutCall(options: CallOptions): Promise<CallResult> {
+  const call = new Call(options);
+  return call.carryOut();
+}
+
+class Call {
+  private readonly clock: Clock;
+  private readonly signal: AbortSignal;
+  private readonly callerMeter = new ModelMeter();
+  private readonly judgeMeter = new ModelMeter();
+  private readonly timeline: Timeline;
+  private readonly kind: 'scripted' | 'generated';
+
+  constructor(private readonly options: CallOptions) {
+    this.clock = options.clock ?? new RealClock();
+    this.signal = options.signal ?? new AbortController().signal;
+    this.timeline = new Timeline((entry) => options.onProgress?.({ type: 'entry', entry: { ...entry } }));
+    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+  }
+
+  async carryOut(): Promise<CallResult> {
+    const { definition, transport } = this.options;
+    this.signal.throwIfAborted();
+    this.enter('talking');
+    const { maxTurns, maxDurationSeconds } = definition;
+    const conversation = await converse({
+      transport,
+      caller: this.caller(),
+      clock: this.clock,
+      timeline: this.timeline,
+      maxTurns,
+      maxDurationSeconds,
+      patienceMs: this.options.patienceMs ?? DEFAULT_PATIENCE_MS,
+      signal: this.signal,
+    });
+    this.enter('checking');
+    const entries = this.timeline.entries;
+    const checks = evaluateChecks(definition.checks, entries);
+    const invalidity = this.invalidity(conversation);
+    const judged = await this.judge(conversation, invalidity);
+    const verdict = decide({ ...conversation, ...judged, checks });
+    const { by, code, reason } = conversation.end;
+    return {
+      ...verdict,
+      timeline: entries,
+      end: { by, code, reason },
+      checks,
+      criteria: judged.criteria,
+      measures: measure(entries, { caller: this.callerMeter.use, judge: this.judgeMeter.use }),
+      invalidity: judged.invalidity ?? null,
+      versions: this.versions(),
+    };
+  }
+
+  private caller(): Caller {
+    const { definition, personality, scenario, model } = this.options;
+    if (this.kind === 'scripted') return new ScriptedCaller(definition.script);
+    if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
+    return new GeneratedCaller({ model, personality, scenario, clock: this.clock, meter: this.callerMeter });
+  }
+
+  private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
+    if (failure) return undefined;
+    const { personality, scenario } = this.options;
+    return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
+  }
+
+  /** Asks the judge, unless the call is not counted anyway. */
+  private async judge({ failure }: ConversationResult, invalidity: Invalidity | undefined) {
+    const { definition, model, scenario } = this.options;
+    const isGenerated = this.kind === 'generated';
+    const skip = (reason: string) => ({ criteria: unjudged(definition.criteria, reason), invalidity });
+    if (failure?.fault === 'infrastructure') return skip('The call broke off');
+    if (invalidity) return skip('The caller broke its role');
+    if (!model) return skip('No language model is configured');
+    if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
+    this.enter('judging');
+    const { clock, signal, judgeMeter: meter } = this;
+    const judge = new Judge({ model, entries: this.timeline.entries, scenario, clock, signal, meter });
+    const found = isGenerated ? await judge.callerInvalidity() : undefined;
+    if (found) return { criteria: unjudged(definition.criteria, 'The caller broke its role'), invalidity: found };
+    return { criteria: await judge.criteria(definition.criteria), invalidity };
+  }
+
+  private enter(phase: CallPhase): void {
+    this.options.onProgress?.({ type: 'phase', phase });
+  }
+
+  private versions(): CallVersions {
+    const isGenerated = this.kind === 'generated';
+    const hasJudged = this.judgeMeter.use.requests > 0;
+    const usesModel = isGenerated || hasJudged;
+    return {
+      simulation: SIMULATION_VERSION,
+      transport: this.options.transport.name,
+      caller: this.kind,
+      model: usesModel ? (this.options.model?.model ?? null) : null,
+      callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
+      judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+    };
+  }
+}

@@ -1,0 +1,24 @@
+/** What the caller does when it has the floor. */
+export type CallerAct =
+  | { readonly type: 'speak'; readonly text: string }
+  | { readonly type: 'wait'; readonly ms: number }
+  | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done'; readonly reason: string };
+
+export interface Heard {
+  /** What the agent said when it last said something; empty while it has said nothing. */
+  readonly answer: string;
+  /** Whether the agent has not answered the caller's last words. */
+  readonly isSilent: boolean;
+}
+
+/** The simulated person. The conversation decides when it acts; it decides what it does. */
+export interface Caller {
+  readonly kind: 'scripted' | 'generated';
+  /** @throws CallerBroken, CallFailure */
+  next(heard: Heard, signal: AbortSignal): CallerAct | Promise<CallerAct>;
+}
+
+/** The caller could not play its part: the call is `invalid`. */
+export class CallerBroken extends Error {
+  override readonly name = 'CallerBroken';
+}

@@ -1,0 +1,160 @@
+import { type AgentAct, RealClock } from '../index.js';
+import { agentSaying, call } from '../testing/calls.js';
+import { stubModel } from '../testing/llm-stub.js';
+import { sendCompletion, TestServers } from '../testing/servers.js';
+
+const servers = new TestServers();
+afterEach(() => servers.close());
+
+const KEPT = { met: true, quote: 'table', reasoning: 'It does.' };
+type Line = object | string | Parameters<Parameters<TestServers['http']>[0]>[0] | ((response: any) => void);
+
+/** A call whose caller says these lines and whose judge finds the caller's role kept, unless told otherwise. */
+async function play(lines: Line[], answers: (string | readonly AgentAct[])[], verdict: object = KEPT, more = {}) {
+  let count = 0;
+  const { model, asked } = await stubModel(servers, ({ role }) =>
+    role === 'judge' ? verdict : (lines[Math.min(count++, lines.length - 1)] as object),
+  );
+  const result = await call(
+    { checks: [{ type: 'says', text: 'booked' }] },
+    { transport: agentSaying(answers), model, ...more },
+  );
+  const caller = asked.filter(({ role }) => role === 'caller');
+  return { result, caller, judge: asked.filter(({ role }) => role === 'judge') };
+}
+const say = (text: string, end: string | null = null) => ({ say: text, end });
+const BYE = say('Goodbye.', 'The table is booked');
+
+describe('a generated caller', () => {
+  it('plays the personality in the scenario until it ends the call with a reason', async () => {
+    const personality = { name: 'Anna', prompt: 'You are in a hurry.', temperature: 1.3 };
+    const scenario = { scenarioText: 'You want a table.', generalInstructions: 'Be brief.' };
+    const { result, caller } = await play([say('A table!'), BYE], ['Which day?', 'It is booked. Bye!'], KEPT, {
+      personality,
+      scenario,
+    });
+    expect(result).toMatchObject({
+      outcome: 'passed',
+      end: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
+      versions: { caller: 'generated', model: 'stub', callerPrompt: '1' },
+      measures: { turns: 2, tester: { caller: { requests: 2, promptTokens: 200, completionTokens: 20 } } },
+    });
+    for (const part of ['Anna', 'You are in a hurry.', 'You want a table.', 'Be brief.'])
+      expect(caller[0]?.messages[0]?.content).toContain(part);
+    expect(caller[1]).toMatchObject({ temperature: 1.3 });
+    expect(caller[1]?.messages.slice(1)).toEqual([
+      { role: 'user', content: '(The call is connected. The agent waits for you to speak.)' },
+      { role: 'assistant', content: '{"say":"A table!","end":null}' },
+      { role: 'user', content: 'Which day?' },
+    ]);
+  });
+
+  it("takes its time to think without its counting as the agent's or the call's", async () => {
+    const slowly = (line: object) => (response: any) =>
+      void setTimeout(() => sendCompletion(response, JSON.stringify(line)), 400);
+    const { result } = await play([slowly(say('A table!')), slowly(BYE)], ['booked', 'Bye'], KEPT, {
+      clock: new RealClock(),
+    });
+    // The agent answers at once: nearly all of the time is the model's.
+    expect(result.measures.durationMs).toBeLessThan(result.measures.tester.caller.ms / 2);
+    expect(result.measures.tester.judge.requests).toBe(1);
+  });
+
+  it('is told that nobody answers, and hangs up at the second silence', async () => {
+    const { result, caller } = await play([say('A table!'), say('Hello? Anybody there?')], ['', '']);
+    expect(caller[1]?.messages.at(-1)?.content).toBe('(The agent says nothing.)');
+    expect(result).toMatchObject({ outcome: 'failed', end: { code: 'agent_silent' } });
+  });
+
+  it('is asked once more for an answer that cannot be used, and the call is invalid after the second one', async () => {
+    const again = await play(['', say('A table!'), BYE], ['booked', 'Bye']);
+    expect(again.result.outcome).toBe('passed');
+    for (const rubbish of [
+      '',
+      'no json',
+      '{"say": 5}',
+      '{"say": "", "end": ""}',
+      '{"say":',
+      `{"say":"${'x'.repeat(3_000)}"}`,
+    ]) {
+      const { result, caller, judge } = await play([rubbish], ['booked']);
+      expect(result).toMatchObject({
+        outcome: 'invalid',
+        score: null,
+        invalidity: { code: 'caller_unusable' },
+        end: { by: 'tester', code: 'caller_broken' },
+      });
+      expect(caller).toHaveLength(2);
+      expect(judge).toHaveLength(0);
+    }
+  });
+
+  it('makes the call an error when its model cannot be reached', async () => {
+    const { result, caller } = await play([(response: any) => response.destroy()], ['booked']);
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'llm_unreachable', retryable: true } });
+    expect(caller).toHaveLength(4);
+  });
+
+  it.each<[string, Line[], string[], string]>([
+    ['hangs up on a question', [say('A table!'), say('', 'done')], ['For how many people?'], 'ended_early'],
+    [
+      'hangs up while the agent looks something up',
+      [say('A table!'), say('', 'done')],
+      ['Sure. One moment, please.'],
+      'ended_early',
+    ],
+    ['makes up a number', [say('Call me at 0170 555-1234.'), BYE], ['booked', 'Bye'], 'invented_fact'],
+    ['makes up an address', [say('I am rossi@made-up.test.'), BYE], ['booked', 'Bye'], 'invented_fact'],
+    ['speaks as the agent', [say('Agent: how can I help you?'), BYE], ['booked', 'Bye'], 'spoke_as_agent'],
+    [
+      "says the agent's words",
+      [say('Hello.'), say('How can I help you today?'), BYE],
+      ['How can I help you today?', 'booked', 'Bye'],
+      'spoke_as_agent',
+    ],
+    [
+      'repeats itself',
+      [say('A table!')],
+      ['Which day?', 'How many people?', 'Which name?', 'booked'],
+      'repeated_itself',
+    ],
+  ])('is found out when it %s', async (_what, lines, answers, code) => {
+    const { result } = await play(lines, answers);
+    expect(result).toMatchObject({ outcome: 'invalid', score: null, invalidity: { code } });
+    expect(result.reason).toBe(`${result.invalidity?.message}.`);
+  });
+
+  it.each<[string, Line[], string[]]>([
+    [
+      'leaves the last polite question open',
+      [say('A table!'), say('', 'booked')],
+      ['It is booked. Is there anything else I can do?'],
+    ],
+    [
+      'says what it was told on the call',
+      [say('A table!'), say('So that is 0170 555-1234?'), BYE],
+      ['Call 01705551234.', 'Yes, booked.', 'Bye'],
+    ],
+    [
+      'answers the same question the same way',
+      [say('Four.'), say('Four.'), say('Four.'), BYE],
+      ['How many?', 'How many?', 'How many?', 'booked'],
+    ],
+  ])('keeps its role when it %s', async (_what, lines, answers) => {
+    expect((await play(lines, answers)).result.invalidity).toBeNull();
+  });
+
+  it('is looked at by the judge for what code cannot see, with its own words as evidence', async () => {
+    const broken = { met: false, quote: 'under the name Bianchi', reasoning: 'Its name is Rossi.' };
+    const lines = [say('A table under the name Bianchi.'), BYE];
+    const { result, judge } = await play(lines, ['booked', 'Bye'], broken);
+    expect(judge).toHaveLength(3);
+    expect(result).toMatchObject({ outcome: 'invalid', invalidity: { code: 'left_role', evidence: [{ entry: 0 }] } });
+    // What the agent said is no evidence against the caller.
+    const blamed = await play(lines, ['booked under the name Verdi', 'Bye'], {
+      ...broken,
+      quote: 'under the name Verdi',
+    });
+    expect(blamed.result.outcome).toBe('passed');
+  });
+});

@@ -1,0 +1,88 @@
+import { cleanText, shortened } from '../clean.js';
+import type { Clock } from '../clock.js';
+import { jsonObject } from '../json-answer.js';
+import type { LanguageModel, Message } from '../llm.js';
+import type { ModelMeter } from '../tester-use.js';
+import { type Caller, type CallerAct, CallerBroken, type Heard } from './caller.js';
+import {
+  ASK_AGAIN,
+  CALL_BEGINS,
+  callerInstructions,
+  NOTHING_HEARD,
+  type Personality,
+  type Scenario,
+} from './persona.js';
+
+export interface GeneratedCallerOptions {
+  readonly model: LanguageModel;
+  readonly personality: Personality;
+  readonly scenario: Scenario;
+  readonly clock: Clock;
+  readonly meter: ModelMeter;
+}
+
+const DEFAULT_TEMPERATURE = 0.7;
+/** Longest line, in characters: nobody says more at once. */
+const MAX_LINE = 2_000;
+const MAX_REASON = 255;
+
+interface Line {
+  readonly say: string;
+  readonly end: string | undefined;
+}
+
+/** A caller whose words a language model chooses. */
+export class GeneratedCaller implements Caller {
+  readonly kind = 'generated';
+  private readonly messages: Message[];
+  /** Given along with its last words: the caller hangs up when they have been answered. */
+  private ending: string | undefined;
+
+  constructor(private readonly options: GeneratedCallerOptions) {
+    this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
+  }
+
+  async next({ answer, isSilent }: Heard, signal: AbortSignal): Promise<CallerAct> {
+    if (this.ending !== undefined) return this.hangUp(this.ending);
+    const heard = isSilent ? NOTHING_HEARD : answer || CALL_BEGINS;
+    this.messages.push({ role: 'user', content: heard });
+    const { say, end } = await this.line(signal);
+    this.messages.push({ role: 'assistant', content: JSON.stringify({ say, end: end ?? null }) });
+    if (say === '') return this.hangUp(end ?? '');
+    this.ending = end;
+    return { type: 'speak', text: say };
+  }
+
+  private hangUp(reason: string): CallerAct {
+    return { type: 'hang_up', code: 'caller_done', reason };
+  }
+
+  /** Asks once more when the answer is unusable. @throws CallerBroken when the second one is too */
+  private async line(signal: AbortSignal): Promise<Line> {
+    const first = await this.ask(this.messages, signal);
+    const line = readLine(first);
+    if (line) return line;
+    const again: Message[] = [
+      ...this.messages,
+      { role: 'assistant', content: shortened(first, MAX_LINE) || '(nothing)' },
+      { role: 'user', content: ASK_AGAIN },
+    ];
+    const second = readLine(await this.ask(again, signal));
+    if (!second) throw new CallerBroken('The model that plays the caller gave no usable answer twice');
+    return second;
+  }
+
+  private ask(messages: readonly Message[], signal: AbortSignal): Promise<string> {
+    const { model, personality, clock, meter } = this.options;
+    return model.ask(messages, { temperature: personality.temperature ?? DEFAULT_TEMPERATURE, clock, signal, meter });
+  }
+}
+
+function readLine(answer: string): Line | undefined {
+  const { say, end } = jsonObject(answer) ?? {};
+  if (say !== undefined && say !== null && typeof say !== 'string') return undefined;
+  const words = cleanText(say ?? '').trim();
+  const reason = typeof end === 'string' ? shortened(cleanText(end).trim(), MAX_REASON) : '';
+  if ((words === '' && reason === '') || words.length > MAX_LINE) return undefined;
+  return { say: words, end: reason === '' ? undefined : reason };
+}

@@ -1,0 +1,62 @@
+import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import { matches } from '../matching.js';
+import type { Caller, CallerAct, Heard } from './caller.js';
+
+/**
+ * A caller that carries out a script as libs/evaluation-definition describes it. It says its lines and nothing else:
+ * when it gets no answer, it says the last one again.
+ */
+export class ScriptedCaller implements Caller {
+  readonly kind = 'scripted';
+  private position = 0;
+  /** Whether the step at `position` has begun: its `when` is asked only once. */
+  private hasBegun = false;
+  private lastLine: string | undefined;
+
+  constructor(private readonly script: readonly ScriptStep[]) {}
+
+  next({ answer, isSilent }: Heard): CallerAct {
+    if (isSilent && this.lastLine !== undefined) return { type: 'speak', text: this.lastLine };
+    for (let step = this.script[this.position]; step; step = this.script[this.position]) {
+      if (!this.hasBegun && step.when && !holds(step.when, answer)) {
+        this.advance();
+        continue;
+      }
+      this.hasBegun = true;
+      if ('say' in step) {
+        this.advance();
+        return this.speak(step.say);
+      }
+      if ('waitSeconds' in step) {
+        this.advance();
+        return { type: 'wait', ms: step.waitSeconds * 1000 };
+      }
+      if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end };
+      const line = lineOf(step, answer);
+      if (line !== undefined) return this.speak(line);
+      this.advance();
+    }
+    return { type: 'hang_up', code: 'script_over', reason: 'The script is over' };
+  }
+
+  private advance(): void {
+    this.position++;
+    this.hasBegun = false;
+  }
+
+  private speak(text: string): CallerAct {
+    this.lastLine = text;
+    return { type: 'speak', text };
+  }
+}
+
+/** What the caller says in this turn of the step; undefined when the turn is the next step's. */
+function lineOf({ answers, until, otherwise }: AnswersStep, answer: string): string | undefined {
+  if (until && holds(until, answer)) return undefined;
+  const fitting = answers.filter(({ when }) => holds(when, answer)).map(({ say }) => say);
+  return fitting.length > 0 ? fitting.join(' ') : until && otherwise;
+}
+
+/** Whether a condition holds for the agent's last answer. */
+export const holds = ({ says, notSays }: Condition, answer: string): boolean =>
+  (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));

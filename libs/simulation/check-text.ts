@@ -1,0 +1,40 @@
+import type { Check, Matcher, SpokenMatcher } from '../evaluation-definition/index.js';
+import { shortened } from './clean.js';
+
+/** What is looked for, as a sentence names it. */
+export const quoted = (matcher: Matcher): string =>
+  'pattern' in matcher ? `/${shortened(matcher.pattern, 120)}/` : `"${shortened(matcher.text, 120)}"`;
+
+const spoken = (matcher: SpokenMatcher): string => `${matcher.speaker} says ${quoted(matcher)}`;
+
+/** What a check asks for, for one that has no name. */
+export function describeCheck(check: Check): string {
+  switch (check.type) {
+    case 'says':
+      return capital(spoken(check));
+    case 'never_says':
+      return capital(`${check.speaker} never says ${quoted(check)}`);
+    case 'calls_tool':
+    case 'never_calls_tool': {
+      const verb = check.type === 'calls_tool' ? 'calls' : 'never calls';
+      const args = check.arguments ? ` with ${shortened(JSON.stringify(check.arguments), 120)}` : '';
+      return `Agent ${verb} ${check.tool}${args}`;
+    }
+    case 'ends_by':
+      return `Call is ended by the ${check.by}`;
+    case 'max_turns':
+      return `At most ${check.turns} turns`;
+    case 'max_duration_ms':
+      return `Lasts at most ${check.ms} ms`;
+    case 'max_latency_ms':
+      return check.percentile === 100
+        ? `Every answer begins within ${check.ms} ms`
+        : `${check.percentile} % of the answers begin within ${check.ms} ms`;
+    case 'max_silence_ms':
+      return `No silence longer than ${check.ms} ms`;
+    case 'says_before':
+      return `${capital(spoken(check.first))} before ${spoken(check.then)}`;
+  }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,150 @@
+import { type CheckInput, normalise } from '../evaluation-definition/index.js';
+import { evaluateChecks } from './checks.js';
+import type { TimelineEntry } from './timeline.js';
+
+const speech = (
+  speaker: 'agent' | 'caller',
+  text: string,
+  start: number,
+  end: number,
+  turn: number,
+): TimelineEntry => ({
+  type: 'speech',
+  speaker,
+  text,
+  start,
+  end,
+  turn,
+});
+/** With overlapping speech, as audio has it: the agent begins its last answer while the caller still speaks. */
+const TIMELINE: TimelineEntry[] = [
+  speech('agent', 'Welcome to Da Mario.', 0, 900, 0),
+  speech('caller', 'A table for 4, please.', 1_000, 2_000, 1),
+  speech('agent', 'Let me look.', 2_300, 3_000, 1),
+  {
+    type: 'tool_call',
+    name: 'find',
+    arguments: { people: 4, when: { day: 'Fri', time: '19:30' }, tags: ['a', 'b'] },
+    start: 3_000,
+    end: 3_100,
+    turn: 1,
+  },
+  speech('agent', 'Your table is BOOKED. For four people.', 3_500, 5_000, 1),
+  speech('caller', 'Thanks, goodbye.', 5_400, 6_000, 2),
+  speech('agent', 'Bye!', 5_800, 6_200, 2),
+  { type: 'end', by: 'agent', code: 'agent_hung_up', reason: 'done', start: 6_300, end: 6_300, turn: 2 },
+];
+const check = (input: CheckInput, timeline = TIMELINE) =>
+  evaluateChecks(normalise({ checks: [input] }).checks, timeline)[0]!;
+
+describe('checks', () => {
+  it.each<[CheckInput, boolean, string]>([
+    [{ type: 'says', text: 'table  is booked' }, true, 'The agent said "Your table is BOOKED."'],
+    [{ type: 'says', text: 'look. your' }, true, 'The agent said "Let me look. Your table is BOOKED."'],
+    [{ type: 'says', pattern: 'booked' }, false, 'The agent never said /booked/'],
+    [{ type: 'says', text: 'booked', speaker: 'caller' }, false, 'The caller never said "booked"'],
+    [{ type: 'never_says', pattern: '(?i)\\bfour\\b' }, false, 'The agent said "For four people."'],
+    [{ type: 'never_says', text: 'prompt' }, true, 'The agent never said "prompt"'],
+    [
+      { type: 'calls_tool', tool: 'find' },
+      true,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]})',
+    ],
+    [
+      { type: 'calls_tool', tool: 'find', arguments: { when: { time: '19:30' }, tags: ['a', 'b'] } },
+      true,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]})',
+    ],
+    [
+      { type: 'calls_tool', tool: 'find', arguments: { people: '4' } },
+      false,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]}), not with {"people":"4"}',
+    ],
+    [
+      { type: 'calls_tool', tool: 'find', arguments: { tags: ['a'] } },
+      false,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]}), not with {"tags":["a"]}',
+    ],
+    [{ type: 'calls_tool', tool: 'Find' }, false, 'The agent never called Find'],
+    [
+      { type: 'never_calls_tool', tool: 'find', arguments: { people: 5 } },
+      true,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]}), not with {"people":5}',
+    ],
+    [
+      { type: 'never_calls_tool', tool: 'find' },
+      false,
+      'The agent called find({"people":4,"when":{"day":"Fri","time":"19:30"},"tags":["a","b"]})',
+    ],
+    [{ type: 'ends_by', by: 'agent' }, true, 'The call was ended by the agent'],
+    [{ type: 'ends_by', by: 'caller' }, false, 'The call was ended by the agent'],
+    [{ type: 'max_turns', turns: 2 }, true, 'The call had 2 turns, of at most 2'],
+    [{ type: 'max_turns', turns: 1 }, false, 'The call had 2 turns, of at most 1'],
+    [{ type: 'max_duration_ms', ms: 6_300 }, true, 'The call lasted 6300 ms, of at most 6300'],
+    [{ type: 'max_duration_ms', ms: 6_299 }, false, 'The call lasted 6300 ms, of at most 6299'],
+    [{ type: 'max_latency_ms', ms: 300 }, true, 'The slowest answer began after 300 ms, of at most 300'],
+    [{ type: 'max_latency_ms', ms: 299 }, false, 'The slowest answer began after 300 ms, of at most 299'],
+    [
+      { type: 'max_latency_ms', ms: 1, percentile: 50 },
+      true,
+      'The answer at the 50th percentile began after 0 ms, of at most 1',
+    ],
+    [{ type: 'max_silence_ms', ms: 500 }, true, 'The longest silence lasted 500 ms, of at most 500'],
+    [{ type: 'max_silence_ms', ms: 499 }, false, 'The longest silence lasted 500 ms, of at most 499'],
+    [
+      { type: 'says_before', first: { text: 'booked' }, then: { text: 'four people' } },
+      true,
+      '"booked" was said before "four people"',
+    ],
+    [
+      { type: 'says_before', first: { pattern: 'four' }, then: { text: 'booked' } },
+      false,
+      '/four/ was said only after "booked"',
+    ],
+    [
+      { type: 'says_before', first: { text: 'for 4', speaker: 'caller' }, then: { text: 'look' } },
+      true,
+      '"for 4" was said before "look"',
+    ],
+    [{ type: 'says_before', first: { text: 'never' }, then: { text: 'look' } }, false, 'The agent never said "never"'],
+  ])('%j is met: %s', (input, met, detail) => {
+    expect(check(input)).toMatchObject({ met, detail });
+  });
+
+  it('prove what they found by an entry and its words', () => {
+    expect(check({ type: 'says', text: 'is booked' }).evidence).toEqual([{ entry: 4, quote: 'Your table is BOOKED.' }]);
+    expect(check({ type: 'never_calls_tool', tool: 'find' }).evidence[0]?.entry).toBe(3);
+    expect(check({ type: 'never_calls_tool', tool: 'find', arguments: { people: 5 } }).evidence).toEqual([]);
+    expect(check({ type: 'max_latency_ms', ms: 1 }).evidence).toEqual([{ entry: 2, quote: 'Let me look.' }]);
+  });
+
+  it('count an answer that never began once it was waited for too long', () => {
+    const timeline = [...TIMELINE.slice(0, 2), { ...TIMELINE[7]!, start: 9_000, end: 9_000 }];
+    expect(check({ type: 'max_latency_ms', ms: 3_000 }, timeline)).toMatchObject({ met: false });
+    expect(check({ type: 'max_latency_ms', ms: 8_000 }, timeline)).toMatchObject({
+      met: false,
+      detail: 'There was no answer to measure',
+    });
+  });
+
+  it('have a name for people, and survive a pattern that would take a backtracking engine for ever', () => {
+    const [named, unnamed] = evaluateChecks(
+      normalise({
+        checks: [
+          { type: 'says', name: 'Greets', text: 'welcome' },
+          { type: 'says', pattern: '(a+)+b' },
+        ],
+      }).checks,
+      [speech('agent', `Welcome ${'a'.repeat(50_000)}`, 0, 0, 0)],
+    );
+    expect(named).toMatchObject({ name: 'Greets', met: true, weight: 1, required: true });
+    expect(unnamed).toMatchObject({ name: 'Agent says /(a+)+b/', met: false });
+  });
+
+  it('quote the original where folding changes lengths', () => {
+    const timeline = [speech('agent', `${'İ'.repeat(30)} ﬁrst. Straße  İstanbul 5. End.`, 0, 0, 0)];
+    expect(check({ type: 'says', text: 'İSTANBUL 5' }, timeline).evidence).toEqual([
+      { entry: 0, quote: 'Straße  İstanbul 5.' },
+    ]);
+  });
+});

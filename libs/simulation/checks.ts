@@ -1,0 +1,204 @@
+import {
+  type Check,
+  FEWEST_TURNS_FOR_PERCENTILES,
+  type Speaker,
+  type SpokenMatcher,
+} from '../evaluation-definition/index.js';
+import { shortened } from './clean.js';
+import { describeCheck, quoted } from './check-text.js';
+import { CallView, type Placed, type Utterance, type Wait } from './exchanges.js';
+import { find } from './matching.js';
+import { longestSilence, percentile } from './measures.js';
+import { isSubset } from './subset.js';
+import type { TimelineEntry, ToolCallEntry } from './timeline.js';
+
+/** A place on the timeline that proves something. */
+export interface Evidence {
+  /** Index of the timeline entry. */
+  readonly entry: number;
+  /** Words as they stand there. */
+  readonly quote: string;
+}
+
+export interface CheckResult {
+  /** Position among the definition's checks. */
+  readonly index: number;
+  readonly type: Check['type'];
+  /** The check's own name, or what it asks for in words. */
+  readonly name: string;
+  readonly weight: number;
+  readonly required: boolean;
+  readonly met: boolean;
+  /** What was found, as a sentence without a full stop. */
+  readonly detail: string;
+  readonly evidence: readonly Evidence[];
+}
+
+type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence'>;
+
+/** Evaluates every check on a finished timeline. */
+export function evaluateChecks(checks: readonly Check[], entries: readonly TimelineEntry[]): CheckResult[] {
+  const view = new CallView(entries);
+  return checks.map((check, index) => ({
+    index,
+    type: check.type,
+    name: check.name ?? describeCheck(check),
+    weight: check.weight,
+    required: check.required,
+    ...evaluate(check, view),
+  }));
+}
+
+function evaluate(check: Check, view: CallView): Finding {
+  switch (check.type) {
+    case 'says':
+      return says(check, view);
+    case 'never_says': {
+      const found = says(check, view);
+      return { ...found, met: !found.met };
+    }
+    case 'calls_tool':
+      return callsTool(check, view);
+    case 'never_calls_tool': {
+      const { met, detail, evidence } = callsTool(check, view);
+      // Of a call with other arguments it is no evidence that the tool was not called with these.
+      return { met: !met, detail, evidence: met ? evidence : [] };
+    }
+    case 'ends_by':
+      return endsBy(check.by, view);
+    case 'max_turns':
+      return atMost('turns', view.turns, check.turns);
+    case 'max_duration_ms':
+      return atMost('ms', Math.round(view.end?.end ?? 0), check.ms);
+    case 'max_latency_ms':
+      return latencyWithin(check.ms, check.percentile, view);
+    case 'max_silence_ms':
+      return silenceWithin(check.ms, view);
+    case 'says_before':
+      return saysBefore(check.first, check.then, view);
+  }
+}
+
+interface Saying {
+  readonly evidence: Evidence;
+  /** Order of what is said: the utterance and the position in it. */
+  readonly place: readonly [utterance: number, position: number];
+}
+
+function says(matcher: SpokenMatcher, view: CallView): Finding {
+  const saying = firstSaying(matcher, view);
+  if (!saying) {
+    return { met: false, detail: `The ${matcher.speaker} never said ${quoted(matcher)}`, evidence: [] };
+  }
+  const quote = shortened(saying.evidence.quote, 120);
+  return { met: true, detail: `The ${matcher.speaker} said "${quote}"`, evidence: [saying.evidence] };
+}
+
+function firstSaying(matcher: SpokenMatcher, view: CallView): Saying | undefined {
+  for (const [index, utterance] of view.utterances.entries()) {
+    if (utterance.speaker !== matcher.speaker) continue;
+    const found = find(matcher, utterance.text);
+    if (!found) continue;
+    const part = partAt(utterance, found.position);
+    return { evidence: { entry: part.index, quote: found.quote }, place: [index, found.position] };
+  }
+  return undefined;
+}
+
+/** The entry in which a position of the whole turn's text lies. */
+function partAt({ parts }: Utterance, position: number): Placed {
+  let end = 0;
+  for (const part of parts) {
+    end += part.entry.text.length + 1;
+    if (position < end) return part;
+  }
+  return parts[0]!;
+}
+
+function saysBefore(first: SpokenMatcher, then: SpokenMatcher, view: CallView): Finding {
+  const [earlier, later] = [firstSaying(first, view), firstSaying(then, view)];
+  const evidence = [earlier, later].flatMap((saying) => saying?.evidence ?? []);
+  const missing = !earlier ? first : !later ? then : undefined;
+  if (!earlier || !later) {
+    const text = missing ? `The ${missing.speaker} never said ${quoted(missing)}` : '';
+    return { met: false, detail: text, evidence };
+  }
+  const [a, b] = [earlier.place, later.place];
+  const met = a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
+  return { met, detail: `${quoted(first)} was said ${met ? 'before' : 'only after'} ${quoted(then)}`, evidence };
+}
+
+function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Finding {
+  const calls = view.toolCalls.filter(({ entry }) => entry.name === check.tool);
+  const fitting = calls.find(({ entry }) => isSubset(check.arguments ?? {}, entry.arguments ?? {}));
+  if (fitting) {
+    return { met: true, detail: `The agent called ${toolCallText(fitting.entry)}`, evidence: [toolEvidence(fitting)] };
+  }
+  if (calls.length === 0) {
+    return { met: false, detail: `The agent never called ${check.tool}`, evidence: [] };
+  }
+  const wanted = shortened(JSON.stringify(check.arguments), 200);
+  const got = calls.map(({ entry }) => toolCallText(entry)).join(', ');
+  return {
+    met: false,
+    detail: `The agent called ${shortened(got, 400)}, not with ${wanted}`,
+    evidence: calls.slice(0, 5).map(toolEvidence),
+  };
+}
+
+const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence => ({
+  entry: index,
+  quote: toolCallText(entry),
+});
+
+/** A tool call as results show it. */
+export const toolCallText = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
+  `${name}(${shortened(args ? JSON.stringify(args) : (rawArguments ?? ''), 300)})`;
+
+function endsBy(by: Speaker, view: CallView): Finding {
+  const { end } = view;
+  const who = end?.by === 'tester' ? 'neither side' : `the ${end?.by}`;
+  const evidence = end ? [{ entry: view.entries.indexOf(end), quote: shortened(end.reason, 240) }] : [];
+  return { met: end?.by === by, detail: `The call was ended by ${who}`, evidence };
+}
+
+function atMost(unit: 'turns' | 'ms', value: number, limit: number): Finding {
+  const text = unit === 'turns' ? `The call had ${count(value, 'turn')}` : `The call lasted ${value} ms`;
+  return { met: value <= limit, detail: `${text}, of at most ${limit}`, evidence: [] };
+}
+
+/** An answer that never began counts once it was waited for longer than the limit. */
+function latencyWithin(ms: number, percent: number, view: CallView): Finding {
+  const waits = view.waits.filter((wait) => wait.answer || wait.ms > ms).sort((a, b) => a.ms - b.ms);
+  const value = percentile(
+    waits.map((wait) => wait.ms),
+    percent,
+  );
+  if (value === null) return { met: false, detail: 'There was no answer to measure', evidence: [] };
+  const few = percent < 100 && percent > 50 && waits.length < FEWEST_TURNS_FOR_PERCENTILES;
+  const which = percent === 100 ? 'slowest answer began' : `answer at the ${percent}th percentile began`;
+  const within = `The ${which} after ${Math.round(value)} ms, of at most ${ms}`;
+  const slowest = waits.find((wait) => wait.ms === value);
+  return {
+    met: value <= ms,
+    detail: few ? `${within} (measured on ${count(waits.length, 'answer')} only)` : within,
+    evidence: slowest ? [waitEvidence(slowest)] : [],
+  };
+}
+
+function waitEvidence({ answer, words }: Wait): Evidence {
+  const { index, entry } = answer ?? words;
+  return { entry: index, quote: shortened(entry.text, 240) };
+}
+
+function silenceWithin(ms: number, view: CallView): Finding {
+  const longest = longestSilence(view.entries);
+  const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
+  return {
+    met: longest.ms <= ms,
+    detail: `The longest silence lasted ${Math.round(longest.ms)} ms, of at most ${ms}`,
+    evidence: after === -1 ? [] : [{ entry: after, quote: '' }],
+  };
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,47 @@
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+
+/** A text as every database can store it: without U+0000 and unpaired surrogates, which agents may well send. */
+export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');
+
+/** What is nested deeper is no argument of a tool, and the libraries that meet it later recurse. */
+const MAX_DEPTH = 32;
+
+/**
+ * The arguments of a tool call, which are JSON text.
+ * @returns null unless they are a JSON object of bearable depth
+ */
+export function parseArguments(json: string): { readonly [name: string]: JsonValue } | null {
+  let value: unknown;
+  try {
+    // Agents send an empty text for a tool without arguments.
+    value = JSON.parse(json.trim() === '' ? '{}' : json);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return (clean(value as JsonValue, 0) ?? null) as { readonly [name: string]: JsonValue } | null;
+}
+
+/** Undefined when it is nested too deeply. */
+function clean(value: JsonValue, depth: number): JsonValue | undefined {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) {
+    const items = (value as readonly JsonValue[]).map((item) => clean(item, depth + 1));
+    return items.includes(undefined) ? undefined : (items as JsonValue[]);
+  }
+  const entries: [string, JsonValue][] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const cleaned = clean(inner, depth + 1);
+    if (cleaned === undefined) return undefined;
+    entries.push([cleanText(name), cleaned]);
+  }
+  // fromEntries defines fields of its own even for `__proto__`.
+  return Object.fromEntries(entries);
+}
+
+/** A text shortened for a sentence. */
+export const shortened = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;

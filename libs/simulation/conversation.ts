@@ -1,0 +1,241 @@
+import { CallTime } from './call-time.js';
+import { type Caller, type CallerAct, CallerBroken } from './callers/caller.js';
+import type { Clock } from './clock.js';
+import { cleanText, shortened } from './clean.js';
+import { CallFailure, type Failure } from './failure.js';
+import { Inbox } from './inbox.js';
+import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
+import type { AgentEvent, Line, Transport } from './transport.js';
+
+export interface ConversationOptions {
+  readonly transport: Transport;
+  readonly caller: Caller;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  readonly maxTurns: number;
+  readonly maxDurationSeconds: number;
+  /** How long the caller waits for an answer that does not come, in milliseconds. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ConversationResult {
+  readonly end: EndEntry;
+  readonly failure: Failure | undefined;
+  /** Whether the caller hung up while the agent was still speaking or acting. */
+  readonly wasAgentActing: boolean;
+}
+
+/** After so many in a row the caller hangs up. */
+const MAX_SILENCES = 2;
+
+/** How waiting for the agent ended. */
+type Listening = 'answered' | 'silent' | 'over';
+type Inboxed = AgentEvent | { readonly type: 'aborted' };
+
+/**
+ * The conversation of a caller with an agent. Code decides here when the caller acts: at the agent's turn end, after a
+ * silence, at a limit.
+ * @throws the signal's reason; what the caller throws
+ */
+export async function converse(options: ConversationOptions): Promise<ConversationResult> {
+  options.signal.throwIfAborted();
+  const conversation = new Conversation(options);
+  try {
+    return await conversation.run();
+  } finally {
+    conversation.close();
+  }
+}
+
+class Conversation {
+  private readonly inbox = new Inbox<Inboxed>();
+  private readonly time: CallTime;
+  private readonly line: Line;
+  private readonly timeline: Timeline;
+  private readonly clock: Clock;
+  private end: EndEntry | undefined;
+  private failure: Failure | undefined;
+  private wasAgentActing = false;
+  /** Whether the agent is between its first event and its turn end. */
+  private isAgentActing = false;
+  /** Exchanges: the caller spoke, the agent answered. */
+  private exchanges = 0;
+  private silences = 0;
+  private answer = '';
+
+  constructor(private readonly options: ConversationOptions) {
+    this.clock = options.clock;
+    this.timeline = options.timeline;
+    this.time = new CallTime(options.clock);
+    this.line = options.transport.connect({ clock: options.clock, emit: (event) => this.inbox.push(event) });
+    options.signal.addEventListener('abort', this.abort, { once: true });
+  }
+
+  async run(): Promise<ConversationResult> {
+    let end: EndEntry | undefined;
+    try {
+      end = await this.talk();
+    } catch (error) {
+      end = this.breakOff(error);
+    }
+    return { end, failure: this.failure, wasAgentActing: this.wasAgentActing };
+  }
+
+  private async talk(): Promise<EndEntry> {
+    let heard: Listening = this.line.agentSpeaksFirst ? await this.listen(this.time.now()) : 'answered';
+    if (this.end) return this.end;
+    for (;;) {
+      const act = await this.decide(heard === 'silent');
+      if (!this.end) heard = await this.carryOut(act);
+      if (this.end) return this.end;
+    }
+  }
+
+  /** Ends the call because the caller cannot go on. @throws the error when that is no part of a call */
+  private breakOff(error: unknown): EndEntry {
+    this.options.signal.throwIfAborted();
+    if (error instanceof CallerBroken) this.stop('tester', 'caller_broken', error.message);
+    else if (error instanceof CallFailure) this.fail(error.failure, this.time.now());
+    if (!this.end) throw error;
+    return this.end;
+  }
+
+  private fail(failure: Failure, at: number): void {
+    this.failure = failure;
+    this.timeline.agentPaused(at, true);
+    this.timeline.failed(failure, at);
+    this.stop('tester', 'failure', failure.message, at);
+  }
+
+  close(): void {
+    this.options.signal.removeEventListener('abort', this.abort);
+    this.line.hangUp();
+  }
+
+  private readonly abort = () => this.inbox.push({ type: 'aborted' });
+
+  private async decide(isSilent: boolean): Promise<CallerAct> {
+    const { caller, signal } = this.options;
+    const think = async () => caller.next({ answer: this.answer, isSilent }, signal);
+    const act = await (this.line.isDuplex ? think() : this.time.pause(think));
+    signal.throwIfAborted();
+    for (let event = this.inbox.poll(); event; event = this.inbox.poll()) this.hear(event);
+    if (!this.end && this.leftMs() <= 0) this.stop('tester', 'max_duration');
+    return act;
+  }
+
+  private async carryOut(act: CallerAct): Promise<Listening> {
+    switch (act.type) {
+      case 'hang_up':
+        this.wasAgentActing = this.isAgentActing;
+        this.stop('caller', act.code, act.reason);
+        return 'over';
+      case 'wait':
+        return this.wait(act.ms);
+      case 'speak': {
+        if (this.exchanges >= this.options.maxTurns) {
+          this.stop('tester', 'max_turns');
+          return 'over';
+        }
+        const { start, end } = await this.line.say(act.text);
+        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end));
+        return this.listen(this.time.at(end));
+      }
+    }
+  }
+
+  /** Stays silent on purpose, but hears what is said meanwhile. */
+  private async wait(ms: number): Promise<Listening> {
+    const start = this.time.now();
+    await this.hearUntil(start + ms);
+    if (this.end) return 'over';
+    this.timeline.silence('caller', start, this.time.now());
+    return 'answered';
+  }
+
+  /** Hears the agent's turn. @param since the call's time at which the agent got the floor */
+  private async listen(since: number): Promise<Listening> {
+    const turn = this.timeline.turn;
+    const patience = since + this.options.patienceMs;
+    for (;;) {
+      // Without duplex the agent's turn is over when it says so, however slow it is.
+      const hasSpoken = this.timeline.agentWords() !== '';
+      const until = this.line.isDuplex && !hasSpoken ? Math.min(patience, this.lastMoment()) : this.lastMoment();
+      const event = await this.inbox.next(this.clock, until - this.time.now());
+      if (event) this.hear(event);
+      else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');
+      if (this.end) return 'over';
+      // Timers may fire a little early.
+      if (event ? event.type === 'turn_end' : this.time.now() >= until) break;
+    }
+    const words = this.timeline.agentWords();
+    if (words === '') return this.bearSilence(since, patience);
+    this.answer = words;
+    this.silences = 0;
+    if (turn > 0) this.exchanges++;
+    return 'answered';
+  }
+
+  private async bearSilence(since: number, patience: number): Promise<Listening> {
+    await this.hearUntil(patience);
+    if (this.end) return 'over';
+    this.timeline.silence('agent', since, this.time.now());
+    this.silences++;
+    if (this.silences < MAX_SILENCES) return 'silent';
+    this.stop('caller', 'agent_silent');
+    return 'over';
+  }
+
+  private async hearUntil(moment: number): Promise<void> {
+    while (!this.end) {
+      const left = Math.min(moment, this.lastMoment()) - this.time.now();
+      if (left <= 0) break;
+      const event = await this.inbox.next(this.clock, left);
+      if (event) this.hear(event);
+    }
+    this.answer = this.timeline.agentWords() || this.answer;
+    if (!this.end && this.leftMs() <= 0) this.stop('tester', 'max_duration');
+  }
+
+  private hear(event: Inboxed): void {
+    if (event.type === 'aborted') throw this.options.signal.reason;
+    // What comes after the end was not heard.
+    if (this.end) return;
+    const at = this.time.at(event.at);
+    this.isAgentActing = event.type !== 'turn_end';
+    switch (event.type) {
+      case 'speech':
+        return this.timeline.agentSpeaks(event.text, at);
+      case 'speech_end':
+        return this.timeline.agentPaused(at);
+      case 'tool_call':
+        return this.timeline.toolCalled(toolCall(event), at, this.time.at(event.endedAt));
+      case 'turn_end':
+        return this.timeline.agentPaused(at);
+      case 'hang_up':
+        return this.stop('agent', 'agent_hung_up', event.reason, at);
+      case 'failure':
+        return this.fail(event.failure, at);
+    }
+  }
+
+  private stop(by: EndEntry['by'], code: EndCode, reason = '', at = this.time.now()): void {
+    const said = reason === '' ? `${END_CODES[code].charAt(0).toUpperCase()}${END_CODES[code].slice(1)}` : reason;
+    this.end = this.timeline.ended(by, code, said, at);
+  }
+
+  private lastMoment(): number {
+    return this.options.maxDurationSeconds * 1000;
+  }
+
+  private leftMs(): number {
+    return this.lastMoment() - this.time.now();
+  }
+}
+
+const toolCall = ({ name, arguments: args, rawArguments }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
+  name: shortened(cleanText(name), 255),
+  arguments: args,
+  ...(rawArguments !== undefined && { rawArguments: shortened(cleanText(rawArguments), 2_000) }),
+});

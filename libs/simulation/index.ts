@@ -1,0 +1,69 @@
+/**
+ * Simulated callers for voice agents: carries out one call of an evaluation with an agent and says what it came to.
+ * Knows neither how evaluations and results are stored nor how calls are queued.
+ *
+ *     const result = await carryOutCall({
+ *       definition: { script, checks, criteria, maxTurns: 40, maxDurationSeconds: 600 },
+ *       scenario: { scenarioText: 'You want a table for four …' },
+ *       personality: { name: 'Hurried caller' },
+ *       transport: chatCompletions({ client: new OutboundClient(), url, assistantId, phoneNumber, apiKey }),
+ *       model: new LanguageModel({ baseUrl, apiKey, model }), // only for callers without a script, and for criteria
+ *     });
+ *     result.outcome // passed, failed, invalid or error
+ *
+ * From the call to its result:
+ *
+ * - `conversation.ts` decides when the caller acts (`callers/` what it does), and records what happens (`timeline.ts`).
+ *   The agent is behind a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
+ * - `checks.ts` evaluates the deterministic conditions, `judge/` the sentences, `validity.ts` whether the caller kept its
+ *   role, `verdict.ts` decides, `measures.ts` measures. `run-statistics.ts` does the same for many calls.
+ * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
+ *   deterministic and takes no time; calls may share one.
+ *
+ * Times on the timeline are milliseconds from the answer of the call. The tester's own time to think is no part of them.
+ * The latency of an answer goes from the caller's last word (the request being written) to the first part of the answer
+ * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
+ */
+export { DEFAULT_PATIENCE_MS, carryOutCall, SIMULATION_VERSION } from './call.js';
+export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
+export type { Caller, CallerAct, Heard } from './callers/caller.js';
+export type { Personality, Scenario } from './callers/persona.js';
+export type { CheckResult, Evidence } from './checks.js';
+export type { JsonValue } from './clean.js';
+export { type Clock, RealClock } from './clock.js';
+export { CallFailure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
+export type { CriterionResult, Sample } from './judge/criterion-result.js';
+export { LanguageModel, type LanguageModelOptions } from './llm.js';
+export { type LatencyMeasures, latencyMeasures, type Measures, percentile } from './measures.js';
+export {
+  type CountedCall,
+  evaluationStatistics,
+  type EvaluationStatistics,
+  gate,
+  type Gate,
+  type GateInput,
+  type Interval,
+  isCounted,
+  passAtK,
+  passHatK,
+  runScore,
+  type Stability,
+  wilsonInterval,
+} from './run-statistics.js';
+export type { ModelUse, TesterUse } from './tester-use.js';
+export type {
+  EndCode,
+  EndEntry,
+  ErrorEntry,
+  SilenceEntry,
+  SpeechEntry,
+  TimelineEntry,
+  ToolCallEntry,
+} from './timeline.js';
+export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
+export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
+export { HANG_UP_TOOLS } from './transports/hang-up.js';
+export { type AgentAct, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
+export type { Invalidity, InvalidityCode } from './validity.js';
+export type { Outcome, Verdict } from './verdict.js';
+export { VirtualClock } from './virtual-clock.js';

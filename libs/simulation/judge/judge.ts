@@ -1,0 +1,137 @@
+import type { Criterion } from '../../evaluation-definition/index.js';
+import type { Scenario } from '../callers/persona.js';
+import { cleanText, shortened } from '../clean.js';
+import type { Clock } from '../clock.js';
+import { CallFailure } from '../failure.js';
+import { jsonObject } from '../json-answer.js';
+import type { LanguageModel } from '../llm.js';
+import type { ModelMeter } from '../tester-use.js';
+import type { TimelineEntry } from '../timeline.js';
+import type { Invalidity } from '../validity.js';
+import type { CriterionResult, Sample } from './criterion-result.js';
+import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
+import { Transcript } from './transcript.js';
+
+export interface JudgeOptions {
+  readonly model: LanguageModel;
+  readonly entries: readonly TimelineEntry[];
+  readonly scenario: Scenario;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly meter: ModelMeter;
+}
+
+/** How many statements of one call are judged at once. */
+const PARALLEL = 4;
+/** Samples that confirm or overturn a failing verdict. */
+const CONFIRMATIONS = 2;
+const FIRST_TEMPERATURE = 0;
+/** Without some chance, further samples would only repeat the first. */
+const CONFIRMING_TEMPERATURE = 0.7;
+const MAX_REASONING = 1_000;
+
+type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement'>;
+type Who = 'agent' | 'caller' | undefined;
+
+/** Decides sentences about a call by means of a language model, and believes only what it can quote. */
+export class Judge {
+  private readonly transcript: Transcript;
+  private readonly text: string;
+
+  constructor(private readonly options: JudgeOptions) {
+    this.transcript = new Transcript(options.entries);
+    this.text = this.transcript.toString();
+  }
+
+  /** Judges all criteria. What the model fails to answer is `not_judged`, with its failure. @throws the signal's reason */
+  async criteria(criteria: readonly Criterion[]): Promise<CriterionResult[]> {
+    const results: CriterionResult[] = [];
+    const open = [...criteria.entries()];
+    const work = async () => {
+      for (let item = open.shift(); item; item = open.shift()) {
+        const [index, criterion] = item;
+        results[index] = { index, ...criterion, ...(await this.rule(criterion.text)) };
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+    return results;
+  }
+
+  /** Whether a generated caller left its role in a way that only a reader sees (rule 7). @throws the signal's reason */
+  async callerInvalidity(): Promise<Invalidity | undefined> {
+    const { verdict, reason, evidence } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
+    if (verdict !== 'not_met' || !evidence) return undefined;
+    return { code: 'left_role', message: `The caller left its role: ${reason}`, evidence: [evidence] };
+  }
+
+  private async rule(statement: string, who?: Who): Promise<Ruling & Pick<CriterionResult, 'failure'>> {
+    try {
+      return await this.decide(statement, who);
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error;
+      const { failure } = error;
+      const none = { evidence: null, samples: [], disagreement: false };
+      return { verdict: 'not_judged', reason: failure.message, failure, ...none };
+    }
+  }
+
+  private async decide(statement: string, who: Who): Promise<Ruling> {
+    const first = await this.sample(statement, FIRST_TEMPERATURE, who);
+    const samples = [first];
+    if (first.met === false) {
+      for (let n = 0; n < CONFIRMATIONS; n++) samples.push(await this.sample(statement, CONFIRMING_TEMPERATURE, who));
+    }
+    const votes = samples.flatMap(({ met }) => (met === null ? [] : [met]));
+    const against = votes.filter((met) => !met).length;
+    const disagreement = against > 0 && against < votes.length;
+    // Of three samples two make a majority, whether or not the third gave a verdict.
+    const needed = samples.length === 1 ? 1 : 2;
+    const met = votes.length - against >= needed ? true : against >= needed ? false : undefined;
+    const speaker = samples.find((sample) => sample.met === met);
+    if (met === undefined || !speaker) {
+      const reason = 'The judge gave no verdict with a quote that stands in the transcript';
+      return { verdict: 'no_verdict', reason, evidence: null, samples, disagreement };
+    }
+    const { reasoning, evidence } = speaker;
+    return { verdict: met ? 'met' : 'not_met', reason: reasoning, evidence, samples, disagreement };
+  }
+
+  /** One answer of the judge; what proves nothing is asked for once more. */
+  private async sample(statement: string, temperature: number, who: Who): Promise<Sample> {
+    const { model, scenario, clock, signal, meter } = this.options;
+    const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
+    const messages = judgeMessages(statement, this.text, told);
+    const ask = () => model.ask(messages, { temperature, clock, signal, meter });
+    const answer = await ask();
+    const sample = this.read(answer, who);
+    if (typeof sample !== 'string') return sample;
+    messages.push({ role: 'assistant', content: shortened(answer, 2_000) || '(nothing)' });
+    messages.push({ role: 'user', content: askAgain(sample) });
+    const second = this.read(await ask(), who);
+    return typeof second === 'string' ? { met: null, reasoning: second, evidence: null } : second;
+  }
+
+  /** @returns what is wrong with the answer, as a sentence for the model, when it proves nothing */
+  private read(answer: string, who: Who): Sample | string {
+    const { met, quote, reasoning } = jsonObject(answer) ?? {};
+    if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
+    if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
+    const clean = cleanText(quote);
+    const evidence = this.transcript.locate(clean, who);
+    if (!evidence) return `Nobody said "${shortened(clean, 200)}" in the transcript.`;
+    const text = typeof reasoning === 'string' ? shortened(cleanText(reasoning).trim(), MAX_REASONING) : '';
+    return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
+  }
+}
+
+/** The results of criteria that nobody judges. */
+export const unjudged = (criteria: readonly Criterion[], reason: string): CriterionResult[] =>
+  criteria.map((criterion, index) => ({
+    index,
+    ...criterion,
+    verdict: 'not_judged',
+    reason,
+    evidence: null,
+    samples: [],
+    disagreement: false,
+  }));

@@ -1,0 +1,62 @@
+import { fold } from '../../evaluation-definition/index.js';
+import { type Evidence, toolCallText } from '../checks.js';
+import { shortened } from '../clean.js';
+import type { TimelineEntry } from '../timeline.js';
+
+/** A line of the transcript as the judge sees it. */
+interface TranscriptLine {
+  /** Index of the timeline entry. */
+  readonly entry: number;
+  readonly who: 'agent' | 'caller' | 'agent calls tool' | 'call';
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** Longest line that the judge is shown, in characters. */
+const MAX_LINE = 8_000;
+const MAX_QUOTE = 500;
+
+/** What was said and done, for the judge and for finding its quotes again. */
+export class Transcript {
+  private readonly lines: readonly TranscriptLine[];
+
+  constructor(entries: readonly TimelineEntry[]) {
+    this.lines = entries.flatMap((entry, index) => {
+      const line = lineOf(entry);
+      return line ? [{ entry: index, atMs: Math.round(entry.start), ...line }] : [];
+    });
+  }
+
+  /** JSON, one line each: nothing in it can pretend to be another line or the end of the transcript. */
+  toString(): string {
+    return this.lines.map((line) => JSON.stringify({ ...line, text: shortened(line.text, MAX_LINE) })).join('\n');
+  }
+
+  /**
+   * Where a quote stands, whatever its letter case and white space.
+   * @param who only this side's words count, when given
+   */
+  locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
+    const wanted = fold(quote.replace(/^\s*["'“”„«»]+|["'“”„«»]+\s*$/gu, ''));
+    if (!/[\p{L}\p{N}]/u.test(wanted)) return undefined;
+    const line = this.lines.find((candidate) => {
+      return (!who || candidate.who === who) && candidate.who !== 'call' && fold(candidate.text).includes(wanted);
+    });
+    return line && { entry: line.entry, quote: shortened(quote.trim(), MAX_QUOTE) };
+  }
+}
+
+function lineOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> | undefined {
+  switch (entry.type) {
+    case 'speech':
+      return { who: entry.speaker, text: entry.text };
+    case 'tool_call':
+      return { who: 'agent calls tool', text: toolCallText(entry) };
+    case 'silence':
+      return { who: 'call', text: `The ${entry.of} was silent for ${Math.round(entry.end - entry.start)} ms` };
+    case 'end':
+      return { who: 'call', text: `The call was ended by the ${entry.by}: ${entry.reason}` };
+    case 'error':
+      return { who: 'call', text: entry.message };
+  }
+}

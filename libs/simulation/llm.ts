@@ -1,0 +1,186 @@
+import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import type { Clock } from './clock.js';
+import { CallFailure, type FailureCode } from './failure.js';
+import type { ModelMeter } from './tester-use.js';
+
+/** An OpenAI-compatible chat-completions server. */
+export interface LanguageModelOptions {
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly model: string;
+  /** For one attempt, to its last byte; 30 s unless given. */
+  readonly timeoutMs?: number;
+}
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface AskOptions {
+  readonly temperature: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Adds up what the answer takes. */
+  readonly meter: ModelMeter;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const ATTEMPTS = 4;
+/** Before the second attempt; doubled before each further one. */
+const BACK_OFF_MS = 500;
+/** Longest `Retry-After` that is waited for: beyond it, the call is retried as a whole. */
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Bytes of one answer. */
+const MAX_ANSWER = 1024 * 1024;
+
+/** The tester's own language model, which plays the caller and judges. */
+export class LanguageModel {
+  readonly model: string;
+  private readonly client: OpenAI;
+  private readonly timeoutMs: number;
+  /** Some models know one temperature only and refuse any other. */
+  private hasTemperature = true;
+
+  constructor({ baseUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS }: LanguageModelOptions) {
+    this.model = model;
+    this.timeoutMs = timeoutMs;
+    this.client = new OpenAI({
+      baseURL: baseUrl,
+      // Local servers need none, but the library does.
+      apiKey: apiKey || 'none',
+      organization: null,
+      project: null,
+      // Attempts are made here: the library's time-out ends with the headers, and its waits are not on our clock.
+      maxRetries: 0,
+      fetch: boundedFetch,
+    });
+  }
+
+  /**
+   * The model's answer, possibly empty. Time-outs, 408, 409, 429 (with its `Retry-After`), 5xx and broken connections are
+   * tried again with a back-off.
+   * @throws CallFailure; the signal's reason
+   */
+  async ask(messages: readonly Message[], options: AskOptions): Promise<string> {
+    const { clock, signal, meter } = options;
+    for (let attempt = 1; ; attempt++) {
+      const begun = clock.now();
+      try {
+        const answer = await clock.outside(this.attempt(messages, options));
+        meter.add(clock.now() - begun, answer.promptTokens, answer.completionTokens);
+        return answer.text;
+      } catch (error) {
+        signal.throwIfAborted();
+        const failed = describe(error);
+        meter.add(clock.now() - begun, 0, 0);
+        if (this.dropTemperature(error)) continue;
+        const delay = failed.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
+        if (!failed.isPassing || attempt === ATTEMPTS || delay > MAX_RETRY_AFTER_MS) {
+          throw new CallFailure(failed.code, failed.detail, { cause: error });
+        }
+        await clock.sleep(delay, signal);
+      }
+    }
+  }
+
+  private async attempt(messages: readonly Message[], { temperature, signal }: AskOptions) {
+    const timeout = AbortSignal.timeout(this.timeoutMs);
+    try {
+      const completion = await this.client.chat.completions.create(
+        { model: this.model, messages: [...messages], ...(this.hasTemperature && { temperature }) },
+        { signal: AbortSignal.any([signal, timeout]) },
+      );
+      return readCompletion(completion);
+    } catch (error) {
+      if (timeout.aborted) throw new APIConnectionTimeoutError();
+      throw error;
+    }
+  }
+
+  /** @returns whether the request may be sent again without the temperature */
+  private dropTemperature(error: unknown): boolean {
+    const isRefused = error instanceof APIError && error.status === 400 && /temperature/i.test(error.message);
+    if (!isRefused || !this.hasTemperature) return false;
+    this.hasTemperature = false;
+    return true;
+  }
+}
+
+/** The library believes what the server sends; a compatible server may send anything. */
+function readCompletion(completion: unknown) {
+  const { choices, usage } = (completion ?? {}) as { choices?: unknown; usage?: Record<string, unknown> | null };
+  if (!Array.isArray(choices)) throw new UnreadableAnswer();
+  const choice = (choices as ({ message?: { content?: unknown } } | null)[])[0];
+  const content = choice?.message?.content;
+  const count = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
+  return {
+    text: typeof content === 'string' ? content : '',
+    promptTokens: count(usage?.prompt_tokens),
+    completionTokens: count(usage?.completion_tokens),
+  };
+}
+
+class UnreadableAnswer extends Error {
+  override readonly name = 'UnreadableAnswer';
+}
+
+interface Failed {
+  readonly code: FailureCode;
+  readonly detail?: string;
+  readonly isPassing: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+function describe(error: unknown): Failed {
+  if (error instanceof APIConnectionTimeoutError) return { code: 'llm_timeout', isPassing: true };
+  if (error instanceof APIConnectionError) return { code: 'llm_unreachable', isPassing: true };
+  if (error instanceof APIError && typeof error.status === 'number') {
+    const status: number = error.status;
+    const detail = `HTTP ${status}`;
+    const retryAfterMs = retryAfter(error.headers as Headers | undefined);
+    if (status === 429) return { code: 'llm_rate_limited', detail, isPassing: true, retryAfterMs };
+    if (status >= 500 || status === 408 || status === 409) {
+      return { code: 'llm_status', detail, isPassing: true, retryAfterMs };
+    }
+    return { code: 'llm_refused', detail, isPassing: false };
+  }
+  // What is no JSON, and a body that breaks off, come as errors of the runtime.
+  const isContent = error instanceof UnreadableAnswer || isSyntaxError(error) || error instanceof AnswerTooLarge;
+  return isContent
+    ? { code: 'llm_invalid_answer', isPassing: !(error instanceof AnswerTooLarge) }
+    : { code: 'llm_unreachable', isPassing: true };
+}
+
+/** By name: those of Node's `fetch` may come from another realm than ours. */
+const isSyntaxError = (error: unknown): boolean => (error as Error | undefined)?.name === 'SyntaxError';
+
+/** Milliseconds of a `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). */
+function retryAfter(headers: Headers | undefined): number | undefined {
+  const value = headers?.get('retry-after')?.trim();
+  if (!value) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/** Follows no redirect, which would take the key along, and reads no endless answer. */
+async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  if (!response.body) return response;
+  let size = 0;
+  const bounded = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        size += chunk.length;
+        if (size > MAX_ANSWER) controller.error(new AnswerTooLarge());
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(bounded, { status, statusText, headers });
+}

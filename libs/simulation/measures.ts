@@ -1,0 +1,102 @@
+import { FEWEST_TURNS_FOR_PERCENTILES } from '../evaluation-definition/index.js';
+import { CallView, tenths } from './exchanges.js';
+import type { EndCode, EndEntry, TimelineEntry } from './timeline.js';
+import type { TesterUse } from './tester-use.js';
+
+/** Milliseconds from the end of the caller's words to the first part of the agent's answer. */
+export interface LatencyMeasures {
+  /** Answers that were measured. */
+  readonly count: number;
+  readonly p50: number | null;
+  /** Null below five answers, as p95 and p99 are: they would say no more than `worst`. */
+  readonly p90: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly worst: number | null;
+}
+
+export interface Measures {
+  readonly durationMs: number;
+  /** Exchanges: the caller spoke, the agent answered. */
+  readonly turns: number;
+  readonly latency: LatencyMeasures;
+  /** From the answer of the call to the agent's first word; null when it said none. */
+  readonly timeToFirstWordMs: number | null;
+  readonly words: { readonly caller: number; readonly agent: number };
+  /** The agent's share of all words, 0 to 1; null when nobody spoke. */
+  readonly talkRatio: number | null;
+  /** The longest time in which nobody spoke. */
+  readonly longestSilenceMs: number;
+  readonly toolCalls: number;
+  readonly endedBy: EndEntry['by'] | null;
+  readonly endCode: EndCode | null;
+  readonly endReason: string | null;
+  /** What the tester's own models took; no part of any other measure. */
+  readonly tester: TesterUse;
+}
+
+export function measure(entries: readonly TimelineEntry[], tester: TesterUse): Measures {
+  const view = new CallView(entries);
+  const words = { caller: wordsOf(view, 'caller'), agent: wordsOf(view, 'agent') };
+  const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');
+  const all = words.caller + words.agent;
+  return {
+    durationMs: view.end?.end ?? 0,
+    turns: view.turns,
+    latency: latencyMeasures(view.latencies),
+    timeToFirstWordMs: firstWord?.start ?? null,
+    words,
+    talkRatio: all === 0 ? null : Math.round((words.agent / all) * 1000) / 1000,
+    longestSilenceMs: longestSilence(entries).ms,
+    toolCalls: view.toolCalls.length,
+    endedBy: view.end?.by ?? null,
+    endCode: view.end?.code ?? null,
+    endReason: view.end?.reason ?? null,
+    tester,
+  };
+}
+
+/** The same for the answers of one call or of many together. */
+export function latencyMeasures(latencies: readonly number[]): LatencyMeasures {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  const isEnough = sorted.length >= FEWEST_TURNS_FOR_PERCENTILES;
+  const high = (p: number) => (isEnough ? percentile(sorted, p) : null);
+  return {
+    count: sorted.length,
+    p50: percentile(sorted, 50),
+    p90: high(90),
+    p95: high(95),
+    p99: high(99),
+    worst: percentile(sorted, 100),
+  };
+}
+
+/**
+ * Nearest rank: the smallest value that at least p percent of the values do not exceed, v[ceil(p/100 · n)] of the sorted
+ * values v[1] … v[n]. It is always a latency that was really measured, and "p percent within the limit" and "the
+ * percentile within the limit" are the same statement.
+ * @param sorted ascending
+ */
+export function percentile(sorted: readonly number[], p: number): number | null {
+  return sorted[Math.max(1, Math.ceil((p * sorted.length) / 100)) - 1] ?? null;
+}
+
+/** The longest time in which nobody spoke, from the answer of the call to its end, and when it began. */
+export function longestSilence(entries: readonly TimelineEntry[]): { readonly ms: number; readonly start: number } {
+  let longest = { ms: 0, start: 0 };
+  let quietSince = 0;
+  const end = entries.findLast((entry) => entry.type === 'end');
+  for (const entry of [...entries.filter(({ type }) => type === 'speech'), ...(end ? [end] : [])]) {
+    const ms = tenths(entry.start - quietSince);
+    if (ms > longest.ms) longest = { ms, start: quietSince };
+    quietSince = Math.max(quietSince, entry.end);
+  }
+  return longest;
+}
+
+/** Words are what white space separates and holds a letter or a digit. */
+function wordsOf(view: CallView, speaker: 'agent' | 'caller'): number {
+  return view.said(speaker).reduce((sum, { text }) => sum + countWords(text), 0);
+}
+
+const countWords = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -1,0 +1,121 @@
+import type { Outcome } from './verdict.js';
+
+/** What the statistics of a run need to know of a call. */
+export interface CountedCall {
+  readonly evaluationId: string;
+  readonly outcome: Outcome;
+  readonly score: number | null;
+}
+
+/** Mean score over counted calls, 0 to 100 with one decimal at most; null when none is counted. */
+export function runScore(calls: readonly Pick<CountedCall, 'outcome' | 'score'>[]): number | null {
+  const scores = calls.flatMap(({ outcome, score }) => (isCounted(outcome) && score !== null ? [score] : []));
+  if (scores.length === 0) return null;
+  return Math.round((scores.reduce((sum, score) => sum + score, 0) / scores.length) * 10) / 10;
+}
+
+/** Whether a call says something about the agent. */
+export const isCounted = (outcome: Outcome): boolean => outcome === 'passed' || outcome === 'failed';
+
+export type Stability = 'stable pass' | 'flaky' | 'stable fail';
+
+export interface EvaluationStatistics {
+  readonly evaluationId: string;
+  /** Counted calls, and how many of them passed. */
+  readonly counted: number;
+  readonly passed: number;
+  /** Null when no call is counted, as the rates are. */
+  readonly stability: Stability | null;
+  readonly passRate: number | null;
+  readonly passRateInterval: Interval | null;
+  /** For k = 1 … counted: at position k − 1. */
+  readonly passAtK: readonly number[];
+  readonly passHatK: readonly number[];
+}
+
+/** Statistics per evaluation, in the order in which the evaluations first appear. */
+export function evaluationStatistics(calls: readonly CountedCall[]): EvaluationStatistics[] {
+  const groups = new Map<string, { counted: number; passed: number }>();
+  for (const { evaluationId, outcome } of calls) {
+    const group = groups.get(evaluationId) ?? { counted: 0, passed: 0 };
+    groups.set(evaluationId, group);
+    if (isCounted(outcome)) group.counted++;
+    if (outcome === 'passed') group.passed++;
+  }
+  return [...groups].map(([evaluationId, { counted: n, passed: c }]) => {
+    const ks = Array.from({ length: n }, (_, index) => index + 1);
+    return {
+      evaluationId,
+      counted: n,
+      passed: c,
+      stability: n === 0 ? null : c === n ? 'stable pass' : c === 0 ? 'stable fail' : 'flaky',
+      passRate: n === 0 ? null : c / n,
+      passRateInterval: n === 0 ? null : wilsonInterval(n, c),
+      passAtK: ks.map((k) => passAtK(n, c, k)),
+      passHatK: ks.map((k) => passHatK(n, c, k)),
+    };
+  });
+}
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The 97.5th percentile of the normal distribution. */
+const Z95 = 1.959963984540054;
+
+/** 95 % confidence interval of a pass rate (Wilson 1927), right also for few calls and for rates of 0 and 1. */
+export function wilsonInterval(n: number, passed: number): Interval {
+  const rate = passed / n;
+  const z2 = Z95 ** 2;
+  const centre = rate + z2 / (2 * n);
+  const margin = Z95 * Math.sqrt((rate * (1 - rate)) / n + z2 / (4 * n * n));
+  const scale = 1 + z2 / n;
+  return { low: Math.max(0, (centre - margin) / scale), high: Math.min(1, (centre + margin) / scale) };
+}
+
+/** Chance that at least one of k calls passes: 1 − C(n−c, k) / C(n, k). */
+export const passAtK = (n: number, c: number, k: number): number => 1 - choiceRatio(n - c, n, k);
+
+/** Chance that all of k calls pass: C(c, k) / C(n, k). */
+export const passHatK = (n: number, c: number, k: number): number => choiceRatio(c, n, k);
+
+/** C(a, k) / C(n, k) for a ≤ n, without the huge numbers in between. */
+function choiceRatio(a: number, n: number, k: number): number {
+  let ratio = 1;
+  for (let i = 0; i < k; i++) ratio *= Math.max(0, a - i) / (n - i);
+  return ratio;
+}
+
+export interface GateInput {
+  readonly calls: readonly CountedCall[];
+  /** 0 to 100; null asks for no score. */
+  readonly minimumScore: number | null;
+  /** Evaluations of which no call may fail, with their names for the reader. */
+  readonly critical: readonly { readonly evaluationId: string; readonly name: string }[];
+}
+
+export interface Gate {
+  readonly met: boolean;
+  /** What is not met, each a sentence. */
+  readonly reasons: readonly string[];
+}
+
+/** The one decision on a run: its status, its webhook and the command line's exit code all follow it. */
+export function gate({ calls, minimumScore, critical }: GateInput): Gate {
+  const score = runScore(calls);
+  if (score === null) return { met: false, reasons: ['No call could be counted.'] };
+  const reasons: string[] = [];
+  if (minimumScore !== null && score < minimumScore) {
+    reasons.push(`The score of ${score} is below the minimum of ${minimumScore}.`);
+  }
+  for (const { evaluationId, name } of critical) {
+    const own = calls.filter((call) => call.evaluationId === evaluationId);
+    if (own.some(({ outcome }) => outcome === 'failed')) reasons.push(`The critical evaluation "${name}" failed.`);
+    else if (!own.some(({ outcome }) => outcome === 'passed')) {
+      reasons.push(`The critical evaluation "${name}" has no call that could be counted.`);
+    }
+  }
+  return { met: reasons.length === 0, reasons };
+}

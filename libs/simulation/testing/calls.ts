@@ -1,0 +1,35 @@
+import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
+import { type AgentAct, type CallOptions, carryOutCall, inProcess, VirtualClock } from '../index.js';
+
+export const SCENARIO = { scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.' };
+export const PERSONALITY = { name: 'Plain caller' };
+
+/** Carries out a call with defaults for everything that a test does not care about. */
+export function call(
+  definition: DefinitionInput,
+  options: Omit<CallOptions, 'definition' | 'scenario' | 'personality'> & Partial<CallOptions>,
+) {
+  return carryOutCall({
+    definition: normalise(definition),
+    scenario: SCENARIO,
+    personality: PERSONALITY,
+    clock: new VirtualClock(),
+    ...options,
+  });
+}
+
+type Answer = string | readonly AgentAct[];
+
+/** An agent in this process that gives these answers one after the other, each after so many milliseconds. */
+export function agentSaying(answers: readonly Answer[], { delayMs = 0, agentSpeaksFirst = false } = {}) {
+  let turn = 0;
+  return inProcess(
+    async function* ({ clock, signal }) {
+      const answer = answers[turn++] ?? '';
+      if (delayMs > 0) await clock.sleep(delayMs, signal);
+      if (typeof answer === 'string') yield { say: answer };
+      else yield* answer;
+    },
+    { agentSpeaksFirst },
+  );
+}

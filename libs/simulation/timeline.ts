@@ -1,0 +1,157 @@
+import type { Speaker } from '../evaluation-definition/index.js';
+import type { Failure } from './failure.js';
+import { cleanText } from './clean.js';
+import type { JsonValue } from './clean.js';
+
+interface Span {
+  /** Milliseconds from the answer of the call. */
+  readonly start: number;
+  readonly end: number;
+  /** 0 before the caller's first words; n from its nth words on until it speaks again. */
+  readonly turn: number;
+}
+
+/** Words of one side; those of both may overlap. */
+export interface SpeechEntry extends Span {
+  readonly type: 'speech';
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** Present when the speaker was cut off by the end of the call. */
+  readonly cut?: true;
+}
+
+export interface ToolCallEntry extends Span {
+  readonly type: 'tool_call';
+  readonly name: string;
+  /** Null when the agent sent no JSON object; `rawArguments` has what it sent then. */
+  readonly arguments: { readonly [name: string]: JsonValue } | null;
+  readonly rawArguments?: string;
+}
+
+/** Somebody was to speak and did not: the agent that gave no answer, or the caller that waits on purpose. */
+export interface SilenceEntry extends Span {
+  readonly type: 'silence';
+  readonly of: Speaker;
+}
+
+export interface ErrorEntry extends Span {
+  readonly type: 'error';
+  readonly code: Failure['code'];
+  readonly message: string;
+}
+
+/** Why a call ended. */
+export const END_CODES = {
+  script_over: 'the script came to its end',
+  caller_done: 'the caller ended the call',
+  agent_silent: 'the caller hung up after the agent had not answered twice in a row',
+  agent_hung_up: 'the agent hung up',
+  max_turns: 'the call was ended at its largest number of turns',
+  max_duration: 'the call was ended at its longest duration',
+  caller_broken: 'the simulated caller did not play its part',
+  failure: 'the call broke off',
+} as const;
+export type EndCode = keyof typeof END_CODES;
+
+export interface EndEntry extends Span {
+  readonly type: 'end';
+  /** `tester`: neither side, but a limit or a failure. */
+  readonly by: Speaker | 'tester';
+  readonly code: EndCode;
+  /** The reason as whoever ended the call gave it. */
+  readonly reason: string;
+}
+
+export type TimelineEntry = SpeechEntry | ToolCallEntry | SilenceEntry | ErrorEntry | EndEntry;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Records what happens on a call. All times are the call's. */
+export class Timeline {
+  private readonly recorded: Writable<TimelineEntry>[] = [];
+  private speaking: Writable<SpeechEntry> | undefined;
+  private turnNumber = 0;
+
+  /** @param onEntry is told of every entry once it is complete */
+  constructor(private readonly onEntry: (entry: TimelineEntry) => void = () => undefined) {}
+
+  /** In the order in which they began. */
+  get entries(): readonly TimelineEntry[] {
+    return this.recorded;
+  }
+
+  get turn(): number {
+    return this.turnNumber;
+  }
+
+  callerSpoke(text: string, start: number, end: number): void {
+    this.turnNumber++;
+    this.add({ type: 'speech', speaker: 'caller', text: cleanText(text), ...this.span(start, end) });
+  }
+
+  /** Adds a part to what the agent is saying. What nobody would hear begins nothing. */
+  agentSpeaks(part: string, at: number): void {
+    if (this.speaking) {
+      this.speaking.text += part;
+      this.speaking.end = rounded(at);
+    } else if (part.trim() !== '') {
+      this.speaking = { type: 'speech', speaker: 'agent', text: part, ...this.span(at, at) };
+      this.recorded.push(this.speaking);
+    }
+  }
+
+  agentPaused(at: number, cut = false): void {
+    const { speaking } = this;
+    if (!speaking) return;
+    this.speaking = undefined;
+    speaking.text = cleanText(speaking.text).trim();
+    speaking.end = Math.max(speaking.end, rounded(at));
+    if (cut) speaking.cut = true;
+    this.onEntry(speaking);
+  }
+
+  toolCalled(call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>, start: number, end: number): void {
+    this.add({ type: 'tool_call', ...call, ...this.span(start, end) });
+  }
+
+  silence(of: Speaker, start: number, end: number): void {
+    this.add({ type: 'silence', of, ...this.span(start, end) });
+  }
+
+  failed({ code, message }: Failure, at: number): void {
+    this.add({ type: 'error', code, message, ...this.span(at, at) });
+  }
+
+  ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {
+    this.agentPaused(at, this.speaking !== undefined);
+    const end: EndEntry = { type: 'end', by, code, reason: cleanText(reason), ...this.span(at, at) };
+    this.add(end);
+    return end;
+  }
+
+  /** What the agent has said in the present turn. */
+  agentWords(): string {
+    const texts: string[] = [];
+    for (let index = this.recorded.length - 1; index >= 0; index--) {
+      const entry = this.recorded[index]!;
+      if (entry.turn !== this.turnNumber) break;
+      if (entry.type === 'speech' && entry.speaker === 'agent') texts.unshift(entry.text.trim());
+    }
+    return texts.join(' ');
+  }
+
+  private span(start: number, end: number) {
+    return { start: rounded(start), end: rounded(Math.max(start, end)), turn: this.turnNumber };
+  }
+
+  private add(entry: TimelineEntry): void {
+    // Silence is known of only when it is over.
+    let index = this.recorded.length;
+    while (index > 0 && this.recorded[index - 1]!.start > entry.start) index--;
+    this.recorded.splice(index, 0, entry);
+    this.onEntry(entry);
+  }
+}
+
+/** To a tenth of a millisecond: what is finer is noise. */
+const rounded = (ms: number): number => Math.round(ms * 10) / 10;

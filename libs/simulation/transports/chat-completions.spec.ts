@@ -1,0 +1,265 @@
+import { once } from 'node:events';
+import { type Socket } from 'node:net';
+import { OutboundClient } from '../../outbound-http/index.js';
+import { agentUrl, chatCompletions, type ChatCompletionsOptions, RealClock } from '../index.js';
+import { call } from '../testing/calls.js';
+import { delta, event, streamText, TestServers } from '../testing/servers.js';
+
+const servers = new TestServers();
+afterEach(() => servers.close());
+
+const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+const at = (url: string, more: Partial<ChatCompletionsOptions> = {}) =>
+  chatCompletions({ client, url, assistantId: 'a1', apiKey: 'secret', ...more });
+const HELLO = { script: [{ say: 'Hello.' }] };
+const greet = (url: string, more: Partial<ChatCompletionsOptions> = {}) =>
+  call(HELLO, { transport: at(url, more), clock: new RealClock(), patienceMs: 50 });
+
+describe('chat-completions transport', () => {
+  it('sends the whole conversation each time, and hears the streamed answer', async () => {
+    const seen: any[] = [];
+    const url = await servers.http((response, body, { url: path, method, headers }) => {
+      seen.push({ path, method, authorization: headers.authorization, body });
+      streamText(response, 'Answer', ` ${seen.length}.`);
+    });
+    const result = await call(
+      { script: [{ say: 'One.' }, { say: 'Two.' }] },
+      {
+        transport: at(`${url}/{assistantId}/c?n={phoneNumber}`, { assistantId: 'a/ä', phoneNumber: '+1 5' }),
+        clock: new RealClock(),
+      },
+    );
+    expect(seen).toEqual([
+      {
+        path: '/a%2F%C3%A4/c?n=%2B1%205',
+        method: 'POST',
+        authorization: 'Bearer secret',
+        body: { model: 'a/ä', messages: [{ role: 'user', content: 'One.' }], stream: true },
+      },
+      expect.objectContaining({
+        body: {
+          model: 'a/ä',
+          messages: [
+            { role: 'user', content: 'One.' },
+            { role: 'assistant', content: 'Answer 1.' },
+            { role: 'user', content: 'Two.' },
+          ],
+          stream: true,
+        },
+      }),
+    ]);
+    expect(result.timeline.flatMap((entry) => (entry.type === 'speech' ? entry.text : []))).toEqual([
+      'One.',
+      'Answer 1.',
+      'Two.',
+      'Answer 2.',
+    ]);
+    expect(result).toMatchObject({ outcome: 'passed', measures: { turns: 2, latency: { count: 2 } } });
+  });
+
+  it('takes an answer that is not streamed, whatever type it says it is', async () => {
+    const body = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Hi.' } }] });
+    for (const type of ['application/json; charset=utf-8', 'text/plain']) {
+      const url = await servers.http((response) => response.writeHead(200, { 'content-type': type }).end(body));
+      const result = await greet(url);
+      expect(result).toMatchObject({ outcome: 'passed', timeline: [{}, { speaker: 'agent', text: 'Hi.' }, {}] });
+    }
+  });
+
+  it('puts tool calls together from their parts, answers them, and lets the agent go on', async () => {
+    const bodies: any[] = [];
+    const url = await servers.http((response, body) => {
+      bodies.push(body.messages);
+      if (bodies.length > 1) return streamText(response, 'Booked.');
+      const tool = (more: object) => delta({ tool_calls: [{ index: 0, ...more }] });
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta({ content: 'One moment.' }));
+      response.write(tool({ id: 'c1', type: 'function', function: { name: 'book_table', arguments: '' } }));
+      response.write(tool({ function: { arguments: '{"people"' } }));
+      response.write(tool({ function: { arguments: ': 4}' } }));
+      response.end(delta({}, 'tool_calls') + event('[DONE]'));
+    });
+    const result = await call(
+      { ...HELLO, checks: [{ type: 'calls_tool', tool: 'book_table', arguments: { people: 4 } }] },
+      { transport: at(url), clock: new RealClock() },
+    );
+    expect(result.outcome).toBe('passed');
+    expect(result.timeline).toMatchObject([
+      { speaker: 'caller' },
+      { speaker: 'agent', text: 'One moment.' },
+      { type: 'tool_call', name: 'book_table', arguments: { people: 4 } },
+      { speaker: 'agent', text: 'Booked.' },
+      { type: 'end' },
+    ]);
+    expect(bodies[1]).toEqual([
+      { role: 'user', content: 'Hello.' },
+      {
+        role: 'assistant',
+        content: 'One moment.',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'book_table', arguments: '{"people": 4}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: '{"status":"ok"}' },
+    ]);
+  });
+
+  it('takes a tool named end_call for hanging up, after the words that come with it', async () => {
+    const message = {
+      content: 'Goodbye.',
+      tool_calls: [{ id: 'x', function: { name: 'end_call', arguments: '{"reason":"done"}' } }],
+    };
+    const url = await servers.http((response) =>
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] })),
+    );
+    const result = await greet(url);
+    expect(result.end).toEqual({ by: 'agent', code: 'agent_hung_up', reason: 'done' });
+    expect(result.timeline[1]).toMatchObject({ text: 'Goodbye.' });
+  });
+
+  it('asks for the greeting with an empty conversation', async () => {
+    const lengths: number[] = [];
+    const url = await servers.http((response, body) => {
+      lengths.push(body.messages.length);
+      streamText(response, 'Welcome!');
+    });
+    const result = await greet(url, { agentSpeaksFirst: true });
+    expect(lengths).toEqual([0, 2]);
+    expect(result.timeline[0]).toMatchObject({ speaker: 'agent', text: 'Welcome!', turn: 0 });
+  });
+
+  it('takes an empty answer for silence', async () => {
+    const url = await servers.http((response) => streamText(response, ' \n'));
+    const result = await greet(url);
+    expect(result).toMatchObject({ outcome: 'failed', score: 0, end: { code: 'agent_silent' } });
+  });
+
+  it("is the agent's fault when it calls tools without end", async () => {
+    const message = { content: null, tool_calls: [{ id: 'x', function: { name: 'search', arguments: 'no json' } }] };
+    const url = await servers.http((response) =>
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] })),
+    );
+    const result = await greet(url);
+    expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'tool_loop' }, end: { code: 'failure' } });
+    expect(result.timeline[1]).toMatchObject({ type: 'tool_call', arguments: null, rawArguments: 'no json' });
+  });
+
+  it('lets go of the connection when the call is over, and does not wait for a stream that is only not closed', async () => {
+    const closed: Promise<unknown>[] = [];
+    const url = await servers.http((response) => {
+      closed.push(once(response, 'close'));
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(delta({ content: 'Hi.' }, 'stop'));
+    });
+    const result = await greet(url, { answerTimeoutMs: 20_000 });
+    expect(result).toMatchObject({ outcome: 'passed', timeline: [{}, { text: 'Hi.' }, {}] });
+    expect(await Promise.all(closed)).toHaveLength(1);
+  });
+
+  it('fills in addresses so that nothing in a value can change them', () => {
+    expect(agentUrl('https://x.test/{assistantId}/{other}?p={phoneNumber}', '../{phoneNumber}?', '+1&a=\ud800')).toBe(
+      'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD',
+    );
+  });
+});
+
+const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
+const SSE = head('text/event-stream');
+/** Writes for as long as anybody reads. */
+function flood(socket: Socket, text: string): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(text));
+    if (!socket.destroyed) socket.once('drain', write);
+  };
+  write();
+}
+const MEGABYTE = 'x'.repeat(1024 * 1024);
+const KILOBYTES = delta({ content: 'y'.repeat(8_000) });
+
+describe('an agent that misbehaves ends the call as error', () => {
+  it.each<[string, string, (socket: Socket) => void]>([
+    ['HTTP 500', 'http_status', (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n')],
+    ['HTTP 401', 'http_refused', (socket) => socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n')],
+    ['a redirect', 'redirect', (socket) => socket.end('HTTP/1.1 307 No\r\nLocation: http://169.254.169.254/\r\n\r\n')],
+    [
+      'a stream that is cut by a reset',
+      'stream_cut',
+      (socket) => socket.write(SSE + delta({ content: 'Well' }), () => socket.resetAndDestroy()),
+    ],
+    ['a stream that ends without its end', 'stream_cut', (socket) => socket.end(SSE + delta({ content: 'Well' }))],
+    ['a stream with invalid JSON', 'invalid_answer', (socket) => socket.end(`${SSE}data: {"choices": [\n\n`)],
+    ['a stream with other JSON', 'invalid_answer', (socket) => socket.end(`${SSE}data: ["x"]\n\n`)],
+    [
+      'an error within the stream',
+      'agent_error',
+      (socket) => socket.end(SSE + event({ error: { message: 'overloaded' } })),
+    ],
+    ['JSON without an answer', 'invalid_answer', (socket) => socket.end(`${head('application/json')}{"choices":[]}`)],
+    ['a web page', 'invalid_answer', (socket) => socket.end(`${head('text/html')}<html></html>`)],
+    ['an empty body', 'invalid_answer', (socket) => socket.end(head('text/plain'))],
+    [
+      'binary rubbish as a stream',
+      'invalid_answer',
+      (socket) => {
+        socket.write(SSE);
+        socket.end(Buffer.from([0xff, 0xfe, 0, 0x80, 0xc0]));
+      },
+    ],
+    ['something that is no HTTP', 'bad_response', (socket) => socket.end(Buffer.from([0xff, 0, 1, 2, 13, 10, 13, 10]))],
+    ['a stream that is never closed', 'timeout', (socket) => socket.write(SSE + delta({ content: 'Well' }))],
+    ['no answer at all', 'timeout', () => undefined],
+    [
+      'one event without end',
+      'answer_too_large',
+      (socket) => {
+        socket.write(`${SSE}data: `);
+        flood(socket, MEGABYTE);
+      },
+    ],
+    [
+      'words without end',
+      'answer_too_large',
+      (socket) => {
+        socket.write(SSE);
+        flood(socket, KILOBYTES);
+      },
+    ],
+    [
+      'comments without end',
+      'answer_too_large',
+      (socket) => {
+        socket.write(SSE);
+        flood(socket, `:${'c'.repeat(9_000)}\n`);
+      },
+    ],
+    [
+      'JSON without end',
+      'answer_too_large',
+      (socket) => {
+        socket.write(`${head('application/json')}{"a":"`);
+        flood(socket, MEGABYTE);
+      },
+    ],
+  ])('%s: %s', async (_what, code, answer) => {
+    const url = await servers.raw(answer);
+    const before = process.memoryUsage().rss;
+    const result = await greet(url, { answerTimeoutMs: code === 'timeout' ? 300 : 20_000 });
+    expect(result).toMatchObject({
+      outcome: 'error',
+      score: null,
+      failure: { code, fault: 'infrastructure' },
+      end: { by: 'tester', code: 'failure' },
+    });
+    expect(result.reason).toBe(`${result.failure?.message}.`);
+    // The whole process, with the server that sends: far below the 100 MB that an answer could be.
+    expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 * 1024);
+  });
+
+  it('nobody listening: connection_failed; refused addresses are never connected to', async () => {
+    const url = await servers.raw(() => undefined);
+    await servers.close();
+    expect((await greet(url)).failure).toMatchObject({ code: 'connection_failed', retryable: true });
+    const strict = new OutboundClient({ resolve: async () => ['10.0.0.1'] });
+    expect((await greet(url, { client: strict })).failure).toMatchObject({ code: 'address_refused', retryable: false });
+    expect((await greet('http://agent.test/', { client: strict })).failure).toMatchObject({ code: 'address_refused' });
+    expect((await greet('ftp://agent.test/', { client: strict })).failure).toMatchObject({ code: 'url_refused' });
+    expect((await greet(url, { apiKey: 'a\r\nb' })).failure).toMatchObject({ code: 'http_refused' });
+  });
+});

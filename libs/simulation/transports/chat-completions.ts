@@ -1,0 +1,165 @@
+import type { OutboundClient } from '../../outbound-http/index.js';
+import { parseArguments } from '../clean.js';
+import type { Clock } from '../clock.js';
+import { CallFailure, failureOf } from '../failure.js';
+import type { AgentEvent, Line, LineOptions, Transport } from '../transport.js';
+import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';
+import type { RawToolCall } from './completion.js';
+import { requestCompletion } from './completion-request.js';
+import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
+import { Pacer } from './pacer.js';
+
+export interface ChatCompletionsOptions {
+  /** Sends the requests; decides which addresses may be reached. */
+  readonly client: OutboundClient;
+  /** Full address, in which `{assistantId}` and `{phoneNumber}` are filled in. */
+  readonly url: string;
+  /** Also the `model` of each request, unless that is given. */
+  readonly assistantId: string;
+  readonly phoneNumber?: string;
+  readonly apiKey?: string;
+  readonly model?: string;
+  /** The greeting is asked for with an empty list of messages. */
+  readonly agentSpeaksFirst?: boolean;
+  /** For one whole answer; 60 s unless given. */
+  readonly answerTimeoutMs?: number;
+}
+
+/** What every other tool answers: the tester stands outside of the agent's world. */
+const TOOL_RESULT = JSON.stringify({ status: 'ok' });
+
+/**
+ * An agent behind an OpenAI-compatible chat-completions address. The whole conversation is sent each turn; the answer
+ * may be streamed or not. Tool calls are recorded and answered with a neutral result, after which the agent goes on.
+ */
+export function chatCompletions(options: ChatCompletionsOptions): Transport {
+  return { name: 'chat-completions', connect: (lineOptions) => new ChatLine(options, lineOptions) };
+}
+
+/** The agent's address with its place-holders filled in. */
+export function agentUrl(template: string, assistantId: string, phoneNumber: string): string {
+  const values: Readonly<Record<string, string>> = { assistantId, phoneNumber };
+  return template.replace(/\{(assistantId|phoneNumber)\}/g, (_all, name: string) =>
+    encodeURIComponent((values[name] ?? '').toWellFormed()),
+  );
+}
+
+type Message =
+  | { readonly role: 'user' | 'assistant'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
+
+/** One for the process: it is the process's event loop that is shared. */
+const pacer = new Pacer();
+
+class ChatLine implements Line {
+  readonly isDuplex = false;
+  readonly agentSpeaksFirst: boolean;
+  private readonly clock: Clock;
+  private readonly emit: (event: AgentEvent) => void;
+  private readonly url: string;
+  private readonly messages: Message[] = [];
+  private readonly hangUpRequest = new AbortController();
+  private historySize = 0;
+
+  constructor(
+    private readonly options: ChatCompletionsOptions,
+    { clock, emit }: LineOptions,
+  ) {
+    this.clock = clock;
+    this.emit = (event) => {
+      if (!this.hangUpRequest.signal.aborted) emit(event);
+    };
+    this.url = agentUrl(options.url, options.assistantId, options.phoneNumber ?? '');
+    this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
+    if (this.agentSpeaksFirst) void clock.outside(this.answer());
+  }
+
+  async say(text: string) {
+    this.remember({ role: 'user', content: text });
+    await this.clock.outside(pacer.turn());
+    const now = this.clock.now();
+    void this.clock.outside(this.answer());
+    return { start: now, end: now };
+  }
+
+  hangUp(): void {
+    this.hangUpRequest.abort();
+  }
+
+  /** One turn of the agent; never throws. */
+  private async answer(): Promise<void> {
+    try {
+      for (let round = 0; ; round++) {
+        if (round > ANSWER_LIMITS.toolRounds) throw new CallFailure('tool_loop');
+        const goesOn = await this.round();
+        if (!goesOn) break;
+      }
+      this.emit({ type: 'turn_end', at: this.clock.now() });
+    } catch (error) {
+      this.emit({ type: 'failure', at: this.clock.now(), failure: failureOf(error) });
+    }
+  }
+
+  /** One request with its answer. @returns whether the agent waits for the result of a tool */
+  private async round(): Promise<boolean> {
+    const { client, assistantId, model = assistantId, apiKey, answerTimeoutMs } = this.options;
+    const now = () => this.clock.now();
+    const { text, toolCalls, finishReason } = await requestCompletion(
+      client,
+      {
+        url: this.url,
+        apiKey,
+        body: JSON.stringify({ model, messages: this.messages, stream: true }),
+        timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
+        signal: this.hangUpRequest.signal,
+      },
+      { now, text: (part) => this.emit({ type: 'speech', at: now(), text: part }) },
+    );
+    if (text !== '') this.emit({ type: 'speech_end', at: now() });
+    this.rememberAnswer(text, toolCalls);
+    for (const call of toolCalls) this.reportToolCall(call);
+    const hangUp = toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name));
+    if (hangUp) {
+      this.emit({ type: 'hang_up', at: now(), reason: hangUpReason(parseArguments(hangUp.arguments)) });
+      return false;
+    }
+    // An agent that has said something and ends with `stop` has carried out its tools by itself.
+    return toolCalls.length > 0 && (finishReason !== 'stop' || text.trim() === '');
+  }
+
+  private reportToolCall({ name, arguments: json, start, end }: RawToolCall): void {
+    const parsed = parseArguments(json);
+    this.emit({
+      type: 'tool_call',
+      at: start,
+      endedAt: end,
+      name,
+      arguments: parsed,
+      ...(parsed === null && { rawArguments: json }),
+    });
+  }
+
+  private rememberAnswer(text: string, toolCalls: readonly RawToolCall[]): void {
+    if (toolCalls.length === 0) {
+      if (text !== '') this.remember({ role: 'assistant', content: text });
+      return;
+    }
+    this.remember({
+      role: 'assistant',
+      content: text === '' ? null : text,
+      tool_calls: toolCalls.map(({ id, name, arguments: json }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: json },
+      })),
+    });
+    for (const { id } of toolCalls) this.remember({ role: 'tool', tool_call_id: id, content: TOOL_RESULT });
+  }
+
+  private remember(message: Message): void {
+    this.historySize += JSON.stringify(message).length;
+    if (this.historySize > ANSWER_LIMITS.history) throw new CallFailure('answer_too_large', 'the whole conversation');
+    this.messages.push(message);
+  }
+}

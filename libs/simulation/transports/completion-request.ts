@@ -1,0 +1,160 @@
+import { TextDecoder } from 'node:util';
+import {
+  type OutboundClient,
+  OutboundError,
+  type OutboundFailure,
+  type OutboundStream,
+} from '../../outbound-http/index.js';
+import { CallFailure, type FailureCode } from '../failure.js';
+import { CompletionAssembler, type CompletionSink } from './completion.js';
+import { EventStreamParser } from './event-stream.js';
+import { ANSWER_LIMITS, CLOSING_GRACE_MS } from './limits.js';
+
+export interface CompletionRequest {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
+  URL_REFUSED: 'url_refused',
+  ADDRESS_REFUSED: 'address_refused',
+  NAME_NOT_FOUND: 'name_not_found',
+  CONNECTION_FAILED: 'connection_failed',
+  TLS_FAILED: 'tls_failed',
+  BAD_RESPONSE: 'bad_response',
+  TIMEOUT: 'timeout',
+  // Only whoever hung up gives a request up, and that one listens no more.
+  ABORTED: 'internal',
+};
+
+/**
+ * Sends a chat-completions request and reads its answer, streamed or not, within bounds.
+ * @throws CallFailure
+ */
+export async function requestCompletion(
+  client: OutboundClient,
+  request: CompletionRequest,
+  sink: CompletionSink,
+): Promise<CompletionAssembler> {
+  const begun = performance.now();
+  const stream = await open(client, request);
+  try {
+    refuseStatus(stream.status);
+    const assembler = new CompletionAssembler(sink);
+    await readAnswer(stream, assembler);
+    return assembler;
+  } catch (error) {
+    // A body without a length that is given up for its time looks as if it had ended by itself.
+    if (performance.now() - begun >= request.timeoutMs) throw new CallFailure('timeout', undefined, { cause: error });
+    if (!(error instanceof OutboundError)) throw error;
+    const code = error.reason === 'CONNECTION_FAILED' ? 'stream_cut' : OUTBOUND_CODES[error.reason];
+    throw new CallFailure(code, undefined, { cause: error });
+  } finally {
+    stream.close();
+  }
+}
+
+async function open(client: OutboundClient, request: CompletionRequest): Promise<OutboundStream> {
+  const { url, apiKey, body, timeoutMs, signal } = request;
+  try {
+    return await client.open({
+      url,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream, application/json',
+        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      },
+      body,
+      timeoutMs,
+      signal,
+    });
+  } catch (cause) {
+    if (cause instanceof OutboundError) throw new CallFailure(OUTBOUND_CODES[cause.reason], undefined, { cause });
+    // Node refuses header values with line breaks and the like.
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_INVALID_CHAR')
+      throw new CallFailure('http_refused', 'its key cannot be sent', { cause });
+    throw cause;
+  }
+}
+
+/** Statuses that another attempt may well not meet: the server's own, and "later". */
+const PASSING = new Set([408, 409, 425, 429]);
+
+function refuseStatus(status: number): void {
+  if (status >= 200 && status < 300) return;
+  if (status >= 300 && status < 400) throw new CallFailure('redirect', `HTTP ${status}`);
+  throw new CallFailure(status >= 500 || PASSING.has(status) ? 'http_status' : 'http_refused', `HTTP ${status}`);
+}
+
+async function readAnswer({ headers, body, close }: OutboundStream, assembler: CompletionAssembler): Promise<void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const events = new EventStreamParser();
+  let kind = kindOf(headers['content-type']);
+  let bytes = 0;
+  let text = '';
+  let grace: NodeJS.Timeout | undefined;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > ANSWER_LIMITS.bytes) throw new CallFailure('answer_too_large');
+      const piece = decode(decoder, chunk);
+      text = kind === 'event-stream' ? piece : text + piece;
+      kind ??= kindByBeginning(text);
+      if (kind === 'event-stream') {
+        if (takeEvents(events.push(text), assembler)) return;
+        text = '';
+      } else if (text.length > ANSWER_LIMITS.event) throw new CallFailure('answer_too_large');
+      // The answer is complete; what is left to come is its formal end.
+      if (assembler.finishReason !== undefined) grace ??= setTimeout(close, CLOSING_GRACE_MS);
+    }
+  } catch (error) {
+    // Closing it ourselves looks like a broken connection.
+    if (grace === undefined || !(error instanceof OutboundError)) throw error;
+  } finally {
+    clearTimeout(grace);
+  }
+  if (kind === 'json') assembler.whole(text);
+  else if (kind === undefined) throw new CallFailure('invalid_answer', text === '' ? 'it is empty' : 'it is cut short');
+  else if (assembler.finishReason === undefined) throw new CallFailure('stream_cut');
+}
+
+/** Whether the stream said that it is over. */
+function takeEvents(events: readonly string[], assembler: CompletionAssembler): boolean {
+  for (const event of events) {
+    if (event.trim() === '[DONE]') {
+      assembler.finishReason ??= 'stop';
+      return true;
+    }
+    assembler.chunk(event);
+  }
+  return false;
+}
+
+type Kind = 'event-stream' | 'json';
+
+function kindOf(contentType: string | undefined): Kind | undefined {
+  if (contentType === undefined) return undefined;
+  if (/^text\/event-stream\b/i.test(contentType)) return 'event-stream';
+  return /^application\/(.+\+)?json\b/i.test(contentType) ? 'json' : undefined;
+}
+
+/** For servers that name no or another type. @throws CallFailure when it can be neither */
+function kindByBeginning(text: string): Kind | undefined {
+  const beginning = text.trimStart();
+  if (beginning.startsWith('{')) return 'json';
+  if (/^(data|event|id|retry)?:/.test(beginning)) return 'event-stream';
+  if (beginning.length >= 'event:'.length) throw new CallFailure('invalid_answer', 'it is neither a stream nor JSON');
+  return undefined;
+}
+
+function decode(decoder: TextDecoder, chunk: Buffer): string {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch (cause) {
+    throw new CallFailure('invalid_answer', 'it is not UTF-8', { cause });
+  }
+}

@@ -1,0 +1,50 @@
+import { CallFailure } from '../failure.js';
+import { ANSWER_LIMITS } from './limits.js';
+
+/** Takes the characters of a body piece by piece and gives the data of its events. */
+export class EventStreamParser {
+  private rest = '';
+  private data: string[] = [];
+  private size = 0;
+
+  /**
+   * The data of all events that this piece completes (WHATWG HTML, 9.2.6).
+   * @throws CallFailure when an event is too large
+   */
+  push(piece: string): string[] {
+    const events: string[] = [];
+    this.rest += piece;
+    let from = 0;
+    for (;;) {
+      const match = nextLineEnd(this.rest, from);
+      if (!match) break;
+      this.line(this.rest.slice(from, match.at), events);
+      from = match.after;
+    }
+    this.rest = this.rest.slice(from);
+    if (this.size + this.rest.length > ANSWER_LIMITS.event)
+      throw new CallFailure('answer_too_large', 'one event of it');
+    return events;
+  }
+
+  private line(line: string, events: string[]): void {
+    if (line === '') {
+      if (this.data.length > 0) events.push(this.data.join('\n'));
+      this.data = [];
+      this.size = 0;
+    } else if (line.startsWith('data:')) {
+      this.data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+      this.size += line.length;
+    }
+  }
+}
+
+function nextLineEnd(text: string, from: number): { at: number; after: number } | undefined {
+  const feed = text.indexOf('\n', from);
+  const carriage = text.slice(from, feed === -1 ? undefined : feed).indexOf('\r');
+  if (carriage === -1) return feed === -1 ? undefined : { at: feed, after: feed + 1 };
+  const at = from + carriage;
+  // Whether a line feed belongs to it is known only with the next character.
+  if (at + 1 === text.length) return undefined;
+  return { at, after: text[at + 1] === '\n' ? at + 2 : at + 1 };
+}

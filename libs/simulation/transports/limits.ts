@@ -1,0 +1,21 @@
+/** Bounds of what an agent may send; agents are strangers' programs. */
+export const ANSWER_LIMITS = {
+  /** Bytes of one HTTP answer. */
+  bytes: 4 * 1024 * 1024,
+  /** Characters of one server-sent event, or of an answer that is one JSON object. */
+  event: 1024 * 1024,
+  /** Characters that the agent says in one turn. */
+  text: 256 * 1024,
+  /** Characters of one tool call's name and arguments. */
+  toolCall: 64 * 1024,
+  toolCalls: 32,
+  /** How often in one turn the agent may go on after a tool's result. */
+  toolRounds: 8,
+  /** Characters of the conversation's history, which is sent again each turn. */
+  history: 2 * 1024 * 1024,
+} as const;
+
+/** For one whole HTTP answer, in milliseconds. */
+export const DEFAULT_ANSWER_TIMEOUT_MS = 60_000;
+/** How long after its last word an answer may take to be closed: nothing that matters comes any more. */
+export const CLOSING_GRACE_MS = 500;
