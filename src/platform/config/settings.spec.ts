@@ -33,6 +33,8 @@ describe('settings', () => {
       logFormat: 'json',
       metricsPort: undefined,
       databasePoolSize: 20,
+      workerConcurrency: 20,
+      outboundAllowedNetworks: [],
     });
   });
 
