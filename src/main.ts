@@ -27,14 +27,15 @@ async function start(): Promise<void> {
     await foundation.release();
   };
   try {
-    if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
-      logger.warn('BOOTSTRAP_API_KEY has not the form of a generated key, so a secret scanner will not recognise it');
-    }
-    const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     if (settings.role !== 'worker') await listen(nest.listen(settings.port, settings.host), 'PORT', settings.port);
     if (settings.metricsPort !== undefined) {
       await listen(metrics.listen(settings.metricsPort, settings.host), 'METRICS_PORT', settings.metricsPort);
     }
+    // After the ports: a start that fails on one must not leave a first key behind that nobody was shown.
+    if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
+      logger.warn('BOOTSTRAP_API_KEY has not the form of a generated key, so a secret scanner will not recognise it');
+    }
+    const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     const address = addressOf(settings.host, server.address());
     logger.info(`Listening on ${address}, Swagger page at ${address}/docs`);
     if (firstKey && settings.bootstrapApiKey === undefined) process.stdout.write(welcome(address, firstKey));
@@ -56,6 +57,9 @@ async function listen(listening: Promise<unknown>, setting: string, port: number
   try {
     await listening;
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL') {
+      throw new StartError('HOST is no address of this machine. Set HOST to one of its own, or to 0.0.0.0', { cause });
+    }
     const reason =
       (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
     throw new StartError(`${setting}=${port} ${reason}. Set ${setting} to another port`, { cause });

@@ -62,3 +62,18 @@ describe('PatternJudge', () => {
     expect(judge.faultOf('d{30}')).toMatch(/too many other patterns/);
   });
 });
+
+describe('patterns whose case folding is expensive', () => {
+  it.each([
+    ['wide ranges', `(?i)${'[a-\\x{10ffff}]'.repeat(24)}x`],
+    ['many ranges of one class', `(?i)[${'a-\u{10ffff}'.repeat(160)}]`],
+    ['Unicode classes', `(?i)${'[^\\pL]'.repeat(20)}`],
+  ])('are refused before they are compiled: %s', (_, source) => {
+    expect(() => compilePattern(source)).toThrow('must be a smaller regular expression');
+  });
+
+  it('are taken without folding, or with ranges of a script', () => {
+    expect(compilePattern('(?i)[a-z0-9-]+@[a-z0-9.-]+').test('Rossi@Example')).toBe(true);
+    expect(compilePattern('[a-\\x{10ffff}]').test('ä')).toBe(true);
+  });
+});

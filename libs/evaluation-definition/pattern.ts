@@ -13,6 +13,9 @@ const MAX_PROGRAM_SIZE = 2_000;
 const MAX_ESTIMATE = 1_000;
 /** Building the table of a Unicode class costs about as much as so many ordinary instructions. */
 const UNICODE_CLASS_COST = 20;
+/** Folding the case of a wide range costs about 3 ms, as much as so many ordinary instructions. */
+const FOLDED_RANGE_COST = 300;
+const WIDE_RANGE = 1_000;
 
 /**
  * Compiles an RE2 regular expression.
@@ -81,6 +84,8 @@ interface Group {
 
 /** About how many instructions a pattern compiles to, found without compiling it: one per atom, times its repetition. */
 function estimate(source: string): number {
+  const folds = /\(\?[A-Za-z]*i/.test(source);
+  const unicodeClass = folds ? FOLDED_RANGE_COST : UNICODE_CLASS_COST;
   const open: Group[] = [];
   let group: Group = { size: 0, last: 0 };
   const add = (size: number) => {
@@ -101,10 +106,23 @@ function estimate(source: string): number {
       const size = group.size + 2;
       group = open.pop() ?? { size: 0, last: 0 };
       add(size);
-    } else if (/^\\[pP]/.test(text) || /^\[.*\\[pP]/su.test(text)) add(UNICODE_CLASS_COST);
-    else if (text.startsWith('\\Q')) add(text.length);
+    } else if (/^\\[pP]/.test(text)) add(unicodeClass);
+    else if (text.startsWith('[')) {
+      const ranges = folds ? wideRanges(text) * FOLDED_RANGE_COST : 0;
+      add((/\\[pP]/.test(text) ? unicodeClass : 1) + ranges);
+    } else if (text.startsWith('\\Q')) add(text.length);
     else if (/^[*+?|]$/.test(text)) group.size += 1;
     else add(1);
   }
   return open.reduce((size, outer) => size + outer.size, group.size);
+}
+
+/** How many ranges of a bracket class are wide, counting those whose ends cannot be read here. */
+function wideRanges(bracket: string): number {
+  const end = (text: string): number => {
+    if (!text.startsWith('\\')) return text.codePointAt(0) ?? 0;
+    return text.startsWith('\\x{') ? Number.parseInt(text.slice(3), 16) : NaN;
+  };
+  const ranges = bracket.matchAll(/(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\\])-(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\]\\])/gu);
+  return [...ranges].filter(([, from = '', to = '']) => !(end(to) - end(from) <= WIDE_RANGE)).length;
 }

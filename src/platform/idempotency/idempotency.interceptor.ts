@@ -46,7 +46,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
     const { workspaceId } = request.identity.caller;
     const id = sha256(JSON.stringify([workspaceId, request.method, request.path, key]));
-    return of(await this.once(id, request.bodyHash ?? '', http.getResponse<Response>(), next));
+    // What else decides what the request does: `?dryRun=true` is another request than the same without it.
+    const rest = [request.originalUrl.split('?')[1] ?? '', request.headers['content-type'] ?? ''];
+    const fingerprint = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
+    return of(await this.once(id, fingerprint, http.getResponse<Response>(), next));
   }
 
   private once(id: string, bodyHash: string, response: Response, next: CallHandler): Promise<unknown> {
