@@ -9,7 +9,8 @@ export const FAILURES = {
   timeout: ['infrastructure', true, "The agent's answer was not complete in time"],
   redirect: ['infrastructure', false, 'The agent answered with a redirect, which is not followed'],
   http_refused: ['infrastructure', false, 'The agent refused the request'],
-  http_status: ['infrastructure', true, 'The agent answered with an error status'],
+  http_status: ['infrastructure', true, 'The agent, or a gateway in front of it, is not available for now'],
+  agent_status: ['infrastructure', true, 'The agent answered with an error of its own'],
   stream_cut: ['infrastructure', true, "The agent's answer broke off"],
   invalid_answer: ['infrastructure', true, "The agent's answer is no chat completion"],
   answer_too_large: ['infrastructure', false, "The agent's answer is too large"],
@@ -26,7 +27,10 @@ export const FAILURES = {
   internal: ['infrastructure', true, 'The tester itself failed'],
 } as const satisfies Readonly<Record<string, readonly [Fault, boolean, string]>>;
 
-/** Whose fault a failure is: only the agent's own makes the call `failed`. */
+/**
+ * Whose fault a failure is: only the agent's own makes the call `failed`. What may be either's is infrastructure's as
+ * long as it has happened once (`attempts.ts`).
+ */
 export type Fault = 'agent' | 'infrastructure';
 export type FailureCode = keyof typeof FAILURES;
 

@@ -17,6 +17,7 @@
  *   The agent is behind a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
  * - `checks.ts` evaluates the deterministic conditions, `judge/` the sentences, `validity.ts` whether the caller kept its
  *   role, `verdict.ts` decides, `measures.ts` measures. `run-statistics.ts` does the same for many calls.
+ * - `attempts.ts` says what follows one attempt at a call: its result, or another attempt.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
  *   deterministic and takes no time; calls may share one.
  *
@@ -24,6 +25,7 @@
  * The latency of an answer goes from the caller's last word (the request being written) to the first part of the answer
  * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
  */
+export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
 export { DEFAULT_PATIENCE_MS, carryOutCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAct, Heard } from './callers/caller.js';

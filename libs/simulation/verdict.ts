@@ -24,7 +24,7 @@ export interface Verdict {
 export interface VerdictInput {
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
-  readonly end: EndEntry;
+  readonly end: Pick<EndEntry, 'code'>;
   readonly failure: Failure | undefined;
   readonly invalidity: Invalidity | undefined;
 }

@@ -170,13 +170,19 @@ function flood(socket: Socket, text: string): void {
   };
   write();
 }
+const answering = (status: number, code: string): [string, string, (socket: Socket) => void] => [
+  `HTTP ${status}`,
+  code,
+  (socket) => socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`),
+];
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 const KILOBYTES = delta({ content: 'y'.repeat(8_000) });
 
 describe('an agent that misbehaves ends the call as error', () => {
   it.each<[string, string, (socket: Socket) => void]>([
-    ['HTTP 500', 'http_status', (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n')],
-    ['HTTP 401', 'http_refused', (socket) => socket.end('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n')],
+    ...[500, 501, 505].map((status) => answering(status, 'agent_status')),
+    ...[408, 425, 429, 502, 503, 504, 522, 529].map((status) => answering(status, 'http_status')),
+    ...[400, 401, 404].map((status) => answering(status, 'http_refused')),
     ['a redirect', 'redirect', (socket) => socket.end('HTTP/1.1 307 No\r\nLocation: http://169.254.169.254/\r\n\r\n')],
     [
       'a stream that is cut by a reset',

@@ -81,13 +81,20 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
   }
 }
 
-/** Statuses that another attempt may well not meet: the server's own, and "later". */
+/** Statuses that say "later"; so do those of gateways, which are all of 5xx that are not the agent's own. */
 const PASSING = new Set([408, 409, 425, 429]);
+/** What a server says of its own failing (RFC 9110 and its kin): no gateway makes these up for a server behind it. */
+const OWN = new Set([500, 501, 505, 506, 507, 508, 510]);
 
 function refuseStatus(status: number): void {
   if (status >= 200 && status < 300) return;
-  if (status >= 300 && status < 400) throw new CallFailure('redirect', `HTTP ${status}`);
-  throw new CallFailure(status >= 500 || PASSING.has(status) ? 'http_status' : 'http_refused', `HTTP ${status}`);
+  throw new CallFailure(codeOfStatus(status), `HTTP ${status}`);
+}
+
+function codeOfStatus(status: number): FailureCode {
+  if (status >= 300 && status < 400) return 'redirect';
+  if (OWN.has(status)) return 'agent_status';
+  return status >= 500 || PASSING.has(status) ? 'http_status' : 'http_refused';
 }
 
 async function readAnswer({ headers, body, close }: OutboundStream, assembler: CompletionAssembler): Promise<void> {

@@ -1,0 +1,121 @@
+import {
+  type AgentAct,
+  type Attempt,
+  afterAttempt,
+  CallFailure,
+  type CallResult,
+  type FailureCode,
+  inProcess,
+} from './index.js';
+import { agentSaying, call } from './testing/calls.js';
+
+const DEFINITION = {
+  script: [{ say: 'Hello.' }, { say: 'A table, please.' }],
+  checks: [
+    { type: 'says', text: 'welcome' },
+    { type: 'says', text: 'booked', weight: 3 },
+  ],
+} as const;
+
+/** A call whose agent greets, and then breaks with this failure. */
+const broken = (code: FailureCode, detail?: string): Promise<CallResult> =>
+  call(DEFINITION, {
+    transport: inProcess(function* ({ messages }): Generator<AgentAct> {
+      if (messages.length > 1) throw new CallFailure(code, detail);
+      yield { say: 'Welcome!' };
+    }),
+  });
+const attempt = (outcome: Attempt['outcome'], failureCode: FailureCode | null = null): Attempt => ({
+  outcome,
+  failureCode,
+  reason: 'It was so.',
+  startedAt: '2026-12-04T10:00:00.000Z',
+  endedAt: '2026-12-04T10:00:01.000Z',
+});
+const error = (code: FailureCode) => attempt('error', code);
+const INVALID = attempt('invalid');
+
+/** A call whose caller hangs up while the agent is still asking: the caller broke its role. */
+async function invalid(): Promise<CallResult> {
+  const result = await call(DEFINITION, { transport: agentSaying(['Welcome!', 'It is booked.']) });
+  const invalidity = { code: 'ended_early', message: 'The caller hung up too early', evidence: [] } as const;
+  return { ...result, outcome: 'invalid', score: null, reason: 'The caller hung up too early.', invalidity };
+}
+
+describe('afterAttempt', () => {
+  it('ends with what is decided, whatever was before', async () => {
+    const passed = await call(DEFINITION, { transport: agentSaying(['Welcome!', 'It is booked.']) });
+    const failed = await call(DEFINITION, { transport: agentSaying(['Welcome!', 'No.']) });
+    expect([passed.outcome, failed.outcome]).toEqual(['passed', 'failed']);
+    for (const result of [passed, failed]) {
+      for (const earlier of [[], [error('timeout'), INVALID, error('agent_status'), INVALID]])
+        expect(afterAttempt(result, earlier)).toEqual({ next: 'end', result });
+    }
+  });
+
+  it('tries twice again after an error that may pass, with a longer wait each time', async () => {
+    const result = await broken('timeout');
+    expect(afterAttempt(result, [])).toEqual({ next: 'again', delayMs: 1_000 });
+    expect(afterAttempt(result, [error('timeout')])).toEqual({ next: 'again', delayMs: 4_000 });
+    expect(afterAttempt(result, [error('timeout'), error('http_status')])).toEqual({ next: 'end', result });
+  });
+
+  it('ends at once with an error that would come again', async () => {
+    for (const code of ['http_refused', 'redirect', 'answer_too_large', 'no_language_model'] as const) {
+      const result = await broken(code);
+      expect(result.outcome).toBe('error');
+      expect(afterAttempt(result, [])).toEqual({ next: 'end', result });
+    }
+  });
+
+  it('reruns an invalid call twice, without a wait', async () => {
+    const result = await invalid();
+    expect(afterAttempt(result, [])).toEqual({ next: 'again', delayMs: 0 });
+    expect(afterAttempt(result, [INVALID])).toEqual({ next: 'again', delayMs: 0 });
+    expect(afterAttempt(result, [INVALID, INVALID])).toEqual({ next: 'end', result });
+  });
+
+  it('counts retries and reruns apart', async () => {
+    const [unreachable, role] = [await broken('connection_failed'), await invalid()];
+    expect(afterAttempt(unreachable, [INVALID, INVALID])).toEqual({ next: 'again', delayMs: 1_000 });
+    expect(afterAttempt(unreachable, [INVALID, error('timeout'), INVALID])).toEqual({ next: 'again', delayMs: 4_000 });
+    expect(afterAttempt(role, [error('timeout'), INVALID, error('timeout')])).toEqual({ next: 'again', delayMs: 0 });
+  });
+
+  it.each([
+    ['agent_status', 'The agent answered with an error of its own: HTTP 500', 'HTTP 500'],
+    ['stream_cut', "The agent's answer broke off", undefined],
+  ] as const)('blames the agent for %s when it was so in every attempt', async (code, message, detail) => {
+    const result = await broken(code, detail);
+    expect(afterAttempt(result, [error(code)])).toEqual({ next: 'again', delayMs: 4_000 });
+    const after = afterAttempt(result, [error(code), error(code)]);
+    expect(after).toEqual({
+      next: 'end',
+      result: {
+        ...result,
+        outcome: 'failed',
+        // Of the weights 1 and 3, what was said before the break counts.
+        score: 25,
+        failure: { code, message: `${message}, three times out of three`, fault: 'agent', retryable: false },
+        reason:
+          `${message}, three times out of three. ` + 'Not met: Agent says "booked" (The agent never said "booked").',
+      },
+    });
+    expect(result).toMatchObject({ outcome: 'error', score: null });
+  });
+
+  it.each<[string, FailureCode, Attempt[]]>([
+    ['once something else', 'agent_status', [error('timeout'), error('agent_status')]],
+    ['once the other breaking', 'stream_cut', [error('stream_cut'), error('agent_status')]],
+    ['once invalid', 'stream_cut', [error('stream_cut'), INVALID, error('stream_cut')]],
+    ['a gateway that is down', 'http_status', [error('http_status'), error('http_status')]],
+    ['nobody who listens', 'connection_failed', [error('connection_failed'), error('connection_failed')]],
+    ['no answer in time', 'timeout', [error('timeout'), error('timeout')]],
+    ['an answer that is none', 'invalid_answer', [error('invalid_answer'), error('invalid_answer')]],
+    ["the tester's own model", 'llm_status', [error('llm_status'), error('llm_status')]],
+  ])('never blames the agent for %s', async (_what, code, earlier) => {
+    const result = await broken(code);
+    expect(result.outcome).toBe('error');
+    expect(afterAttempt(result, earlier)).toEqual({ next: 'end', result });
+  });
+});
