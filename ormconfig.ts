@@ -4,7 +4,10 @@ import { ApiKeyEntity } from './src/modules/api-keys/api-key.entity.js';
 import { EvaluationEntity } from './src/modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from './src/modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from './src/modules/provider-keys/provider-key.entity.js';
+import { CallEntity } from './src/modules/runs/call.entity.js';
+import { CallResultEntity } from './src/modules/runs/call-result.entity.js';
 import { RunEntity } from './src/modules/runs/run.entity.js';
+import { RunEvaluationEntity } from './src/modules/runs/run-evaluation.entity.js';
 import { WebhookDeliveryEntity } from './src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookEndpointEntity } from './src/modules/webhooks/webhook-endpoint.entity.js';
 import { WebhookEventEntity } from './src/modules/webhooks/webhook-event.entity.js';
@@ -14,6 +17,7 @@ import { connectionOptions } from './src/platform/database/data-source-options.j
 import { Initial1732000000000 } from './src/platform/database/migrations/1732000000000-initial.js';
 import { EvaluationAuthoring1732100000000 } from './src/platform/database/migrations/1732100000000-evaluation-authoring.js';
 import { Webhooks1732200000000 } from './src/platform/database/migrations/1732200000000-webhooks.js';
+import { RunExecution1732300000000 } from './src/platform/database/migrations/1732300000000-run-execution.js';
 import { EncryptionCanaryEntity } from './src/platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from './src/platform/idempotency/idempotency.entity.js';
 import { QueueWorkerEntity } from './src/platform/queue/queue-worker.entity.js';
@@ -36,6 +40,9 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       PersonalityEntity,
       EvaluationEntity,
       RunEntity,
+      RunEvaluationEntity,
+      CallEntity,
+      CallResultEntity,
       WebhookEndpointEntity,
       WebhookEventEntity,
       WebhookDeliveryEntity,
@@ -43,7 +50,12 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       IdempotencyEntity,
       EncryptionCanaryEntity,
     ],
-    migrations: [Initial1732000000000, EvaluationAuthoring1732100000000, Webhooks1732200000000],
+    migrations: [
+      Initial1732000000000,
+      EvaluationAuthoring1732100000000,
+      Webhooks1732200000000,
+      RunExecution1732300000000,
+    ],
   });
 }
 

@@ -26,6 +26,7 @@
  * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
  */
 export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
+export { brokenCall } from './broken-call.js';
 export { DEFAULT_PATIENCE_MS, carryOutCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAct, Heard } from './callers/caller.js';
@@ -33,8 +34,9 @@ export type { Personality, Scenario } from './callers/persona.js';
 export type { CheckResult, Evidence } from './checks.js';
 export type { JsonValue } from './clean.js';
 export { type Clock, RealClock } from './clock.js';
-export { CallFailure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
+export { CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
+export { CallView } from './exchanges.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
 export { type LatencyMeasures, latencyMeasures, type Measures, percentile } from './measures.js';
 export {

@@ -23,6 +23,11 @@ const FIND: Statement = {
           WHERE a.id = $1 AND a.deleted_at IS NULL`,
 };
 
+const FIND_EVER: Statement = {
+  name: 'agents_find_ever',
+  text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY} WHERE a.id = $1`,
+};
+
 const SOFT_DELETE: Statement = {
   name: 'agents_soft_delete',
   text: `UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
@@ -42,6 +47,12 @@ export class AgentsRepository {
   /** An agent that is not deleted, of whichever workspace. */
   async find(id: string): Promise<AgentRow | undefined> {
     const [row] = await this.database.query<AgentRow>(FIND, [id]);
+    return row;
+  }
+
+  /** The same, deleted or not. */
+  async findEver(id: string): Promise<AgentRow | undefined> {
+    const [row] = await this.database.query<AgentRow>(FIND_EVER, [id]);
     return row;
   }
 

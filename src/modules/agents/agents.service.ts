@@ -14,6 +14,12 @@ import { type AgentRow, AgentsRepository } from './agents.repository.js';
 import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import type { Agent } from './dto/agent.response.js';
 
+/** What its evaluations and runs need of an agent. */
+export type AgentDescription = Pick<
+  AgentEntity,
+  'id' | 'workspaceId' | 'name' | 'provider' | 'assistantId' | 'phoneNumber'
+>;
+
 /** The agents of a workspace. */
 @Injectable()
 export class AgentsService {
@@ -71,22 +77,32 @@ export class AgentsService {
   }
 
   /**
-   * What its evaluations need of an agent.
+   * What its evaluations and runs need of an agent.
    * @param lock lets nobody add evaluations to it, or change it, until the transaction ends
    * @throws DomainError as `get` does
    */
-  async describe(
-    caller: Caller,
-    id: string,
-    { lock = false } = {},
-  ): Promise<{ id: string; phoneNumber: string | null }> {
+  async describe(caller: Caller, id: string, { lock = false } = {}): Promise<AgentDescription> {
     const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
     const found = await this.database.manager.findOne(AgentEntity, {
       where,
-      select: { id: true, workspaceId: true, phoneNumber: true },
+      select: { id: true, workspaceId: true, name: true, provider: true, assistantId: true, phoneNumber: true },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),
     });
     return own(caller, found);
+  }
+
+  /** Whether an agent of the caller's workspace was deleted. */
+  async isDeleted(id: string): Promise<boolean> {
+    return !(await this.database.manager.existsBy(AgentEntity, { id, deletedAt: IsNull() }));
+  }
+
+  /**
+   * The key that calls of the agent are made with, also of one that was deleted while they go on.
+   * @returns undefined when the default key that it relied on was taken away
+   */
+  async credential(id: string): Promise<string | undefined> {
+    const row = await this.repository.findEver(id);
+    return (row && this.keyOf(row)) ?? undefined;
   }
 
   /**
@@ -150,11 +166,13 @@ export class AgentsService {
     return sealed === null ? null : this.keyRing.decrypt(sealed, agentSecretPurpose(id, field));
   }
 
+  private keyOf(row: AgentRow): string | null {
+    return row.defaultApiKey === null
+      ? this.open(row.id, 'apiKey', row.apiKey)
+      : this.providerKeys.open(row.workspaceId, row.provider, row.defaultApiKey);
+  }
+
   private toResponse(row: AgentRow): Agent {
-    const apiKey =
-      row.defaultApiKey === null
-        ? this.open(row.id, 'apiKey', row.apiKey)
-        : this.providerKeys.open(row.workspaceId, row.provider, row.defaultApiKey);
     return {
       provider: row.provider,
       type: row.type,
@@ -164,7 +182,7 @@ export class AgentsService {
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
       // Not nullable in the contract: empty once the default key that the agent relied on was taken away.
-      apiKey: apiKey ?? '',
+      apiKey: this.keyOf(row) ?? '',
       assistantId: row.assistantId,
       createdByUserId: row.createdByUserId,
       deletedAt: row.deletedAt?.toISOString() ?? null,

@@ -18,6 +18,21 @@ const LIST = {
   total: 'SELECT coalesce((SELECT c.total FROM evaluation_counts c WHERE c.agent_id = $1), 0) AS total',
 };
 
+/** Oldest first: the order in which they were written, also within a file. */
+const SELECT: Statement = {
+  name: 'evaluations_select',
+  text: `SELECT ${COLUMNS} FROM evaluations e
+          WHERE e.agent_id = $1 AND e.deleted_at IS NULL
+            AND ($2::uuid[] IS NULL OR e.id = ANY ($2)) AND ($3::text[] IS NULL OR e.tags && $3)
+          ORDER BY e.created_at, e.id`,
+};
+
+const OWNERS: Statement = {
+  name: 'evaluations_owners',
+  text: `SELECT id, agent_id AS "agentId", workspace_id AS "workspaceId" FROM evaluations
+          WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`,
+};
+
 const SOFT_DELETE: Statement = {
   name: 'evaluations_soft_delete',
   text: `UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
@@ -39,6 +54,20 @@ export class EvaluationsRepository {
     page: { limit: number; offset: number },
   ): Promise<{ rows: EvaluationEntity[]; total: number }> {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
+  }
+
+  /** Those of an agent with these ids and one of these tags at least; null asks for any. */
+  async select(
+    agentId: string,
+    ids: readonly string[] | null,
+    tags: readonly string[] | null,
+  ): Promise<EvaluationEntity[]> {
+    return this.database.query(SELECT, [agentId, ids, tags]);
+  }
+
+  /** Whose these are, of those that are not deleted. */
+  async owners(ids: readonly string[]): Promise<Pick<EvaluationEntity, 'id' | 'agentId' | 'workspaceId'>[]> {
+    return this.database.query(OWNERS, [ids]);
   }
 
   /** @returns whether it was there to be deleted */

@@ -21,6 +21,14 @@ import type { Evaluation } from './dto/evaluation.response.js';
 import { EvaluationEntity } from './evaluation.entity.js';
 import { EvaluationsRepository } from './evaluations.repository.js';
 
+/** Which evaluations: those with these ids, or with one of these tags at least; without both, all. */
+export interface EvaluationSelection {
+  readonly ids?: readonly string[];
+  readonly tags?: readonly string[];
+}
+
+export type SelectedEvaluation = AuthoredEvaluation & { readonly id: string };
+
 /** The test scenarios of an agent. */
 @Injectable()
 export class EvaluationsService {
@@ -86,6 +94,28 @@ export class EvaluationsService {
   async delete(caller: Caller, id: string): Promise<void> {
     const row = own(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(row.id))) throw notFound();
+  }
+
+  /**
+   * The evaluations of an agent that a run is to carry out, oldest first.
+   * @throws DomainError BAD_REQUEST for an id that names no evaluation of the agent, FORBIDDEN for another workspace's
+   */
+  async select(caller: Caller, agentId: string, { ids, tags }: EvaluationSelection): Promise<SelectedEvaluation[]> {
+    if (ids) await this.requireEvaluations(caller, agentId, ids);
+    const rows = await this.repository.select(agentId, ids ?? null, tags ?? null);
+    return rows.map((row) => ({ id: row.id, ...contentOf(row) }));
+  }
+
+  private async requireEvaluations(caller: Caller, agentId: string, ids: readonly string[]): Promise<void> {
+    const owners = await this.repository.owners(ids);
+    const byId = new Map(owners.map((owner) => [owner.id, owner]));
+    if (owners.some(({ workspaceId }) => workspaceId !== caller.workspaceId)) throw forbidden();
+    const [issue, ...more] = ids.flatMap((id, index) =>
+      byId.get(id.toLowerCase())?.agentId === agentId
+        ? []
+        : [`evaluationIds.${index} names no evaluation of the agent`],
+    );
+    if (issue !== undefined) throw invalidInput(issue, ...more);
   }
 
   private async requirePersonality(caller: Caller, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
+import { In, IsNull } from 'typeorm';
 import type { Caller } from '../../platform/access/caller.js';
 import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
@@ -11,6 +11,9 @@ import type { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/p
 import type { Personality } from './dto/personality.response.js';
 import { PersonalitiesRepository } from './personalities.repository.js';
 import { PersonalityEntity } from './personality.entity.js';
+
+/** What plays a personality on a call. */
+export type PersonalityDescription = Pick<PersonalityEntity, 'id' | 'name' | 'description' | 'prompt' | 'temperature'>;
 
 /** The simulated callers of a workspace. */
 @Injectable()
@@ -53,6 +56,17 @@ export class PersonalitiesService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a personality of another workspace */
   async get(caller: Caller, id: string): Promise<Personality> {
     return toResponse(own(caller, await this.repository.find(uuidOrNotFound(id))));
+  }
+
+  /** Personalities by their ids; those that are deleted are missing. */
+  async describe(ids: readonly string[]): Promise<ReadonlyMap<string, PersonalityDescription>> {
+    const rows = await this.database.manager.findBy(PersonalityEntity, { id: In([...ids]), deletedAt: IsNull() });
+    return new Map(
+      rows.map(({ id, name, description, prompt, temperature }) => [
+        id,
+        { id, name, description, prompt, temperature },
+      ]),
+    );
   }
 
   /** Which of these ids name no personality, and which one of another workspace. */

@@ -1,17 +1,59 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
+import { closeSignal } from '../../platform/http/close-signal.js';
+import { OtherAnswer } from '../../platform/http/envelope.interceptor.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
-import { Run, RunMetrics } from './dto/run.responses.js';
+import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
+import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { RunsService } from './runs.service.js';
+import { RunStarterService } from './start/run-starter.service.js';
 
 const tag = 'Runs';
 
 @Controller()
 export class RunsController {
-  constructor(private readonly service: RunsService) {}
+  constructor(
+    private readonly service: RunsService,
+    private readonly starter: RunStarterService,
+  ) {}
+
+  @Operation({
+    summary: 'Start a run',
+    description:
+      'Carries out evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run goes on by itself; follow it by `?wait=`, by its events, or by a webhook. With `dryRun` the answer is the plan, and nothing is started.',
+    tag,
+    access: 'EDITOR',
+    path: { agentId: 'Identifier of the agent' },
+    body: { type: StartRunRequest, example: { name: 'Nightly', repeat: 3, concurrency: 5, minimumScore: 80 } },
+    answer: {
+      shape: 'data',
+      type: RunDetails,
+      message: 'Run started successfully',
+      status: 201,
+      example: {
+        status: 'QUEUED',
+        score: 0,
+        startedAt: null,
+        endedAt: null,
+        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 12 },
+      },
+      otherwise: { status: 200, type: RunPlan, message: 'Run planned successfully; nothing was started' },
+    },
+    errors: ['CONFLICT'],
+  })
+  @Post('agents/:agentId/runs')
+  async startRun(
+    @CurrentCaller() caller: Caller,
+    @Param('agentId') agentId: string,
+    @Body() body: StartRunRequest,
+  ): Promise<RunDetails | OtherAnswer> {
+    if (body.dryRun) return new OtherAnswer(await this.starter.plan(caller, agentId, body));
+    return this.starter.start(caller, agentId, body);
+  }
 
   @Operation({
     summary: "List an agent's runs",
@@ -32,6 +74,25 @@ export class RunsController {
   }
 
   @Operation({
+    summary: 'Read a run',
+    description: 'With `wait` the answer comes when the run has ended or the time is over, whichever is first.',
+    tag,
+    access: 'VIEWER',
+    path: { id: 'Identifier of the run' },
+    query: true,
+    answer: { shape: 'data', type: RunDetails, message: 'Run retrieved successfully' },
+  })
+  @Get('runs/:id')
+  getRun(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { wait = 0 }: ReadRunQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RunDetails> {
+    return this.service.get(caller, id, wait * 1000, closeSignal(response));
+  }
+
+  @Operation({
     summary: 'Read the metrics of a run',
     description: 'What the run came to so far. Stays readable after its agent was deleted.',
     tag,
@@ -42,5 +103,50 @@ export class RunsController {
   @Get('runs/:runId/metrics')
   getRunMetrics(@CurrentCaller() caller: Caller, @Param('runId') runId: string): Promise<RunMetrics> {
     return this.service.metrics(caller, runId);
+  }
+
+  @Operation({
+    summary: 'Cancel a run',
+    description: 'No further call begins and those under way are given up; what has ended stays. Twice is once.',
+    tag,
+    access: 'EDITOR',
+    path: { id: 'Identifier of the run' },
+    answer: {
+      shape: 'data',
+      type: RunDetails,
+      message: 'Run cancelled successfully',
+      example: { status: 'CANCELLED' },
+    },
+    errors: ['CONFLICT'],
+  })
+  @Post('runs/:id/cancel')
+  cancelRun(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<RunDetails> {
+    return this.service.cancel(caller, id);
+  }
+
+  @Operation({
+    summary: 'Start a run again',
+    description:
+      'The same plan: evaluations and personalities as they were then, the agent as it is now. With `only=failed`, those evaluations of which a call did not pass.',
+    tag,
+    access: 'EDITOR',
+    path: { id: 'Identifier of the run' },
+    query: true,
+    answer: {
+      shape: 'data',
+      type: RunDetails,
+      message: 'Run started successfully',
+      status: 201,
+      example: { status: 'QUEUED', score: 0, startedAt: null, endedAt: null },
+    },
+    errors: ['CONFLICT'],
+  })
+  @Post('runs/:id/rerun')
+  rerunRun(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { only }: RerunQuery,
+  ): Promise<RunDetails> {
+    return this.starter.rerun(caller, id, only === 'failed');
   }
 }

@@ -1,13 +1,45 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { EvaluationsModule } from '../evaluations/evaluations.module.js';
+import { PersonalitiesModule } from '../personalities/personalities.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { AgentMetricsController } from './agent-metrics/agent-metrics.controller.js';
+import { AgentMetricsService } from './agent-metrics/agent-metrics.service.js';
+import { CallsController } from './calls/calls.controller.js';
+import { CallsRepository } from './calls/calls.repository.js';
+import { CallsService } from './calls/calls.service.js';
+import { CallExecutor } from './execution/call-executor.js';
+import { ExecutionRepository } from './execution/execution.repository.js';
+import { RunFinisher } from './execution/run-finisher.js';
+import { RunWorker } from './execution/run-worker.js';
+import { ResultsController } from './results/results.controller.js';
+import { ResultsService } from './results/results.service.js';
+import { RunEventsController } from './progress/run-events.controller.js';
+import { RunEventsService } from './progress/run-events.service.js';
+import { RunWatcher } from './progress/run-watcher.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
 import { RunsService } from './runs.service.js';
+import { RunStarterService } from './start/run-starter.service.js';
 
 @Module({
-  imports: [AgentsModule],
-  controllers: [RunsController],
-  providers: [RunsService, RunsRepository],
-  exports: [RunsService],
+  imports: [AgentsModule, EvaluationsModule, PersonalitiesModule, WebhooksModule, WorkspacesModule],
+  controllers: [RunsController, CallsController, RunEventsController, ResultsController, AgentMetricsController],
+  providers: [
+    RunsService,
+    RunsRepository,
+    RunStarterService,
+    RunWorker,
+    RunFinisher,
+    CallExecutor,
+    ExecutionRepository,
+    RunWatcher,
+    RunEventsService,
+    CallsService,
+    CallsRepository,
+    ResultsService,
+    AgentMetricsService,
+  ],
 })
 export class RunsModule {}

@@ -2,13 +2,53 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RunEntity } from './run.entity.js';
+import { RUN_COLUMNS } from './runs.columns.js';
 
-const COLUMNS = `r.id, r.workspace_id AS "workspaceId", r.agent_id AS "agentId", r.user_id AS "userId", r.label, r.name,
-  r.status, r.score, r.total_calls AS "totalCalls", r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
+/** Calls of a run by what became of them. */
+export interface CallCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly invalid: number;
+  readonly error: number;
+  readonly cancelled: number;
+  readonly pending: number;
+  /** Mean of those that are counted; null while none is. */
+  readonly meanScore: number | null;
+}
 
-const FIND: Statement = { name: 'runs_find', text: `SELECT ${COLUMNS} FROM runs r WHERE r.id = $1` };
+const FIND: Statement = { name: 'runs_find', text: `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1` };
 
-const LIST = { name: 'runs_page', columns: COLUMNS, from: 'runs r', where: 'r.agent_id = $1' };
+const FIND_WITH_COUNTS: Statement = {
+  name: 'runs_find_with_counts',
+  text: `SELECT ${RUN_COLUMNS}, c.* FROM runs r CROSS JOIN LATERAL (
+           SELECT count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
+                  count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
+                  count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid,
+                  count(*) FILTER (WHERE outcome = 'error')::int AS error,
+                  count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
+                  count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
+                  round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
+             FROM calls c WHERE c.run_id = r.id) c
+          WHERE r.id = $1`,
+};
+
+const LIST = { name: 'runs_page', columns: RUN_COLUMNS, from: 'runs r', where: 'r.agent_id = $1' };
+
+/** Ends the run where it stands; calls under way are given up. */
+const CANCEL: Statement = {
+  name: 'runs_cancel',
+  text: `UPDATE runs r SET status = 'CANCELLED', ended_at = now(), updated_at = now(), score = coalesce((
+           SELECT round(avg(c.score)::numeric, 1) FROM calls c
+            WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
+          WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`,
+};
+
+const CANCEL_CALLS: Statement = {
+  name: 'runs_cancel_calls',
+  text: `UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
+                changed_in = pg_current_xact_id()::text::bigint
+          WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')`,
+};
 
 /** Explicit SQL for what every client asks most. */
 @Injectable()
@@ -20,7 +60,20 @@ export class RunsRepository {
     return row;
   }
 
+  async findWithCounts(id: string): Promise<(RunEntity & CallCounts) | undefined> {
+    const [row] = await this.database.query<RunEntity & CallCounts>(FIND_WITH_COUNTS, [id]);
+    return row;
+  }
+
   async page(agentId: string, page: { limit: number; offset: number }): Promise<{ rows: RunEntity[]; total: number }> {
     return readPage<RunEntity>(this.database, LIST, [agentId], page);
+  }
+
+  /** @returns whether it had not ended yet */
+  async cancel(id: string): Promise<boolean> {
+    // The run first: whoever ends it locks it, too.
+    if ((await this.database.query(CANCEL, [id])).length === 0) return false;
+    await this.database.query(CANCEL_CALLS, [id]);
+    return true;
   }
 }

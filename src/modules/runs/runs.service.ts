@@ -1,19 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { own } from '../../platform/access/ownership.js';
+import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
+import { conflict } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
-import type { Run, RunMetrics } from './dto/run.responses.js';
-import type { RunEntity } from './run.entity.js';
-import { RunsRepository } from './runs.repository.js';
+import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
+import { notifyEnded } from './progress/channels.js';
+import { RunWatcher } from './progress/run-watcher.js';
+import { toMetrics, toRun } from './run-data.js';
+import { hasEnded, type RunEntity } from './run.entity.js';
+import { type CallCounts, RunsRepository } from './runs.repository.js';
 
-/** The runs of an agent. */
+/** The runs of an agent: reading and ending them. */
 @Injectable()
 export class RunsService {
   constructor(
+    private readonly database: Database,
     private readonly repository: RunsRepository,
     private readonly agents: AgentsService,
+    private readonly watcher: RunWatcher,
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN, of the agent */
@@ -21,25 +28,60 @@ export class RunsService {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(agentId, { limit, offset });
-    return { items: rows.map(toResponse), total, page, limit };
+    return { items: rows.map(toRun), total, page, limit };
   }
 
-  /** Readable after its agent was deleted. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
+  /**
+   * Readable after its agent was deleted.
+   * @param waitMs how long to wait for the run's end before it is read
+   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
+   */
+  async get(caller: Caller, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
+    const run = own(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
+    if (waitMs === 0 || hasEnded(run.status)) return toDetails(run, run);
+    await this.watcher.untilEnded(run.id, waitMs, signal);
+    const later = own(caller, await this.repository.findWithCounts(run.id));
+    return toDetails(later, later);
+  }
+
+  /** @throws DomainError as `get` does */
   async metrics(caller: Caller, id: string): Promise<RunMetrics> {
-    const { status, score, totalCalls } = own(caller, await this.repository.find(uuidOrNotFound(id)));
-    return { status, score, totalCalls };
+    const run = own(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
+    return toMetrics({ ...run, score: scoreOf(run, run) });
+  }
+
+  /** Makes sure that the caller may see the run. @throws DomainError as `get` does */
+  async require(caller: Caller, id: string): Promise<RunEntity> {
+    return own(caller, await this.repository.find(uuidOrNotFound(id)));
+  }
+
+  /** Calls under way are given up. Twice is once. @throws DomainError as `get` does; CONFLICT when it has ended otherwise */
+  async cancel(caller: Caller, id: string): Promise<RunDetails> {
+    return this.database.transaction(async () => {
+      const run = await this.require(caller, id);
+      if (await this.repository.cancel(run.id)) await notifyEnded(this.database, run.id, { isCancelled: true });
+      const now = own(caller, await this.repository.findWithCounts(run.id));
+      if (now.status !== 'CANCELLED') throw conflict('The run has ended already');
+      return toDetails(now, now);
+    });
   }
 }
 
-function toResponse(row: RunEntity): Run {
+/** Of a run that goes on, the score so far. */
+const scoreOf = (run: RunEntity, { meanScore = null }: Partial<CallCounts>): number =>
+  hasEnded(run.status) ? run.score : (meanScore ?? 0);
+
+export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetails {
+  const { passed = 0, failed = 0, invalid = 0, error = 0, cancelled = 0, pending = 0 } = counts;
   return {
-    label: row.label,
-    id: row.id,
-    name: row.name,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-    userId: row.userId,
-    workspaceId: row.workspaceId,
-    agentId: row.agentId,
+    ...toRun(row),
+    ...toMetrics({ ...row, score: scoreOf(row, counts) }),
+    repeat: row.repeat,
+    concurrency: row.concurrency,
+    minimumScore: row.minimumScore,
+    startedAt: row.startedAt?.toISOString() ?? null,
+    endedAt: row.endedAt?.toISOString() ?? null,
+    counts: { passed, failed, invalid, error, cancelled, pending },
+    reasons: row.reasons,
   };
 }

@@ -8,7 +8,7 @@ import type { JobContext } from '../../platform/queue/job.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { QueueWorker } from '../../platform/queue/queue-worker.js';
 import { DELIVER, PRUNE } from './delivery-job.js';
-import { Limiter } from './limiter.js';
+import { Limiter } from '../../platform/queue/limiter.js';
 import { type Claim, type ClaimedDelivery, WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookSender } from './webhook-sender.js';
 

@@ -34,6 +34,10 @@ describe('settings', () => {
       metricsPort: undefined,
       databasePoolSize: 20,
       workerConcurrency: 20,
+      languageModel: undefined,
+      agentProviders: Object.fromEntries(
+        [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', url: undefined }]),
+      ),
       outboundAllowedNetworks: [],
     });
   });

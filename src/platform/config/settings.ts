@@ -1,5 +1,6 @@
-import { cleanEnv, EnvError, EnvMissingError, makeValidator, str } from 'envalid';
+import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 
 /** The roles that one process can play: HTTP and jobs, HTTP only, jobs only. */
@@ -30,8 +31,28 @@ export interface Settings {
   readonly databasePoolSize: number;
   /** Calls carried out at once by one process. */
   readonly workerConcurrency: number;
+  /** The language model that plays callers without a script, and judges; undefined without one. */
+  readonly languageModel: LanguageModelSetting | undefined;
+  /** How agents of each provider are reached. */
+  readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
   readonly outboundAllowedNetworks: readonly string[];
+}
+
+/** An OpenAI-compatible chat-completions server. */
+export interface LanguageModelSetting {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+}
+
+export const AGENT_PROTOCOLS = ['chat-completions'] as const;
+export type AgentProtocol = (typeof AGENT_PROTOCOLS)[number];
+
+export interface AgentProviderSetting {
+  readonly protocol: AgentProtocol;
+  /** `{assistantId}` and `{phoneNumber}` stand for the agent's; undefined when agents of it cannot be called. */
+  readonly url: string | undefined;
 }
 
 export interface EncryptionKeySetting {
@@ -45,7 +66,7 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL']);
+const SECRET_SETTINGS = new Set(['BOOTSTRAP_API_KEY', 'ENCRYPTION_KEYS', 'DATABASE_URL', 'REDIS_URL', 'LLM_API_KEY']);
 
 const wholeNumber = (lowest: number, highest: number) =>
   makeValidator<number>((input) => {
@@ -64,6 +85,19 @@ const address = (...protocols: string[]) =>
     }
     return input;
   });
+
+/** An address whose place-holders are filled in for every agent. */
+const agentAddress = makeValidator<string>((input) => {
+  const unknown = /\{(?!assistantId\}|phoneNumber\})[^}]*\}?/.exec(input);
+  if (unknown) throw new EnvError('must have no place-holder but {assistantId} and {phoneNumber}');
+  const example = input.replaceAll(/\{\w+\}/g, 'x');
+  const url = URL.canParse(example) ? new URL(example) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new EnvError('must be an address that begins with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '') throw new EnvError('must hold no user name and no password');
+  return input;
+});
 
 const list = (input: string) =>
   input
@@ -175,6 +209,10 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
       DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
       WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
+      LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
+      LLM_API_KEY: credential({ default: undefined }),
+      LLM_MODEL: str({ default: undefined }),
+      ...agentProviderSettings(),
       OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
     },
     { reporter: ({ errors }) => report(errors, given) },
@@ -201,9 +239,44 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     metricsPort: clean.METRICS_PORT,
     databasePoolSize: clean.DATABASE_POOL_SIZE,
     workerConcurrency: clean.WORKER_CONCURRENCY,
+    languageModel: languageModel(clean.LLM_BASE_URL, clean.LLM_MODEL, clean.LLM_API_KEY),
+    agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });
 }
+
+/** @throws SettingsError when only one of the two that belong together is set */
+function languageModel(
+  baseUrl: string | undefined,
+  model: string | undefined,
+  apiKey: string | undefined,
+): LanguageModelSetting | undefined {
+  if (baseUrl !== undefined && model !== undefined) return { baseUrl, model, apiKey };
+  if (baseUrl !== undefined) throw new SettingsError('LLM_MODEL must be set together with LLM_BASE_URL');
+  if (model !== undefined) throw new SettingsError('LLM_BASE_URL must be set together with LLM_MODEL');
+  if (apiKey !== undefined) throw new SettingsError('LLM_BASE_URL and LLM_MODEL must be set together with LLM_API_KEY');
+  return undefined;
+}
+
+type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: AgentProtocol } & {
+  readonly [Name in `${AgentProvider}_URL`]: string | undefined;
+};
+
+const agentProviderSettings = () =>
+  Object.fromEntries(
+    AGENT_PROVIDERS.flatMap((provider) => [
+      [`${provider}_PROTOCOL`, str<AgentProtocol>({ choices: AGENT_PROTOCOLS, default: 'chat-completions' })],
+      [`${provider}_URL`, agentAddress({ default: undefined })],
+    ]),
+  ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
+
+const agentProviders = (clean: ProviderSettings) =>
+  Object.fromEntries(
+    AGENT_PROVIDERS.map((provider) => [
+      provider,
+      { protocol: clean[`${provider}_PROTOCOL`], url: clean[`${provider}_URL`] },
+    ]),
+  ) as Record<AgentProvider, AgentProviderSetting>;
 
 function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {
   const lines = Object.entries(errors).map(([name, error]) => {

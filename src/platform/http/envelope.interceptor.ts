@@ -1,5 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { Page } from '../database/page.js';
 import { pageMeta } from './pagination.js';
@@ -11,6 +12,13 @@ export interface Envelope {
   readonly shape: EnvelopeShape;
   /** Absent from the list of agents, by the contract. */
   readonly message?: string | undefined;
+  /** How an `OtherAnswer` is sent. */
+  readonly otherwise?: { readonly status: number; readonly message: string } | undefined;
+}
+
+/** What a route returns instead of its usual result: the documented other success. */
+export class OtherAnswer {
+  constructor(readonly data: unknown) {}
 }
 
 const ENVELOPE = 'http:envelope';
@@ -25,11 +33,17 @@ export class EnvelopeInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const envelope = this.reflector.get<Envelope | undefined>(ENVELOPE, context.getHandler());
-    return envelope ? next.handle().pipe(map((result: unknown) => wrap(envelope, result))) : next.handle();
+    if (!envelope) return next.handle();
+    const response = context.switchToHttp().getResponse<Response>();
+    return next.handle().pipe(map((result: unknown) => wrap(envelope, result, response)));
   }
 }
 
-function wrap({ shape, message }: Envelope, result: unknown): object {
+function wrap({ shape, message, otherwise }: Envelope, result: unknown, response: Response): object {
+  if (otherwise && result instanceof OtherAnswer) {
+    response.status(otherwise.status);
+    return { message: otherwise.message, data: result.data };
+  }
   const head = message === undefined ? {} : { message };
   if (shape === 'message') return head;
   if (shape === 'data') return { ...head, data: result };

@@ -138,6 +138,7 @@ export const EXAMPLE_ID = {
   apiKey: '8c2e6f1a-0d94-4b73-a5e8-3f7b9c1d2064',
   webhook: '2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36',
   webhookDelivery: 'b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14',
+  call: '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24',
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
 } as const;
 

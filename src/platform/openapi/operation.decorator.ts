@@ -41,6 +41,8 @@ export interface OperationOptions {
     readonly type?: Type;
     readonly message?: string;
     readonly status?: 200 | 201;
+    /** Another success, which the route returns as an `OtherAnswer`. */
+    readonly otherwise?: { readonly status: 200; readonly type: Type; readonly message: string };
     /** Fields of `data` in which the documented example differs from that of the type. */
     readonly example?: object;
   };
@@ -70,7 +72,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
 
 function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
   const { summary, description, tag, access, answer, body, file, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200, example, content } = answer;
+  const { shape, type, message, status = 200, example, content, otherwise } = answer;
   const isPublic = access === 'PUBLIC';
   const needsPath = Object.keys(path).length > 0;
   const possible: ErrorCode[] = isPublic
@@ -105,13 +107,23 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
     ...(shape === 'file'
       ? [ApiResponse({ status, description: message ?? 'The file', content: { ...content } })]
       : [
-          Enveloped({ shape, message }),
+          Enveloped({ shape, message, otherwise }),
           ApiResponse({
             status,
             description: message ?? 'Success',
             content: { 'application/json': { schema: envelopeSchema(shape, message, type), example } },
           }),
         ]),
+    ...(otherwise
+      ? [
+          ApiExtraModels(otherwise.type),
+          ApiResponse({
+            status: otherwise.status,
+            description: otherwise.message,
+            content: { 'application/json': { schema: envelopeSchema('data', otherwise.message, otherwise.type) } },
+          }),
+        ]
+      : []),
     ...(type ? [ApiExtraModels(type)] : []),
     ...(shape === 'page' ? [ApiExtraModels(PageMeta)] : []),
     ...Object.entries(path).map(([name, about]) =>

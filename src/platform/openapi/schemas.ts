@@ -55,5 +55,8 @@ export function exampleOf(schema: Schema | Reference, schemas: Schemas, path = '
     return Object.fromEntries(entries);
   }
   if (resolved.items) return [exampleOf(resolved.items, schemas, `${path}[]`)];
+  // A reference with a description of its own, or a choice, of which the first shows as much as any.
+  const [first] = resolved.allOf ?? resolved.anyOf ?? [];
+  if (first) return exampleOf(first, schemas, path);
   throw new Error(`${path} has no example`);
 }

@@ -9,6 +9,14 @@ const ADD_JOB: Statement = {
                                         priority => $7::integer)`,
 };
 
+/** Of a job that waits already under its key, the place in the queue stays: adding it again must not hold it back. */
+const ADD_JOBS: Statement = {
+  name: 'queue_add_jobs',
+  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
+                                        job_key => j.key, job_key_mode => 'preserve_run_at')
+           FROM json_to_recordset($3) AS j (payload json, key text)`,
+};
+
 export interface HandledJob {
   readonly job: Job<object>;
   readonly handler: JobHandler<object>;
@@ -37,6 +45,15 @@ export class Queue {
       jobKey ?? null,
       priority ?? null,
     ]);
+  }
+
+  /** Puts many jobs into the queue; those whose key waits there already are left where they are. */
+  async enqueueAll<Payload extends object>(
+    job: Job<Payload>,
+    jobs: readonly { readonly payload: Payload; readonly key: string }[],
+  ): Promise<void> {
+    if (jobs.length === 0) return;
+    await this.database.query(ADD_JOBS, [job.name, job.maxAttempts ?? null, JSON.stringify(jobs)]);
   }
 
   /** Says who carries out jobs of this name. To be called before the application has started. */

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { csvLines } from './csv-lines.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
 import { jsonFaultPosition } from './json-position.js';
-import { sequentialIds } from './sequential-ids.js';
+import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 
 describe('escapeFormula', () => {
   const text = fc.oneof(

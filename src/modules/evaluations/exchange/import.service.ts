@@ -21,7 +21,7 @@ import { type Content, ExchangeRepository, type Match } from './exchange.reposit
 import { type EvaluationFile, readFile } from './file.js';
 import type { FileItem } from './file-item.js';
 import { MAX_FILE_SIZE } from './media-types.js';
-import { sequentialIds } from './sequential-ids.js';
+import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 
 /** How long the items of a file are looked at before other requests have their turn, in milliseconds. */
 const SLICE_MS = 20;

@@ -1,0 +1,104 @@
+import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { Attempt, Outcome } from '../../../libs/simulation/index.js';
+
+/** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for another attempt, or when its process died. */
+export const CALL_STATUSES = ['QUEUED', 'RUNNING', 'ENDED', 'CANCELLED'] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
+
+export const OUTCOMES = ['passed', 'failed', 'invalid', 'error'] as const satisfies readonly Outcome[];
+
+const oneOf = (column: string, values: readonly string[]) => `${column} IN (${values.map((v) => `'${v}'`).join(', ')})`;
+
+/** One conversation with the agent: the unit of work, of retry and of result. */
+@Entity('calls')
+@Index('calls_position_key', ['runId', 'position'], { unique: true })
+@Index('calls_list_idx', ['runId', 'createdAt', 'id'])
+@Index('calls_changed_idx', ['runId', 'changedIn'])
+@Index('calls_queued_idx', ['agentId', 'createdAt', 'runId', 'position'], { where: `status = 'QUEUED'` })
+@Index('calls_running_idx', ['agentId'], { where: `status = 'RUNNING'` })
+@Index('calls_open_idx', ['runId'], { where: `status IN ('QUEUED', 'RUNNING')` })
+@Check('calls_status_check', oneOf('status', CALL_STATUSES))
+@Check('calls_outcome_check', oneOf('outcome', OUTCOMES))
+@Check('calls_score_check', 'score BETWEEN 0 AND 100')
+@Check('calls_outcome_of_ended_check', `(status = 'ENDED') = (outcome IS NOT NULL)`)
+@Check('calls_claim_of_running_check', `(status = 'RUNNING') = (claim_id IS NOT NULL AND lease_until IS NOT NULL)`)
+export class CallEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'calls_pkey' })
+  id: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'calls_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @ForeignKey('AgentEntity', { name: 'calls_agent_id_fkey' })
+  @Column({ name: 'agent_id', type: 'uuid' })
+  agentId: string;
+
+  @ForeignKey('RunEntity', { name: 'calls_run_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'run_id', type: 'uuid' })
+  runId: string;
+
+  @Column({ name: 'evaluation_id', type: 'uuid' })
+  evaluationId: string;
+
+  /** Place in the plan, from 0: by evaluation, then by repetition. */
+  @Column({ type: 'integer' })
+  position: number;
+
+  /** From 1. */
+  @Column({ type: 'integer' })
+  repetition: number;
+
+  @Column({ type: 'text' })
+  status: CallStatus;
+
+  @Column({ type: 'text', nullable: true })
+  outcome: Outcome | null;
+
+  /** 0 to 100; null unless the call is counted. */
+  @Column({ type: 'double precision', nullable: true })
+  score: number | null;
+
+  @Column({ type: 'text', nullable: true })
+  reason: string | null;
+
+  /** Oldest first, the last one included. */
+  @Column({ type: 'jsonb' })
+  attempts: Attempt[];
+
+  /** How often the process that carried it out died. */
+  @Column({ type: 'integer' })
+  losses: number;
+
+  /** Response latencies of the attempt that counts, in milliseconds. */
+  @Column({ type: 'double precision', array: true })
+  latencies: number[];
+
+  /** Not before: later than now while it waits for another attempt. */
+  @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
+  dueAt: Date;
+
+  /** Fencing token: names the attempt under way, so that only its own outcome is recorded, once. */
+  @Column({ name: 'claim_id', type: 'uuid', nullable: true })
+  claimId: string | null;
+
+  /** Renewed by the process that carries it out; once it has run out, another one may. */
+  @Column({ name: 'lease_until', type: 'timestamptz', precision: 3, nullable: true })
+  leaseUntil: Date | null;
+
+  @Column({ name: 'started_at', type: 'timestamptz', precision: 3, nullable: true })
+  startedAt: Date | null;
+
+  @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
+  endedAt: Date | null;
+
+  /** Number of the transaction that last changed its state: whoever follows a run asks for what is new by it. */
+  @Column({ name: 'changed_in', type: 'bigint' })
+  changedIn: string;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
+  updatedAt: Date;
+}

@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import type { CallResult, Outcome } from '../../../../libs/simulation/index.js';
+import { Database, type Statement } from '../../../platform/database/database.js';
+import { readPage } from '../../../platform/database/page-query.js';
+import type { CallEntity } from '../call.entity.js';
+import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import type { AgentSnapshot } from '../run.entity.js';
+
+/** A call as lists show it. */
+export type CallRow = CallEntity & { readonly evaluationName: string };
+
+export type CallWithResult = CallRow & {
+  /** Null until it has ended, and when it ended without one. */
+  readonly result: CallResult | null;
+};
+
+export type WholeCall = CallWithResult & {
+  readonly evaluation: EvaluationSnapshot;
+  readonly agent: AgentSnapshot;
+};
+
+export type CallFigures = Pick<CallEntity, 'evaluationId' | 'outcome' | 'score' | 'latencies'>;
+
+const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
+  c.evaluation_id AS "evaluationId", c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
+  c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
+  c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
+const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
+
+const LIST = {
+  name: 'calls_page',
+  columns: COLUMNS,
+  from: 'calls c',
+  joins: EVALUATION,
+  where: 'c.run_id = $1',
+};
+const LIST_BY_OUTCOME = { ...LIST, name: 'calls_page_outcome', where: 'c.run_id = $1 AND c.outcome = $2' };
+
+const FIND: Statement = {
+  name: 'calls_find',
+  text: `SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result
+           FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
+          WHERE c.id = $1`,
+};
+
+const BATCH: Statement = {
+  name: 'calls_batch',
+  text: `SELECT ${COLUMNS}, s.result FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
+          WHERE c.run_id = $1 AND c.position > $2
+            AND ($4::uuid[] IS NULL OR c.evaluation_id = ANY ($4)) AND ($5::text[] IS NULL OR c.outcome = ANY ($5))
+          ORDER BY c.position LIMIT $3`,
+};
+
+const FIGURES: Statement = {
+  name: 'calls_figures',
+  text: `SELECT evaluation_id AS "evaluationId", outcome, score, latencies FROM calls c WHERE c.run_id = $1
+          ORDER BY c.position`,
+};
+
+/**
+ * $2: number of the first transaction of interest; $3: call after which to go on within it. Always one row at least.
+ * All changes of transactions before the horizon can be seen, so whoever asks from it on misses none.
+ */
+const CHANGED: Statement = {
+  name: 'calls_changed',
+  text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, n.*
+           FROM (SELECT 1) one LEFT JOIN (
+             SELECT ${COLUMNS} FROM calls c ${EVALUATION}
+              WHERE c.run_id = $1 AND (c.changed_in, c.id) > ($2, $3::uuid)
+                AND (c.status <> 'QUEUED' OR c.attempts <> '[]')
+              ORDER BY c.changed_in, c.id LIMIT $4) n ON true`,
+};
+
+/** Calls read by their results. */
+@Injectable()
+export class CallsRepository {
+  constructor(private readonly database: Database) {}
+
+  async page(
+    runId: string,
+    outcome: Outcome | undefined,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: CallRow[]; total: number }> {
+    return outcome === undefined
+      ? readPage<CallRow>(this.database, LIST, [runId], page)
+      : readPage<CallRow>(this.database, LIST_BY_OUTCOME, [runId, outcome], page);
+  }
+
+  async find(id: string): Promise<WholeCall | undefined> {
+    const [row] = await this.database.query<WholeCall>(FIND, [id]);
+    return row;
+  }
+
+  /** What statistics need of a run's calls, in the order of the plan. */
+  async figures(runId: string): Promise<CallFigures[]> {
+    return this.database.query(FIGURES, [runId]);
+  }
+
+  /** Calls of a run with their results, in the order of the plan, of which few are in memory at once. */
+  async *all(
+    runId: string,
+    { evaluationIds, outcomes }: { evaluationIds?: readonly string[]; outcomes?: readonly Outcome[] } = {},
+  ): AsyncGenerator<CallWithResult> {
+    const batch = 25;
+    for (let position = -1; ;) {
+      const values = [runId, position, batch, evaluationIds ?? null, outcomes ?? null];
+      const rows = await this.database.query<CallWithResult>(BATCH, values);
+      yield* rows;
+      const last = rows.at(-1);
+      if (!last || rows.length < batch) return;
+      position = last.position;
+    }
+  }
+
+  /** Calls whose state changed in a transaction from this number on, and the number to ask from next time. */
+  async changedSince(runId: string, since: bigint): Promise<{ calls: CallRow[]; horizon: bigint }> {
+    const batch = 500;
+    const calls: CallRow[] = [];
+    let [from, after] = [(since - 1n).toString(), 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+    let horizon: bigint | undefined;
+    for (;;) {
+      const rows = await this.database.query<CallRow & { horizon: string }>(CHANGED, [runId, from, after, batch]);
+      // The first one counts: what changes while the rest is read is new next time.
+      horizon ??= BigInt(rows[0]?.horizon ?? 0);
+      const found = rows.filter(({ id }) => (id as string | null) !== null);
+      calls.push(...found);
+      const last = found.at(-1);
+      if (!last || found.length < batch) return { calls, horizon };
+      [from, after] = [last.changedIn, last.id];
+    }
+  }
+}

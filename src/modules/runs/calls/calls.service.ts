@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { Outcome } from '../../../../libs/simulation/index.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { own } from '../../../platform/access/ownership.js';
+import { uuidOrNotFound } from '../../../platform/database/ids.js';
+import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
+import type { Call, CallDetails } from '../dto/call.responses.js';
+import { RunsService } from '../runs.service.js';
+import { type CallRow, CallsRepository } from './calls.repository.js';
+
+/** The calls of a run. */
+@Injectable()
+export class CallsService {
+  constructor(
+    private readonly repository: CallsRepository,
+    private readonly runs: RunsService,
+  ) {}
+
+  /** @throws DomainError NOT_FOUND or FORBIDDEN, of the run */
+  async list(caller: Caller, runId: string, query: PageRequest & { readonly outcome?: Outcome }): Promise<Page<Call>> {
+    const run = await this.runs.require(caller, runId);
+    const { page, limit, offset } = window(query);
+    const { rows, total } = await this.repository.page(run.id, query.outcome, { limit, offset });
+    return { items: rows.map(toCall), total, page, limit };
+  }
+
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
+  async get(caller: Caller, id: string): Promise<CallDetails> {
+    const row = own(caller, await this.repository.find(uuidOrNotFound(id)));
+    const { evaluation, agent, result } = row;
+    return {
+      ...toCall(row),
+      evaluation,
+      agent,
+      timeline: result?.timeline ?? [],
+      end: result?.end ?? null,
+      checks: result?.checks ?? [],
+      criteria: result?.criteria ?? [],
+      measures: result?.measures ?? null,
+      failure: result?.failure ?? null,
+      invalidity: result?.invalidity ?? null,
+      versions: result?.versions ?? null,
+    };
+  }
+}
+
+export const toCall = (row: CallRow): Call => ({
+  id: row.id,
+  runId: row.runId,
+  agentId: row.agentId,
+  workspaceId: row.workspaceId,
+  evaluationId: row.evaluationId,
+  evaluationName: row.evaluationName,
+  repetition: row.repetition,
+  status: row.status,
+  outcome: row.outcome,
+  score: row.score,
+  reason: row.reason,
+  attempts: row.attempts,
+  latencies: row.latencies,
+  startedAt: row.startedAt?.toISOString() ?? null,
+  endedAt: row.endedAt?.toISOString() ?? null,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+});

@@ -1,0 +1,240 @@
+import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
+import { FAILURES } from '../../../../libs/simulation/index.js';
+import { EXAMPLE_ID } from '../../../platform/http/fields.js';
+import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const number = { type: 'number' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const ms = (description: string) => ({ type: 'number', minimum: 0, description });
+const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
+const or = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** @param optional names of properties that may be missing */
+const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
+
+const span = {
+  start: ms('Milliseconds from the answer of the call'),
+  end: ms('Milliseconds from the answer of the call'),
+  turn: { ...count, description: "0 before the caller's first words; n from its nth words on" },
+};
+const speaker = oneOf('agent', 'caller');
+const entry = (type: string, properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema =>
+  object({ type: oneOf(type), ...properties, ...span }, optional);
+
+const ENTRIES = {
+  speech: entry('speech', { speaker, text, cut: flag }, ['cut']),
+  tool_call: entry(
+    'tool_call',
+    { name: text, arguments: or({ type: 'object', additionalProperties: true }), rawArguments: text },
+    ['rawArguments'],
+  ),
+  silence: entry('silence', { of: speaker }),
+  error: entry('error', { code: text, message: text }),
+  end: entry('end', { by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
+};
+
+const evidence = object({
+  entry: { ...count, description: 'Index in the timeline' },
+  quote: { ...text, description: 'Words as they stand there' },
+});
+const weighed = { weight: number, required: flag };
+const modelUse = object(
+  { requests: count, ms: number, promptTokens: count, completionTokens: count, costUsd: or(number) },
+  ['costUsd'],
+);
+const latency = object({
+  count: { ...count, description: 'Answers that were measured' },
+  p50: or(number),
+  p90: or(number),
+  p95: or(number),
+  p99: or(number),
+  worst: or(number),
+});
+const failure = object({
+  code: oneOf(...Object.keys(FAILURES)),
+  message: text,
+  fault: oneOf('agent', 'infrastructure'),
+  retryable: flag,
+});
+
+/** What a call came to, as JSON Schema: the counterpart of the types of libs/simulation. */
+const SCHEMAS = {
+  TimelineEntry: {
+    oneOf: Object.values(ENTRIES),
+    description: 'Something that happened on the call: words of either side, a tool call, a silence, an error, the end',
+  },
+  Evidence: evidence,
+  CheckResult: object({
+    index: { ...count, description: "Position among the evaluation's checks" },
+    type: oneOf(...Object.keys(CHECK_DEFINITIONS)),
+    name: text,
+    ...weighed,
+    met: flag,
+    detail: text,
+    evidence: list(ref('Evidence')),
+  }),
+  CriterionResult: object(
+    {
+      index: { ...count, description: "Position among the evaluation's criteria" },
+      text,
+      ...weighed,
+      verdict: oneOf('met', 'not_met', 'no_verdict', 'not_judged'),
+      reason: text,
+      evidence: or(ref('Evidence')),
+      samples: list(object({ met: or(flag), reasoning: text, evidence: or(ref('Evidence')) })),
+      disagreement: flag,
+      failure: ref('CallFailure'),
+    },
+    ['failure'],
+  ),
+  LatencyMeasures: latency,
+  CallMeasures: object({
+    durationMs: number,
+    turns: count,
+    latency: ref('LatencyMeasures'),
+    timeToFirstWordMs: or(number),
+    words: object({ caller: count, agent: count }),
+    talkRatio: or(number),
+    longestSilenceMs: number,
+    toolCalls: count,
+    endedBy: or(oneOf('agent', 'caller', 'tester')),
+    endCode: or(text),
+    endReason: or(text),
+    tester: object({ caller: modelUse, judge: modelUse, costUsd: or(number) }, ['costUsd']),
+  }),
+  CallFailure: failure,
+  CallInvalidity: object({ code: text, message: text, evidence: list(ref('Evidence')) }),
+  CallVersions: object({
+    simulation: text,
+    transport: text,
+    caller: oneOf('scripted', 'generated'),
+    model: or(text),
+    callerPrompt: or(text),
+    judgePrompt: or(text),
+  }),
+  CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
+  CallEvaluation: object({
+    key: or(text),
+    name: text,
+    critical: flag,
+    tags: list(text),
+    scenarioText: text,
+    generalInstructions: text,
+    phoneNumber: text,
+    personality: object({ id: text, name: text, description: text, prompt: text, temperature: number }),
+    definition: {
+      type: 'object',
+      additionalProperties: true,
+      description: 'Script, checks, criteria and limits, as in the evaluation',
+    },
+  }),
+  CallAgent: object({ name: or(text), provider: text, assistantId: text }),
+} as const;
+
+const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
+  TimelineEntry: { type: 'speech', speaker: 'agent', text: 'For how many people?', start: 412.3, end: 655.1, turn: 1 },
+  Evidence: { entry: 6, quote: 'Your table is booked' },
+  CheckResult: {
+    index: 2,
+    type: 'says',
+    name: 'Confirms the booking',
+    weight: 1,
+    required: true,
+    met: true,
+    detail: 'The agent said "Your table is booked"',
+    evidence: [{ entry: 6, quote: 'Your table is booked' }],
+  },
+  CriterionResult: {
+    index: 0,
+    text: 'The agent stays polite throughout',
+    weight: 1,
+    required: true,
+    verdict: 'met',
+    reason: 'It thanks the caller and apologises for the delay',
+    evidence: { entry: 4, quote: 'Thank you for waiting' },
+    samples: [
+      {
+        met: true,
+        reasoning: 'It thanks the caller and apologises for the delay',
+        evidence: { entry: 4, quote: 'Thank you for waiting' },
+      },
+    ],
+    disagreement: false,
+  },
+  LatencyMeasures: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1 },
+  CallMeasures: {
+    durationMs: 4210.5,
+    turns: 6,
+    latency: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1 },
+    timeToFirstWordMs: 412.3,
+    words: { caller: 31, agent: 74 },
+    talkRatio: 0.705,
+    longestSilenceMs: 655.1,
+    toolCalls: 2,
+    endedBy: 'caller',
+    endCode: 'caller_done',
+    endReason: 'The table is booked',
+    tester: {
+      caller: { requests: 0, ms: 0, promptTokens: 0, completionTokens: 0 },
+      judge: { requests: 1, ms: 812, promptTokens: 640, completionTokens: 55 },
+    },
+  },
+  CallFailure: {
+    code: 'connection_failed',
+    message: 'The agent could not be connected to',
+    fault: 'infrastructure',
+    retryable: true,
+  },
+  CallInvalidity: { code: 'repeated_itself', message: 'The caller said the same three times in a row', evidence: [] },
+  CallVersions: {
+    simulation: '1',
+    transport: 'chat-completions',
+    caller: 'scripted',
+    model: null,
+    callerPrompt: null,
+    judgePrompt: null,
+  },
+  CallEnd: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
+  CallEvaluation: {
+    key: 'books-a-table',
+    name: 'Books a table for four',
+    critical: true,
+    tags: ['booking'],
+    scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.',
+    generalInstructions: '',
+    phoneNumber: '+15550100',
+    personality: {
+      id: EXAMPLE_ID.personality,
+      name: 'Impatient regular',
+      description: '',
+      prompt: 'You are in a hurry.',
+      temperature: 0.7,
+    },
+    definition: { script: [{ say: 'A table for four, please.' }, { end: 'Done' }], checks: [], criteria: [] },
+  },
+  CallAgent: { name: 'Bella Vista reservations', provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1' },
+};
+
+nameSchemas(
+  Object.fromEntries(
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      name,
+      { ...schema, example: EXAMPLES[name as keyof typeof SCHEMAS] },
+    ]),
+  ),
+);
+
+/** Documents a property as one of these schemas, or null, or a list of them. */
+export const refTo = (name: keyof typeof SCHEMAS): Schema => ref(name);
+export const orNull = or;
+export const listOf = (name: keyof typeof SCHEMAS): Schema => list(ref(name));

@@ -1,0 +1,152 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type {
+  Attempt,
+  CallResult,
+  CallVersions,
+  CheckResult,
+  CriterionResult,
+  Failure,
+  Invalidity,
+  Measures,
+  Outcome,
+  TimelineEntry,
+} from '../../../../libs/simulation/index.js';
+import {
+  EnumField,
+  IdField,
+  IntegerField,
+  MAX_LENGTH,
+  NumberField,
+  StringField,
+  TimestampField,
+} from '../../../platform/http/fields.js';
+import { SchemaField } from '../../../platform/openapi/named-schemas.js';
+import { CALL_STATUSES, type CallStatus, OUTCOMES } from '../call.entity.js';
+import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import type { AgentSnapshot } from '../run.entity.js';
+import { listOf, orNull, refTo } from './call-schemas.js';
+
+/** One attempt at a call. */
+export class CallAttempt implements Attempt {
+  @EnumField(OUTCOMES, { description: 'What it came to', example: 'passed' })
+  outcome: Outcome;
+
+  @StringField({ description: 'Code of the failure; null without one', maxLength: 255, nullable: true, example: null })
+  failureCode: Attempt['failureCode'];
+
+  @StringField({ description: 'Why', maxLength: MAX_LENGTH.text, example: 'All 6 things that were asked were met.' })
+  reason: string;
+
+  @TimestampField({ description: 'When it began' })
+  startedAt: string;
+
+  @TimestampField({ description: 'When it ended' })
+  endedAt: string;
+}
+
+/** One conversation with the agent. */
+export class Call {
+  @IdField({ kind: 'call', description: 'Identifier' })
+  id: string;
+
+  @IdField({ kind: 'run', description: 'Run that it belongs to' })
+  runId: string;
+
+  @IdField({ kind: 'agent', description: 'Agent under test' })
+  agentId: string;
+
+  @IdField({ kind: 'workspace', description: 'Workspace that it belongs to' })
+  workspaceId: string;
+
+  @IdField({ kind: 'evaluation', description: 'Evaluation that it is a call of' })
+  evaluationId: string;
+
+  @StringField({ description: 'Name of the evaluation', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
+  evaluationName: string;
+
+  @IntegerField({ description: 'Which of the calls of its evaluation, from 1', example: 1, minimum: 1 })
+  repetition: number;
+
+  @EnumField(CALL_STATUSES, { description: 'State', example: 'ENDED' })
+  status: CallStatus;
+
+  @EnumField(OUTCOMES, {
+    description:
+      'What it came to, once it has ended: `passed`; `failed`, by the agent; `invalid`, the simulated caller broke its role; `error`, infrastructure did not work. Only the first two are counted',
+    nullable: true,
+    example: 'passed',
+  })
+  outcome: Outcome | null;
+
+  @NumberField({
+    description: 'Weighted share of what was met; null unless the call is counted',
+    minimum: 0,
+    maximum: 100,
+    nullable: true,
+    example: 100,
+  })
+  score: number | null;
+
+  @StringField({
+    description: 'Why, in sentences',
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+    example: 'All 6 things that were asked were met.',
+  })
+  reason: string | null;
+
+  @ApiProperty({ type: [CallAttempt], description: 'Attempts so far, oldest first' })
+  attempts: Attempt[];
+
+  @ApiProperty({
+    type: [Number],
+    description: 'Response latencies in order, in milliseconds',
+    example: [412.3, 388.1],
+  })
+  latencies: number[];
+
+  @TimestampField({ description: 'When it first began', nullable: true })
+  startedAt: string | null;
+
+  @TimestampField({ description: 'When it ended', nullable: true })
+  endedAt: string | null;
+
+  @TimestampField({ description: 'When it was planned' })
+  createdAt: string;
+
+  @TimestampField({ description: 'When it last changed' })
+  updatedAt: string;
+}
+
+/** A call with its transcript and all that was found. What only an ended call has is null or empty before. */
+export class CallDetails extends Call {
+  @SchemaField(refTo('CallEvaluation'), true)
+  evaluation: EvaluationSnapshot;
+
+  @SchemaField(refTo('CallAgent'), true)
+  agent: AgentSnapshot;
+
+  @SchemaField({ ...listOf('TimelineEntry'), description: 'What happened, in order' }, true)
+  timeline: readonly TimelineEntry[];
+
+  @SchemaField({ ...orNull(refTo('CallEnd')), description: 'How it ended' }, true)
+  end: CallResult['end'] | null;
+
+  @SchemaField({ ...listOf('CheckResult'), description: 'The checks with their evidence' }, true)
+  checks: readonly CheckResult[];
+
+  @SchemaField({ ...listOf('CriterionResult'), description: 'The criteria with their evidence' }, true)
+  criteria: readonly CriterionResult[];
+
+  @SchemaField({ ...orNull(refTo('CallMeasures')), description: 'Measures' }, true)
+  measures: Measures | null;
+
+  @SchemaField({ ...orNull(refTo('CallFailure')), description: 'Why it could not be carried out to its end' }, true)
+  failure: Failure | null;
+
+  @SchemaField({ ...orNull(refTo('CallInvalidity')), description: 'How the caller broke its role' }, true)
+  invalidity: Invalidity | null;
+
+  @SchemaField({ ...orNull(refTo('CallVersions')), description: 'What the result came about with' }, true)
+  versions: CallVersions | null;
+}

@@ -1,0 +1,98 @@
+import type { Statement } from '../../../platform/database/database.js';
+
+const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = now()`;
+const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
+
+/**
+ * $1: agent; $2: fencing token; $3: milliseconds of the lease; $4: run of which a call has just ended, or null.
+ * Always one row: without a call when there is none to carry out now.
+ */
+export const CLAIM: Statement = {
+  name: 'calls_claim',
+  text: `SELECT f.is_previous_over AS "isPreviousOver", c.id, c.run_id AS "runId", c.workspace_id AS "workspaceId",
+                c.agent_id AS "agentId", c.evaluation_id AS "evaluationId", c.attempts
+           FROM claim_call($1, $2, $3 * interval '1 millisecond', $4) f LEFT JOIN calls c ON c.id = f.call_id`,
+};
+
+/** $1: call; $2: fencing token; $3 to $6: outcome, score, reason, latencies; $7: the attempt; $8: the whole result. */
+export const END: Statement = {
+  name: 'calls_end',
+  text: `WITH ended AS (
+           UPDATE calls SET status = 'ENDED', outcome = $3, score = $4, reason = $5, latencies = $6,
+                  attempts = attempts || $7::jsonb, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
+            WHERE id = $1 AND claim_id = $2 RETURNING id)
+         INSERT INTO call_results (call_id, result) SELECT id, $8::jsonb FROM ended RETURNING call_id AS id`,
+};
+
+/** $3: the attempt; $4: milliseconds until the next one. */
+export const TRY_AGAIN: Statement = {
+  name: 'calls_try_again',
+  text: `UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb,
+                due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
+          WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`,
+};
+
+/** Hands a call back that was not carried out. */
+export const RELEASE: Statement = {
+  name: 'calls_release',
+  text: `UPDATE calls SET status = 'QUEUED', due_at = now(), ${UNCLAIMED}, ${CHANGED}
+          WHERE id = $1 AND claim_id = $2 RETURNING id`,
+};
+
+/** $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. What is not returned was taken away. */
+export const RENEW: Statement = {
+  name: 'calls_renew',
+  text: `UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
+           FROM unnest($1::uuid[], $2::uuid[]) AS mine (id, claim_id)
+          WHERE c.id = mine.id AND c.claim_id = mine.claim_id RETURNING c.id`,
+};
+
+export const IS_OVER: Statement = {
+  name: 'calls_is_over',
+  text: `SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`,
+};
+
+export const SNAPSHOT: Statement = {
+  name: 'runs_snapshot',
+  text: `SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
+          WHERE e.run_id = $1 AND e.evaluation_id = $2`,
+};
+
+/** One process at a time looks for what fell through. */
+export const TRY_SWEEP: Statement = {
+  name: 'calls_try_sweep',
+  text: `SELECT pg_try_advisory_xact_lock(hashtextextended('calls:sweep', 0)) AS taken`,
+};
+
+/** $1: how often a call's process may die before the call is given up; $2: the attempt of a call that is. */
+export const DROP_DEAD_CLAIMS: Statement = {
+  name: 'calls_drop_dead_claims',
+  text: `UPDATE calls SET status = CASE WHEN losses + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
+                outcome = CASE WHEN losses + 1 < $1 THEN NULL ELSE 'error' END,
+                reason = CASE WHEN losses + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
+                attempts = CASE WHEN losses + 1 < $1 THEN attempts
+                                ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
+                ended_at = CASE WHEN losses + 1 < $1 THEN NULL ELSE now() END,
+                losses = losses + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
+          WHERE status = 'RUNNING' AND lease_until < now() RETURNING id`,
+};
+
+/** Agents with calls that nobody has taken although they were due and may run, and how many lanes they lack. */
+export const FIND_WAITING: Statement = {
+  name: 'calls_find_waiting',
+  text: `SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS lanes
+           FROM (SELECT c.agent_id AS "agentId", count(*) AS due, max(r.concurrency) AS concurrency,
+                        (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
+                   FROM calls c JOIN runs r ON r.id = c.run_id
+                  WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id) w
+          WHERE w.running < w.concurrency`,
+};
+
+/** Runs that have ended without anybody saying so. */
+export const FIND_OVER: Statement = {
+  name: 'runs_find_over',
+  text: `SELECT r.id FROM runs r
+          WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)
+            AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+          LIMIT 100`,
+};

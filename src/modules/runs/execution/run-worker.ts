@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import {
+  afterAttempt,
+  type Attempt,
+  brokenCall,
+  type CallResult,
+  CallView,
+  failure,
+} from '../../../../libs/simulation/index.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
+import { Notifications } from '../../../platform/database/notifications.js';
+import type { JobContext } from '../../../platform/queue/job.js';
+import { Limiter } from '../../../platform/queue/limiter.js';
+import { Queue } from '../../../platform/queue/queue.js';
+import { RUN_CANCELLED } from '../progress/channels.js';
+import { CallExecutor } from './call-executor.js';
+import { type ClaimedCall, ExecutionRepository, LEASE_MS } from './execution.repository.js';
+import { LANE, laneKey } from './lane-job.js';
+import { RunFinisher } from './run-finisher.js';
+
+const RENEW_MS = LEASE_MS / 4;
+/** How long a lane goes on before it lets those of other agents have a turn, in milliseconds. */
+const TURN_MS = 2_000;
+/** Pauses between tries to record a call while the database is out of reach, in milliseconds. */
+const RECORD_RETRIES = [200, 500, 1_000, 2_000, 4_000, 8_000];
+
+interface Held {
+  readonly call: ClaimedCall;
+  readonly abort: AbortController;
+}
+
+/** Carries out the calls of this process. */
+@Injectable()
+export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  private readonly logger = new Logger('Runs');
+  /** Calls under way, by their claims. */
+  private readonly held = new Map<string, Held>();
+  /** Of hundreds of calls at once only a few may use the database, so that requests always find a connection. */
+  private readonly database: Limiter;
+  private isStopping = false;
+  private renewing: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly queue: Queue,
+    private readonly repository: ExecutionRepository,
+    private readonly executor: CallExecutor,
+    private readonly finisher: RunFinisher,
+    notifications: Notifications,
+    @Inject(SETTINGS) { databasePoolSize }: Settings,
+  ) {
+    this.database = new Limiter(Math.max(1, Math.floor(databasePoolSize / 2)));
+    queue.handle(LANE, (lane, context) => this.lane(lane, context));
+    queue.onSweep(() => this.sweep());
+    notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
+  }
+
+  onApplicationBootstrap(): void {
+    this.renewing = setInterval(() => void this.renew(), RENEW_MS);
+    this.renewing.unref();
+  }
+
+  /** No further call is begun; those under way have the queue's grace time to end. */
+  onModuleDestroy(): void {
+    this.isStopping = true;
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.renewing);
+  }
+
+  private async lane(job: { agentId: string; lane: number }, context: JobContext): Promise<void> {
+    try {
+      await this.carryOutCalls(job, context);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      // The sweep makes new lanes as soon as it can: sooner than the queue would try this one again.
+      this.logger.warn(`Calls stand still until the database is back: ${messageOf(error)}`);
+    }
+  }
+
+  private async carryOutCalls({ agentId, lane }: { agentId: string; lane: number }, { signal }: JobContext) {
+    const until = performance.now() + TURN_MS;
+    let previous: string | undefined;
+    for (;;) {
+      const hasTurn = !this.isStopping && !signal.aborted && performance.now() < until;
+      if (!hasTurn) break;
+      const claimId = randomUUID();
+      const claim = await this.database.run(() => this.repository.claim(agentId, claimId, previous));
+      if (previous !== undefined && claim.isPreviousOver) await this.finisher.finish(previous);
+      if (!claim.call) return;
+      await this.carryOut(claim.call, signal);
+      previous = claim.call.runId;
+    }
+    if (previous !== undefined && (await this.repository.isOver(previous))) await this.finisher.finish(previous);
+    // At the end of the queue, so that the lanes of all agents come by turns.
+    await this.queue.enqueue(LANE, { agentId, lane }, { jobKey: laneKey(agentId, lane) });
+  }
+
+  private async carryOut(call: ClaimedCall, stop: AbortSignal): Promise<void> {
+    const abort = new AbortController();
+    const stopped = () => abort.abort(new HandedBack());
+    stop.addEventListener('abort', stopped, { once: true });
+    this.held.set(call.claimId, { call, abort });
+    const startedAt = new Date().toISOString();
+    try {
+      const result = await this.attempt(call, abort.signal);
+      await this.record(call, result, startedAt);
+    } catch (error) {
+      const { reason } = abort.signal as { reason: unknown };
+      if (reason instanceof TakenAway) return;
+      if (!(reason instanceof HandedBack)) throw error;
+      await this.persist(() => this.repository.release(call));
+    } finally {
+      this.held.delete(call.claimId);
+      stop.removeEventListener('abort', stopped);
+    }
+  }
+
+  /** What goes wrong in the tester itself is a result, too: thrown, it would be tried again for ever. */
+  private async attempt(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
+    try {
+      return await this.executor.carryOut(call, signal);
+    } catch (error) {
+      if (signal.aborted || isDatabaseUnavailable(error)) throw error;
+      this.logger.error(new Error(`Call ${call.id} could not be begun`, { cause: error }));
+      return brokenCall('none', failure('internal'));
+    }
+  }
+
+  private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+    const after = afterAttempt(result, call.attempts);
+    const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
+    const endedAt = new Date().toISOString();
+    const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
+    if (after.next === 'again') {
+      await this.persist(() => this.repository.tryAgain(call, attempt, after.delayMs));
+      return;
+    }
+    const latencies = new CallView(after.result.timeline).latencies;
+    const isOurs = await this.persist(() => this.repository.end(call, after.result, latencies, attempt));
+    if (!isOurs) this.logger.warn(`The result of call ${call.id} came too late: it had been taken away`);
+  }
+
+  /** Before anything else, because it makes room. A call that was carried out should be recorded even if the database is away for a moment: it would be made again. */
+  private async persist<T>(work: () => Promise<T>): Promise<T> {
+    for (const delay of RECORD_RETRIES) {
+      try {
+        return await this.database.run(work, { isUrgent: true });
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error;
+        await pause(delay);
+      }
+    }
+    return this.database.run(work, { isUrgent: true });
+  }
+
+  /** Keeps the claims of this process, and gives up what was taken away: cancelled, or thought dead. */
+  private async renew(): Promise<void> {
+    const calls = [...this.held.values()].map(({ call }) => call);
+    if (calls.length === 0) return;
+    try {
+      const kept = await this.database.run(() => this.repository.renew(calls), { isUrgent: true });
+      const asked = new Set(calls.map(({ claimId }) => claimId));
+      this.drop(({ call }) => asked.has(call.claimId) && !kept.has(call.id));
+    } catch (error) {
+      this.logger.warn(`Claims on calls cannot be renewed: ${messageOf(error)}`);
+    }
+  }
+
+  private drop(isConcerned: (held: Held) => boolean): void {
+    for (const held of this.held.values()) if (isConcerned(held)) held.abort.abort(new TakenAway());
+  }
+
+  private async sweep(): Promise<void> {
+    await this.repository.sweep();
+    for (const id of await this.repository.findOver()) await this.finisher.finish(id);
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Why a call is given up: somebody else decides on it now. */
+class TakenAway extends Error {
+  override readonly name = 'TakenAway';
+}
+
+/** Why a call is given up: this process ends, and another one is to carry it out. */
+class HandedBack extends Error {
+  override readonly name = 'HandedBack';
+}

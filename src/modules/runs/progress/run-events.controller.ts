@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Headers, Param, Res, StreamableFile } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { CurrentCaller } from '../../../platform/access/access.decorators.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { closeSignal } from '../../../platform/http/close-signal.js';
+import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { RunEventsService } from './run-events.service.js';
+
+const EXAMPLE = `event: call
+data: {"id":"7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24","evaluationName":"Books a table for four","repetition":1,"status":"ENDED","outcome":"passed","score":100}
+
+event: run
+id: 4711
+data: {"id":"1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946","status":"RUNNING","counts":{"passed":1,"pending":11}}
+
+`;
+
+@Controller()
+export class RunEventsController {
+  constructor(private readonly service: RunEventsService) {}
+
+  @Operation({
+    summary: 'Follow a run',
+    description:
+      'Server-sent events until the run ends: `run` with the run at the beginning, whenever it changes, and at the end; `call` with every call that has changed. `Last-Event-ID` resumes; a call may then be told of twice.',
+    tag: 'Runs',
+    access: 'VIEWER',
+    path: { id: 'Identifier of the run' },
+    answer: {
+      shape: 'file',
+      message: 'The events',
+      content: { 'text/event-stream': { schema: { type: 'string' }, example: EXAMPLE } },
+    },
+  })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'The last id that was received: what came before it is not told again',
+    schema: { type: 'string', pattern: '^\\d{1,18}$' },
+  })
+  @Get('runs/:id/events')
+  async followRun(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile> {
+    const events = await this.service.follow(caller, id, lastEventId, closeSignal(response));
+    // Proxies must neither keep nor collect it.
+    response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
+    const stream = Readable.from(events, { objectMode: false });
+    return new StreamableFile(stream, { type: 'text/event-stream' })
+      .setErrorHandler((error) => {
+        // The stream has begun: the client resumes it elsewhere.
+        response.req.log.warn({ err: error }, 'Event stream broke off');
+        response.destroy();
+      })
+      .setErrorLogger(() => undefined);
+  }
+}

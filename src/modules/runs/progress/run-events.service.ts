@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../../platform/access/caller.js';
+import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
+import { Readiness } from '../../../platform/observability/readiness.js';
+import { type CallRow, CallsRepository } from '../calls/calls.repository.js';
+import type { RunDetails } from '../dto/run.responses.js';
+import { hasEnded } from '../run.entity.js';
+import { RunsService } from '../runs.service.js';
+import { RunWatcher } from './run-watcher.js';
+
+const POLL_MS = 500;
+/** A sign of life, so that proxies keep the connection. */
+const HEARTBEAT_MS = 15_000;
+/** Each costs a query every half second. */
+const MAX_STREAMS_PER_WORKSPACE = 100;
+
+/** Follows runs as server-sent events (WHATWG HTML, 9.2). */
+@Injectable()
+export class RunEventsService {
+  private readonly open = new Map<string, number>();
+
+  constructor(
+    private readonly runs: RunsService,
+    private readonly calls: CallsRepository,
+    private readonly watcher: RunWatcher,
+    private readonly readiness: Readiness,
+  ) {}
+
+  /**
+   * The stream of a run's progress: `run` with its counts at the beginning, at every change and at the end, `call` with
+   * every call whose state has changed. It ends with the run. A call may be told of twice after a resumption.
+   * @param lastEventId the last id that the client has got, if it resumes
+   * @throws DomainError NOT_FOUND or FORBIDDEN of the run; BAD_REQUEST of the id; TOO_MANY_REQUESTS
+   */
+  async follow(
+    caller: Caller,
+    runId: string,
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<string>> {
+    const since = parseId(lastEventId);
+    const run = await this.runs.get(caller, runId);
+    const { workspaceId } = caller;
+    const open = this.open.get(workspaceId) ?? 0;
+    if (open >= MAX_STREAMS_PER_WORKSPACE) {
+      throw new DomainError('TOO_MANY_REQUESTS', 'Too many event streams of the workspace are open');
+    }
+    this.open.set(workspaceId, open + 1);
+    return this.stream(caller, run, since, signal);
+  }
+
+  private async *stream(caller: Caller, first: RunDetails, from: bigint, signal: AbortSignal): AsyncGenerator<string> {
+    const told = new Map<string, string>();
+    let run = first;
+    let since = from;
+    let lastRun = '';
+    let quietSince = performance.now();
+    try {
+      while (!signal.aborted) {
+        // The run first: once it has ended, everything before its end is among the changes.
+        if (lastRun !== '') run = await this.runs.get(caller, first.id);
+        const { calls, horizon } = await this.calls.changedSince(run.id, since);
+        since = horizon;
+        const text = this.text(run, calls, told, horizon, lastRun);
+        lastRun = JSON.stringify(run);
+        const now = performance.now();
+        if (text !== '' || now - quietSince > HEARTBEAT_MS) {
+          quietSince = now;
+          yield text || ': still here\n\n';
+        }
+        if (hasEnded(run.status) || this.readiness.isShuttingDown) return;
+        await this.watcher.untilEnded(run.id, POLL_MS, signal);
+      }
+    } finally {
+      const left = (this.open.get(caller.workspaceId) ?? 1) - 1;
+      if (left > 0) this.open.set(caller.workspaceId, left);
+      else this.open.delete(caller.workspaceId);
+    }
+  }
+
+  private text(run: RunDetails, calls: CallRow[], told: Map<string, string>, horizon: bigint, lastRun: string): string {
+    const fresh = calls.filter(({ id, changedIn }) => told.get(id) !== changedIn);
+    for (const { id, changedIn } of fresh) told.set(id, changedIn);
+    const events = fresh.map((call) => ({ event: 'call', data: JSON.stringify(toEvent(call)) }));
+    const data = JSON.stringify(run);
+    if (data !== lastRun) events.push({ event: 'run', data });
+    // Only the last one has an id: a client that gets no further resumes before all of them.
+    return events
+      .map(({ event, data: line }, index) => {
+        const id = index === events.length - 1 ? `id: ${horizon}\n` : '';
+        return `event: ${event}\n${id}data: ${line}\n\n`;
+      })
+      .join('');
+  }
+}
+
+/** @throws DomainError BAD_REQUEST */
+function parseId(id: string | undefined): bigint {
+  if (id === undefined || id === '') return 0n;
+  if (!/^\d{1,18}$/.test(id)) throw invalidInput('Last-Event-ID must be an id that this stream has sent');
+  return BigInt(id);
+}
+
+const toEvent = (call: CallRow) => ({
+  id: call.id,
+  evaluationId: call.evaluationId,
+  evaluationName: call.evaluationName,
+  repetition: call.repetition,
+  status: call.status,
+  outcome: call.outcome,
+  score: call.score,
+  reason: call.reason,
+  attempts: call.attempts.length,
+});

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type CallReader,
+  type ReportedCall,
+  type ReportedEvaluation,
+  type ReportedRun,
+} from '../../../../libs/run-report/index.js';
+import { evaluationStatistics, isCounted, runScore } from '../../../../libs/simulation/index.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Database, type Statement } from '../../../platform/database/database.js';
+import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
+import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import { RunsService } from '../runs.service.js';
+
+const PLAN: Statement = {
+  name: 'results_plan',
+  text: `SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
+                e.snapshot -> 'critical' AS critical
+           FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`,
+};
+
+type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & { readonly id: string };
+
+/** What a run came to, for the renderers of libs/run-report. */
+@Injectable()
+export class ResultsService {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunsService,
+    private readonly calls: CallsRepository,
+  ) {}
+
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
+  async read(caller: Caller, runId: string): Promise<{ run: ReportedRun; readCalls: CallReader }> {
+    const { agentSnapshot } = await this.runs.require(caller, runId);
+    const run = await this.runs.get(caller, runId);
+    const plan = await this.database.query<PlannedEvaluation>(PLAN, [run.id]);
+    const figures = await this.calls.figures(run.id);
+    return {
+      run: {
+        id: run.id,
+        name: run.name,
+        agentId: run.agentId,
+        agentName: agentSnapshot.name,
+        status: run.status,
+        score: runScore(figures.filter(hasOutcome)),
+        minimumScore: run.minimumScore,
+        reasons: run.reasons,
+        repeat: run.repeat,
+        createdAt: run.createdAt,
+        startedAt: run.startedAt,
+        endedAt: run.endedAt,
+        counts: { total: run.totalCalls, ...run.counts },
+        evaluations: reportedEvaluations(plan, figures),
+      },
+      readCalls: (wanted) => mapped(this.calls.all(run.id, wanted)),
+    };
+  }
+}
+
+type Ended = CallFigures & { readonly outcome: NonNullable<CallFigures['outcome']> };
+const hasOutcome = (call: CallFigures): call is Ended => call.outcome !== null;
+
+function reportedEvaluations(
+  plan: readonly PlannedEvaluation[],
+  figures: readonly CallFigures[],
+): ReportedEvaluation[] {
+  const byEvaluation = new Map<string, CallFigures[]>(plan.map(({ id }) => [id, []]));
+  for (const call of figures) byEvaluation.get(call.evaluationId)?.push(call);
+  return plan.map(({ id, key, name, tags, critical }) => {
+    const calls = byEvaluation.get(id) ?? [];
+    const ended = calls.filter(hasOutcome);
+    const count = (outcome: string) => ended.filter((call) => call.outcome === outcome).length;
+    const [statistics] = evaluationStatistics(ended);
+    return {
+      id,
+      key,
+      name,
+      tags,
+      critical,
+      total: calls.length,
+      counted: statistics?.counted ?? 0,
+      passed: count('passed'),
+      failed: count('failed'),
+      invalid: count('invalid'),
+      error: count('error'),
+      stability: statistics?.stability ?? null,
+      passRate: statistics?.passRate ?? null,
+      passRateInterval: statistics?.passRateInterval ?? null,
+      score: runScore(ended),
+      latencies: ended.filter(({ outcome }) => isCounted(outcome)).flatMap(({ latencies }) => latencies),
+    };
+  });
+}
+
+async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<ReportedCall> {
+  for await (const { result, attempts, ...call } of calls) {
+    yield {
+      id: call.id,
+      evaluationId: call.evaluationId,
+      repetition: call.repetition,
+      status: call.status,
+      outcome: call.outcome,
+      score: call.score,
+      reason: call.reason,
+      startedAt: call.startedAt?.toISOString() ?? null,
+      endedAt: call.endedAt?.toISOString() ?? null,
+      attempts: attempts.length,
+      timeline: result?.timeline ?? [],
+      checks: result?.checks ?? [],
+      criteria: result?.criteria ?? [],
+      measures: result?.measures ?? null,
+    };
+  }
+}

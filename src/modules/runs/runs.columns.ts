@@ -1,0 +1,5 @@
+/** The columns of a run, as `r`, under the names of the entity's properties. */
+export const RUN_COLUMNS = `r.id, r.workspace_id AS "workspaceId", r.agent_id AS "agentId", r.user_id AS "userId", r.label,
+  r.name, r.status, r.score, r.total_calls AS "totalCalls", r.repeat, r.concurrency,
+  r.minimum_score AS "minimumScore", r.agent_snapshot AS "agentSnapshot", r.reasons, r.started_at AS "startedAt",
+  r.ended_at AS "endedAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;

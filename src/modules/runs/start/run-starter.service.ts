@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '../../../platform/access/caller.js';
+import { own } from '../../../platform/access/ownership.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { Database } from '../../../platform/database/database.js';
+import { uuidOrNotFound } from '../../../platform/database/ids.js';
+import { sequentialIds } from '../../../platform/database/sequential-ids.js';
+import { DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
+import { Queue } from '../../../platform/queue/queue.js';
+import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
+import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
+import { PersonalitiesService } from '../../personalities/personalities.service.js';
+import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
+import type { RunDetails } from '../dto/run.responses.js';
+import { LANE, lanes } from '../execution/lane-job.js';
+import { hasEnded, type RunEntity } from '../run.entity.js';
+import { RunsRepository } from '../runs.repository.js';
+import { toDetails } from '../runs.service.js';
+import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedEvaluation, warnings } from './plan.js';
+import * as sql from './start.sql.js';
+
+/** So many evaluations are named in an error; the rest is counted. */
+const MAX_NAMED = 20;
+
+/** Starts runs. */
+@Injectable()
+export class RunStarterService {
+  constructor(
+    private readonly database: Database,
+    private readonly queue: Queue,
+    private readonly repository: RunsRepository,
+    private readonly agents: AgentsService,
+    private readonly evaluations: EvaluationsService,
+    private readonly personalities: PersonalitiesService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /**
+   * What a run would carry out.
+   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent; BAD_REQUEST or FORBIDDEN of the selection; CONFLICT when
+   *   it could not be carried out as things are
+   */
+  async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
+    const agent = await this.agents.describe(caller, agentId);
+    const plan = await this.makePlan(caller, agent, request);
+    const { name, repeat, concurrency, minimumScore, evaluations } = plan;
+    return {
+      agentId: agent.id,
+      name,
+      repeat,
+      concurrency,
+      minimumScore,
+      totalCalls: callCount(plan),
+      evaluations: evaluations.map(({ id, snapshot }) => ({
+        id,
+        key: snapshot.key,
+        name: snapshot.name,
+        critical: snapshot.critical,
+        tags: [...snapshot.tags],
+        personalityId: snapshot.personality.id,
+        caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
+        calls: repeat,
+      })),
+      warnings: warnings(plan, this.settings.languageModel !== undefined),
+    };
+  }
+
+  /** Writes the run, its calls and their jobs in one transaction. @throws DomainError as `plan` does */
+  async start(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunDetails> {
+    return this.database.transaction(async () => {
+      // Locked, so that the agent cannot be deleted in between.
+      const agent = await this.agents.describe(caller, agentId, { lock: true });
+      return this.write(caller, agent, await this.makePlan(caller, agent, request));
+    });
+  }
+
+  /**
+   * Starts the plan of an earlier run again, with evaluations and personalities as they were then.
+   * @param onlyFailed only the evaluations of which a call did not pass
+   * @throws DomainError NOT_FOUND or FORBIDDEN of the run; CONFLICT when its agent or a personality was deleted, or
+   *   when there is nothing to carry out
+   */
+  async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
+    return this.database.transaction(async () => {
+      const run = own(caller, await this.repository.find(uuidOrNotFound(runId)));
+      if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
+      if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
+      const agent = await this.agents.describe(caller, run.agentId, { lock: true });
+      this.requireAddress(agent);
+      const evaluations = await this.database.query<PlannedEvaluation>(sql.READ_PLAN, [run.id, onlyFailed]);
+      if (evaluations.length === 0) {
+        throw conflict(onlyFailed ? 'Every call of the run has passed' : 'The run has no plan');
+      }
+      await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
+      this.requireModel(evaluations);
+      const { name, repeat, concurrency, minimumScore } = run;
+      return this.write(caller, agent, { name, repeat, concurrency, minimumScore, evaluations });
+    });
+  }
+
+  private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<Plan> {
+    const { evaluationIds, tags, minimumScore = null } = request;
+    const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
+    if (evaluationIds && tags) throw invalidInput('tags must not be given together with evaluationIds');
+    const selected = await this.evaluations.select(caller, agent.id, {
+      ...(evaluationIds && { ids: evaluationIds }),
+      ...(tags && { tags }),
+    });
+    if (selected.length === 0) {
+      if (tags) throw invalidInput('tags match no evaluation of the agent');
+      throw conflict('The agent has no evaluation to carry out');
+    }
+    this.requireAddress(agent);
+    const evaluations = await this.snapshots(selected);
+    this.requireModel(evaluations);
+    const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+    const plan = { name, repeat, concurrency, minimumScore, evaluations };
+    const calls = callCount(plan);
+    if (calls > MAX_CALLS) {
+      throw invalidInput(`repeat must be so small that the run has at most ${MAX_CALLS} calls, not ${calls}`);
+    }
+    return plan;
+  }
+
+  private async snapshots(selected: readonly SelectedEvaluation[]): Promise<PlannedEvaluation[]> {
+    const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
+    return selected.map((evaluation) => {
+      const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
+      const { script, checks, criteria, maxTurns, maxDurationSeconds } = evaluation;
+      return {
+        id,
+        snapshot: {
+          key,
+          name,
+          critical,
+          tags,
+          scenarioText,
+          generalInstructions,
+          phoneNumber: vendorCallPhoneNumber,
+          personality: personalities.get(evaluation.personalityId)!,
+          definition: { script, checks, criteria, maxTurns, maxDurationSeconds },
+        },
+      };
+    });
+  }
+
+  /** @param uses names of evaluations with their personalities @throws DomainError CONFLICT that names the evaluations */
+  private async requirePersonalities(uses: readonly (readonly [name: string, personalityId: string])[]) {
+    const known = await this.personalities.describe([...new Set(uses.map(([, id]) => id))]);
+    const names = uses.filter(([, id]) => !known.has(id)).map(([name]) => name);
+    refuse(names, 'its personality was deleted; choose another one');
+    return known;
+  }
+
+  /** @throws DomainError CONFLICT that names the evaluations */
+  private requireModel(evaluations: readonly PlannedEvaluation[]): void {
+    if (this.settings.languageModel) return;
+    const names = evaluations
+      .filter(({ snapshot }) => snapshot.definition.script.length === 0)
+      .map(({ snapshot }) => snapshot.name);
+    refuse(names, 'it has no script, and no language model is configured to play its caller (LLM_BASE_URL, LLM_MODEL)');
+  }
+
+  /** @throws DomainError CONFLICT */
+  private requireAddress({ provider }: AgentDescription): void {
+    if (this.settings.agentProviders[provider].url !== undefined) return;
+    throw conflict(`Agents of ${provider} cannot be called: the service has no address for them (${provider}_URL)`);
+  }
+
+  private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
+    const { workspaceId, userId } = caller;
+    const { name, repeat, concurrency, minimumScore, evaluations } = plan;
+    const { id: agentId, provider, assistantId } = agent;
+    const runId = randomUUID();
+    const total = callCount(plan);
+    const snapshot = { name: agent.name, provider, assistantId };
+    const values = [runId, workspaceId, agentId, userId, name, total, repeat, concurrency, minimumScore, snapshot];
+    const [run] = await this.database.query<RunEntity>(sql.INSERT_RUN, values);
+    const ids = evaluations.map(({ id }) => id);
+    const snapshots = evaluations.map((evaluation) => JSON.stringify(evaluation.snapshot));
+    await this.database.query(sql.INSERT_PLAN, [runId, ids, snapshots]);
+    // Descending: lists are newest first, then by descending id, and a plan reads from its beginning.
+    const callIds = sequentialIds(total).reverse();
+    const evaluationIds = ids.flatMap((id) => Array.from({ length: repeat }, () => id));
+    await this.database.query(sql.INSERT_CALLS, [workspaceId, agentId, runId, callIds, evaluationIds, repeat]);
+    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, total)));
+    return toDetails(run!, { pending: total });
+  }
+}
+
+/** @throws DomainError CONFLICT with an issue for each of the evaluations, if there is any */
+function refuse(names: readonly string[], why: string): void {
+  if (names.length === 0) return;
+  const issues = names.slice(0, MAX_NAMED).map((name) => `evaluations "${name}" cannot be carried out: ${why}`);
+  const more = names.length - issues.length;
+  if (more > 0) issues.push(`evaluations: ${more} more cannot be carried out for the same reason`);
+  throw new DomainError('CONFLICT', 'The run cannot be carried out', issues);
+}

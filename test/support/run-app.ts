@@ -1,0 +1,61 @@
+import {
+  type ReferenceAgentServer,
+  type ReferenceAgentServerOptions,
+  referenceEvaluations,
+  startReferenceAgent,
+} from '../../libs/reference-agent/index.js';
+import { agentBody, personalityBody } from '../factories/bodies.js';
+import { HttpClient } from './http.js';
+import { createTestApp, type TestApp, type TestAppOptions } from './test-app.js';
+
+/** The service with an agent that it can really call. */
+export interface RunApp extends TestApp {
+  readonly agent: ReferenceAgentServer;
+}
+
+/** What calls on this machine need to be allowed. */
+export const callEnv = (url: string): NodeJS.ProcessEnv => ({
+  AGENT_PROVIDER_1_URL: url,
+  OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+});
+
+/** Starts the reference agent and the service that reaches it as AGENT_PROVIDER_1. */
+export async function createRunApp(
+  agentOptions: Partial<ReferenceAgentServerOptions> = {},
+  { env, ...options }: TestAppOptions = {},
+): Promise<RunApp> {
+  const agent = await startReferenceAgent({ port: 0, ...agentOptions });
+  const app = await createTestApp({ ...options, env: { ...callEnv(`${agent.url}/v1/chat/completions`), ...env } });
+  return {
+    ...app,
+    agent,
+    close: async () => {
+      await app.close();
+      await agent.close();
+    },
+  };
+}
+
+/** A workspace with an agent, a personality and the reference evaluations with these keys. */
+export async function prepareAgent(app: TestApp, keys: readonly string[]) {
+  const subject = await app.createWorkspace();
+  const client = new HttpClient(app.url, subject.apiKey);
+  const agentId: string = (await client.post('/agents', agentBody())).body.data.id;
+  const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
+  const evaluations = new Map<string, string>();
+  for (const evaluation of referenceEvaluations(personalityId).filter(({ key }) => keys.includes(key ?? ''))) {
+    const answer = await client.post(`/agents/${agentId}/evaluations`, evaluation);
+    evaluations.set(evaluation.key ?? '', answer.body.data.id);
+  }
+  return { ...subject, client, agentId, personalityId, evaluations };
+}
+
+/** Starts a run and waits for its end. */
+export async function carryOut(client: HttpClient, agentId: string, body: object = {}): Promise<any> {
+  const started = await client.post(`/agents/${agentId}/runs`, body);
+  expect(started).toMatchObject({ status: 201 });
+  const { id } = started.body.data;
+  const ended = await client.get(`/runs/${id}?wait=60`);
+  expect(ended).toMatchObject({ status: 200, body: { data: { endedAt: expect.any(String) } } });
+  return ended.body.data;
+}
