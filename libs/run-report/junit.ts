@@ -48,7 +48,7 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
 function suitesOf({ evaluations }: ReportedRun): ReadonlyMap<string, ReportedEvaluation[]> {
   const suites = new Map<string, ReportedEvaluation[]>();
   for (const evaluation of evaluations) {
-    const suite = name(evaluation.tags[0] ?? UNTAGGED);
+    const suite = name(evaluation.tags[0] ?? '') || UNTAGGED;
     const others = suites.get(suite);
     if (others) others.push(evaluation);
     else suites.set(suite, [evaluation]);

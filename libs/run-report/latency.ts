@@ -29,7 +29,7 @@ export function distribution(latencies: readonly number[], longest: number): Dis
 function niceStep(atLeast: number): number {
   if (!(atLeast > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(atLeast));
-  return power * (([1, 2, 5].find((factor) => factor * power >= atLeast) as number | undefined) ?? 10);
+  return power * ([1, 2, 5, 10].find((factor) => factor * power >= atLeast) ?? 10);
 }
 
 /** The longest latency of a run: not by spreading, because a run may have more latencies than a call has arguments. */

@@ -20,9 +20,13 @@ const OPEN_PER_EVALUATION = 3;
  * @throws what `calls` throws, and Error for a call of an evaluation that the run does not have
  */
 export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
-  yield `<!doctype html>\n<html lang="en">${head(run)}<body>${banner(run)}<main>`;
-  yield `${await failuresSection(run, calls)}${countsSection(run)}`;
-  yield `${evaluationTable(run)}${latencySection(run)}`;
+  yield `<!doctype html>\n<html lang="en">`;
+  yield head(run).toString();
+  yield '<body>';
+  yield banner(run).toString();
+  yield '<main>';
+  yield html`${await failuresSection(run, calls)}${countsSection(run)}`.toString();
+  yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
   yield '<section aria-labelledby="calls"><h2 id="calls">Calls</h2>';
   yield* callSections(run, calls);
   yield '</section></main></body></html>\n';

@@ -12,7 +12,6 @@ export const visible = (text: string): string =>
     .replace(UNSAFE, (character) => standIn(character.codePointAt(0)!));
 
 const UNSAFE =
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]/gu;
 
 /** U+2400 and on are pictures of the control characters. */
