@@ -42,6 +42,7 @@ svg { display: block; overflow: visible; }
 .facts { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; }
 .facts dt { font-size: 0.78rem; color: var(--muted); }
 .facts dd { font-variant-numeric: tabular-nums; font-weight: 500; }
+.nowrap { white-space: nowrap; }
 .tick { fill: var(--muted); font-size: 11px; font-variant-numeric: tabular-nums; }
 .axis { stroke: var(--line); }
 `;
@@ -60,8 +61,8 @@ const OVERVIEW = `
 .scale { margin-bottom: 0.35rem; }
 .scale .track { fill: var(--idle-bg); }
 .scale .fill { fill: var(--caller); }
-.banner.passed .scale .fill { fill: var(--pass); }
-.banner.failed .scale .fill { fill: var(--fail); }
+.scale .fill.enough { fill: var(--pass); }
+.scale .fill.too-low { fill: var(--fail); }
 .scale .minimum { stroke: var(--ink); stroke-width: 2; }
 .reasons { color: var(--ink); font-weight: 500; margin-top: 0.15rem; }
 .failures ol { display: grid; gap: 0.5rem; }
@@ -78,14 +79,14 @@ const OVERVIEW = `
 .counts { display: flex; flex-wrap: wrap; gap: 0.4rem 1rem; margin: 0.7rem 0 1rem; }
 .counts small { margin-left: 0.3rem; }
 table { width: 100%; border-collapse: collapse; background: var(--card); border: 1px solid var(--line); border-radius: 8px; font-size: 0.9rem; }
-th, td { text-align: left; vertical-align: top; padding: 0.55rem 0.6rem; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: 0.5rem 0.5rem; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
 th:first-child, td:first-child { padding-left: 0.9rem; }
-thead th { font-size: 0.78rem; font-weight: 500; color: var(--muted); vertical-align: bottom; }
+thead th { overflow-wrap: normal; font-size: 0.78rem; font-weight: 500; color: var(--muted); vertical-align: bottom; }
 tbody th { font-weight: 600; width: 26%; }
 tbody th small { display: block; font-weight: 400; }
 td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.rate { min-width: 9.5rem; }
+td.rate { min-width: 9rem; }
 td.sparks { min-width: 7rem; }
 .interval { margin: 0.3rem 0 0.15rem; max-width: 10rem; }
 .interval .range { fill: var(--agent); opacity: 0.35; }
@@ -118,6 +119,7 @@ const CALLS = `
 .findings .state { font-size: 0.85rem; }
 .not-met .state { color: var(--fail); } .is-met .state { color: var(--pass); }
 .findings .evidence { font-size: 0.9rem; color: var(--muted); }
+.findings .detail a { font-size: 0.85rem; white-space: nowrap; margin-left: 0.3rem; }
 .findings q { color: var(--ink); font-style: italic; }
 .met > summary, .samples > summary { cursor: pointer; color: var(--muted); font-size: 0.85rem; margin-bottom: 0.4rem; }
 .samples { font-size: 0.85rem; }
@@ -181,7 +183,6 @@ const PRINT = `
   h2, h3, h4, h5, .call > summary { break-after: avoid; }
   .badge, mark, rect, .said { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
-@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 `;
 
 /** The style sheet of a report. */

@@ -75,24 +75,22 @@ export function findingsSection(call: ReportedCall, anchor: string, findings: re
 }
 
 function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: string): Html {
-  const { number, kind, name, detail, weight, required, met, evidence, samples } = finding;
+  const { number, kind, name, detail, weight, required, evidence, met, samples } = finding;
   const notes = [kind, weight !== 1 && `weight ${weight}`, !required && 'not required'].filter(
     (note) => note !== false,
   );
+  const link = (entry: number) =>
+    html`<a href="#${anchors.entry(anchor, entry)}">at ${moment(timeline[entry]?.start ?? 0)}</a>`;
+  // A detail mostly has the quote in it.
+  const said = evidence.filter(({ quote }) => detail.includes(quote));
+  const unsaid = evidence.filter(({ quote }) => !detail.includes(quote));
   return html`<li class="${stateOfFinding(finding)}" id="${anchors.finding(anchor, number)}">
     <p class="name">
       <b class="state">${signOf(met)}</b> <span dir="auto">${name}</span>
       <small>${number} · ${notes.join(' · ')}</small>
     </p>
-    <p class="detail" dir="auto">${detail}</p>
-    ${evidence.map(
-      ({ entry, quote }) =>
-        html`<p class="evidence">
-          ${quote !== '' && html`<q dir="auto">${quote}</q> `}<a href="#${anchors.entry(anchor, entry)}"
-            >at ${moment(timeline[entry]?.start ?? 0)}</a
-          >
-        </p>`,
-    )}
+    <p class="detail"><span dir="auto">${detail}</span> ${said.map(({ entry }) => link(entry))}</p>
+    ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${quote}</q> ${link(entry)}</p>`)}
     ${samples.length > 0 && disagreement(samples)}
   </li>`;
 }

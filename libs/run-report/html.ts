@@ -26,7 +26,10 @@ type Value = Html | string | number | null | undefined | false | readonly Value[
  * such a piece itself; lists are joined; null, undefined and false are nothing. The only place that escapes.
  */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
-  Html.trusted(String.raw({ raw: parts }, ...values.map(escaped)));
+  Html.trusted(String.raw({ raw: parts.map(unindented) }, ...values.map(escaped)));
+
+/** The indentation of the source would be a third of a page. */
+const unindented = (part: string): string => part.replace(/\n\s+/g, '\n');
 
 function escaped(value: Value): string {
   if (value === null || value === undefined || value === false) return '';

@@ -2,9 +2,9 @@ import { type LatencyMeasures, latencyMeasures } from '../simulation/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { facts, share } from './parts.js';
 import type { ReportedRun } from './reported.js';
-import { count, duration } from './text.js';
+import { count, duration, number } from './text.js';
 
-const BARS = 24;
+const BARS = 40;
 
 /** Latencies counted in classes of equal width from 0 on, on a scale that several drawings may share. */
 export interface Distribution {
@@ -93,14 +93,7 @@ export function latencySection({ evaluations }: ReportedRun): Html {
     <svg class="histogram" width="100%" height="134" role="img" aria-label="${label}">
       <svg y="18" width="100%" height="96">${bars(spread, 96)}</svg>
       ${marker('p50', measures.p50, spread.end)}
-      ${measures.p95 !== measures.p50 && marker('p95', measures.p95, spread.end)}
-      <line class="axis" x1="0" x2="100%" y1="114.5" y2="114.5" />
-      ${[0, 0.25, 0.5, 0.75, 1].map(
-        (at) =>
-          html`<text class="tick" x="${share(at, 1)}" y="129" text-anchor="${anchorAt(at)}">
-            ${duration(spread.end * at)}
-          </text>`,
-      )}
+      ${measures.p95 !== measures.p50 && marker('p95', measures.p95, spread.end)} ${axis(spread.end, 114.5)}
     </svg>
   </section>`;
 }
@@ -112,5 +105,17 @@ function marker(name: string, ms: number | null, end: number): Html {
     <text class="tick" x="${x}" y="11" text-anchor="${anchorAt(ms / end)}">${name}</text>`;
 }
 
+/** The axis below a drawing that goes from 0 to so many milliseconds: a line, with round times below it. */
+export function axis(end: number, y: number): Html {
+  const step = niceStep(end / 5);
+  const times = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
+  return html`<line class="axis" x1="0" x2="100%" y1="${y}" y2="${y}" /> ${times.map(
+      (ms) =>
+        html`<text class="tick" x="${share(ms, end)}" y="${y + 14}" text-anchor="${anchorAt(ms / end)}"
+          >${ms < 1_000 ? `${ms} ms` : `${number(ms / 1_000)} s`}</text
+        >`,
+    )}`;
+}
+
 /** Words at the edges of a drawing must not stand out of it. */
-export const anchorAt = (at: number): string => (at < 0.04 ? 'start' : at > 0.96 ? 'end' : 'middle');
+const anchorAt = (at: number): string => (at < 0.04 ? 'start' : at > 0.96 ? 'end' : 'middle');

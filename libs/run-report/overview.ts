@@ -25,9 +25,10 @@ export function banner(run: ReportedRun): Html {
 }
 
 function scale({ score, minimumScore }: ReportedRun): Html {
+  const kind = score === null || minimumScore === null ? '' : score >= minimumScore ? 'enough' : 'too-low';
   return html`<svg class="scale" width="100%" height="16" aria-hidden="true">
     <rect class="track" width="100%" y="5" height="6" rx="3" />
-    ${score !== null && html`<rect class="fill" width="${share(score, 100)}" y="5" height="6" rx="3" />`}
+    ${score !== null && html`<rect class="fill ${kind}" width="${share(score, 100)}" y="5" height="6" rx="3" />`}
     ${
       minimumScore !== null &&
       html`<line class="minimum" x1="${share(minimumScore, 100)}" x2="${share(minimumScore, 100)}" y1="0" y2="16" />`
@@ -109,7 +110,7 @@ function stack(counts: ReportedCounts): Html {
   </svg>`;
 }
 
-const COLUMNS = ['Evaluation', 'Outcome', 'Score', 'Pass rate, 95 % interval', 'Stability', 'p50', 'p95', 'Worst'];
+const COLUMNS = ['Evaluation', 'Outcome', 'Stability', 'Score', 'Pass rate, 95 % interval', 'p50', 'p95', 'Worst'];
 
 /** One line per evaluation. The roles keep it a table where a narrow screen shows it as cards. */
 export function evaluationTable({ evaluations }: ReportedRun): Html {
@@ -143,10 +144,11 @@ function row(evaluation: ReportedEvaluation, position: number, longest: number):
         ${tags.map((tag) => html`<span class="tag"><bdi>${tag}</bdi></span>`)}
       </small>
     </th>
-    ${cell('Outcome', badge(stateOfEvaluation(evaluation)))}
-    ${cell('Score', score === null ? '–' : number(score), 'number')} ${cell('Pass rate', passRate(evaluation), 'rate')}
-    ${cell('Stability', stability(evaluation))} ${cell('p50', p50, 'number')} ${cell('p95', p95, 'number')}
-    ${cell('Worst', worst, 'number')} ${cell('Latencies', sparkline(latencies, longest), 'sparks')}
+    ${cell('Outcome', badge(stateOfEvaluation(evaluation)))} ${cell('Stability', stability(evaluation), 'nowrap')}
+    ${cell('Score', score === null ? '–' : number(score), 'number')}
+    ${cell('Pass rate, 95 % interval', passRate(evaluation), 'rate')} ${cell('p50', p50, 'number')}
+    ${cell('p95', p95, 'number')} ${cell('Worst', worst, 'number')}
+    ${cell('Latencies', sparkline(latencies, longest), 'sparks')}
   </tr>`;
 }
 
@@ -159,9 +161,8 @@ export function passRate({ passRate: rate, passRateInterval: interval, counted, 
       <rect class="range" x="${share(low, 1)}" width="${share(high - low, 1)}" y="3" height="6" rx="3" />
       <circle class="dot" cx="${(2 + rate * 96).toFixed(2)}%" cy="6" r="4" />
     </svg>
-    <span class="words"
-      ><b>${percent(rate)}</b> <small>${passed} of ${counted}; ${percent(low)} to ${percent(high)}</small></span
-    >`;
+    <span class="nowrap"><b>${percent(rate)}</b> <small>${passed} of ${counted}</small></span>
+    <small class="nowrap">${percent(low)} to ${percent(high)}</small>`;
 }
 
 /** Of an evaluation that was called more than once; what is flaky must not be overlooked. */

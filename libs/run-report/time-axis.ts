@@ -1,13 +1,13 @@
 import { CallView, type TimelineEntry } from '../simulation/index.js';
 import { html, type Html } from './html.js';
-import { anchorAt } from './latency.js';
+import { axis } from './latency.js';
 import { share } from './parts.js';
 import { duration } from './text.js';
 
 const CALLER_Y = 6;
 const AGENT_Y = 28;
 const LANE = 14;
-const AXIS_Y = 48;
+const AXIS_Y = 48.5;
 
 /** More would be a black box, and a call of a thousand turns is to stay a small drawing. */
 const MAX_DRAWN = 400;
@@ -33,14 +33,7 @@ export function timeAxis(timeline: readonly TimelineEntry[]): Html {
           />`
         );
       })}
-      ${drawn.map((entry) => shape(entry, whole))}
-      <line class="axis" x1="0" x2="100%" y1="${AXIS_Y}" y2="${AXIS_Y}" />
-      ${[0, 0.25, 0.5, 0.75, 1].map(
-        (at) =>
-          html`<text class="tick" x="${share(at, 1)}" y="62" text-anchor="${anchorAt(at)}">
-            ${at === 0 ? '0' : duration(whole * at)}
-          </text>`,
-      )}
+      ${drawn.map((entry) => shape(entry, whole))} ${axis(whole, AXIS_Y)}
     </svg>
     <p class="legend" aria-hidden="true">
       <span class="caller">Caller</span> <span class="agent">Agent</span> <span class="waiting">waiting</span>
@@ -58,7 +51,12 @@ function shape(entry: TimelineEntry, whole: number): Html | false {
     case 'silence':
       return bar('silence', entry.of === 'caller' ? CALLER_Y : AGENT_Y, start, end, whole);
     case 'tool_call':
-      return html`<circle class="tool" cx="${share(start, whole)}" cy="${AGENT_Y - 4}" r="3" />`;
+      return html`<circle
+        class="tool"
+        cx="${share(Math.min(0.995, Math.max(0.005, start / whole)), 1)}"
+        cy="${AGENT_Y - 4}"
+        r="3"
+      />`;
     case 'error':
       return bar('error', CALLER_Y, start, end, whole);
     case 'end':

@@ -1,4 +1,4 @@
-import { CallView, END_CODES, type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { CallView, END_CODES, type EndEntry, type TimelineEntry, toolCallText } from '../simulation/index.js';
 import type { Finding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './marks.js';
@@ -92,11 +92,15 @@ function content(shown: Line): Html {
       return html`<p><b>Error</b> <code>${entry.code}</code> ${marked(entry.message, shown)}</p>`;
     case 'end':
       return html`<p>
-        <b>${entry.by === 'tester' ? 'Call ended' : `The ${entry.by} ended the call`}</b>
-        ${marked(entry.reason, shown)} <small>${END_CODES[entry.code]}</small>
+        <b>${entry.by === 'tester' ? 'The call was ended' : `The ${entry.by} ended the call`}:</b>
+        ${marked(entry.reason, shown)}${!isSaid(entry) && html` <small>(${END_CODES[entry.code]})</small>`}
       </p>`;
   }
 }
+
+/** Whether the end's own reason, or who ended the call, says what its code says. */
+const isSaid = ({ code, reason }: EndEntry): boolean =>
+  code === 'caller_done' || code === 'agent_hung_up' || reason.toLowerCase().includes(END_CODES[code]);
 
 /** A tool call is evidence as a whole. */
 const whole = (references: readonly Reference[]): Reference[] =>
