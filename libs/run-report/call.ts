@@ -30,7 +30,7 @@ export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWh
       ${glance(call)}
     </summary>
     <div class="body" id="${anchor}">
-      ${reason(call, state)} ${isWhole ? insight(call, anchor) : leftOut(call)}
+      ${!(isWhole && isToldByFindings(call)) && reason(call, state)} ${isWhole ? insight(call, anchor) : leftOut(call)}
       <p class="note">
         Call <code>${call.id}</code>${call.attempts > 1 && `, carried out at the ${ordinal(call.attempts)} attempt`}
       </p>
@@ -53,6 +53,9 @@ function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall)
     ${worst != null && html`<span>slowest answer ${duration(worst)}</span>`}
   </span>`;
 }
+
+/** The simulation begins its reason so when nothing else decided; the findings tell the same with more detail. */
+const isToldByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
 
 function reason({ reason: text }: ReportedCall, state: CallState): Html {
   const meaning = MEANINGS[state];

@@ -93,7 +93,7 @@ td.sparks { min-width: 7rem; }
 .interval .dot { fill: var(--agent); }
 .bar { fill: var(--agent); }
 .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
-.histogram { margin-top: 0.9rem; }
+.histogram, .note + .facts { margin-top: 0.9rem; }
 `;
 
 const CALLS = `
@@ -172,6 +172,8 @@ const NARROW = `
   .agent > time { text-align: right; }
   .said { max-width: 94%; }
   .findings .name small { white-space: normal; }
+  .call > summary { position: relative; padding-right: 2rem; }
+  .call > summary::after { position: absolute; right: 0.9rem; top: 0.5rem; }
 }
 `;
 

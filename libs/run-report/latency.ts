@@ -112,7 +112,7 @@ export function axis(end: number, y: number): Html {
   return html`<line class="axis" x1="0" x2="100%" y1="${y}" y2="${y}" /> ${times.map(
       (ms) =>
         html`<text class="tick" x="${share(ms, end)}" y="${y + 14}" text-anchor="${anchorAt(ms / end)}"
-          >${ms < 1_000 ? `${ms} ms` : `${number(ms / 1_000)} s`}</text
+          >${ms === 0 ? '0' : ms < 1_000 ? `${ms} ms` : `${number(ms / 1_000)} s`}</text
         >`,
     )}`;
 }
