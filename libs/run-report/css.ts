@@ -146,7 +146,7 @@ const CALLS = `
 .cut { color: var(--error); font-size: 0.85rem; }
 .words { white-space: pre-wrap; unicode-bidi: isolate; }
 .transcript li:target > .said { outline: 2px solid var(--link); }
-mark { color: inherit; background: var(--mark-good); border-radius: 2px; padding: 0 0.1em; }
+mark { color: var(--ink); background: var(--mark-good); border-radius: 2px; padding: 0 0.1em; }
 mark.not-met { background: var(--mark-bad); }
 .ref { font-size: 0.72rem; font-weight: 600; vertical-align: super; line-height: 1; padding: 0 0.2rem; margin-left: 0.1rem; text-decoration: none; }
 .ref.not-met { color: var(--fail); } .ref.is-met { color: var(--pass); }

@@ -67,7 +67,7 @@ describe('renderJunit', () => {
     expect(out!.name).toBe('system-out');
     expect(out!.text.split('\n').slice(0, 2)).toEqual([
       '0:00.0  Caller: Good evening. Until when are you open?',
-      expect.stringMatching(/^0:00\.9 {2}Agent: {2}Good day, this is Bella Vista\./),
+      expect.stringMatching(/^0:00\.9 {2}Agent: Good day, this is Bella Vista\./),
     ]);
   });
 

@@ -146,7 +146,7 @@ function transcript({ timeline }: ReportedCall): string {
 function words(entry: TimelineEntry): string {
   switch (entry.type) {
     case 'speech':
-      return `${entry.speaker === 'agent' ? 'Agent: ' : 'Caller:'} ${entry.text}`;
+      return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${entry.text}`;
     case 'tool_call':
       return `Agent calls ${toolCallText(entry)}`;
     case 'silence':
