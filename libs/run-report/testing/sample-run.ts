@@ -4,7 +4,6 @@ import {
   createReferenceAgent,
   type EvaluationKey,
   type FaultName,
-  type Message,
   referenceEvaluations,
   startReferenceAgent,
 } from '../../reference-agent/index.js';
@@ -88,7 +87,7 @@ function referenceAgent(seed: number, fault: FaultName | undefined): Transport {
   return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAct> {
     const latencyMs = 380 + ((seed * 7_919 + messages.length * 104_729) % 640) + (seed % 9 === 4 ? 220 : 0);
     const agent = createReferenceAgent({ fault, clock, now: () => NOW, latencyMs, tokensPerSecond: 4, slowMs: 2_100 });
-    for await (const part of agent.respond(messages as readonly Message[], { signal })) {
+    for await (const part of agent.respond(messages, { signal })) {
       if (part.type === 'text') yield { say: part.text };
       if (part.type === 'tool_call') {
         const args = JSON.parse(part.arguments) as { readonly [name: string]: JsonValue };
