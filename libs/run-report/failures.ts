@@ -1,7 +1,7 @@
 import { html, type Html, NOTHING } from './html.js';
 import { badge } from './parts.js';
 import { type CallReader, type CallState, type ReportedRun, stateOf } from './reported.js';
-import { clipped, count, number, oneLine } from './text.js';
+import { clipped, count, number, title } from './text.js';
 import { anchors } from './words.js';
 
 /** Calls that the list names, and how long a reason may be there; the calls themselves tell the rest. */
@@ -55,7 +55,7 @@ function item({ evaluations, repeat }: ReportedRun, { position, state, reason, r
   return html`<li class="${state}">
     <p class="what">
       ${badge(state)}
-      <a href="#${anchors.call(position, first)}"><bdi>${oneLine(name)}</bdi></a>
+      <a href="#${anchors.call(position, first)}"><bdi>${title(name)}</bdi></a>
       ${critical && html`<span class="tag critical">critical</span>`}
       ${
         repeat > 1 &&

@@ -1,8 +1,11 @@
 import type { CheckResult, CriterionResult, Evidence } from '../simulation/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import type { ReportedCall } from './reported.js';
-import { count, moment } from './text.js';
+import { clipped, count, moment } from './text.js';
 import { anchors } from './words.js';
+
+/** The simulation keeps to less; what an agent says at length stands in the transcript. */
+const MAX_TEXT = 1_500;
 
 /** A check or a criterion with what it came to. */
 export interface Finding {
@@ -86,11 +89,11 @@ function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: strin
   const unsaid = evidence.filter(({ quote }) => !detail.includes(quote));
   return html`<li class="${stateOfFinding(finding)}" id="${anchors.finding(anchor, number)}">
     <p class="name">
-      <b class="state">${signOf(met)}</b> <span dir="auto">${name}</span>
-      <small>${number} · ${notes.join(' · ')}</small>
+      <b class="state">${signOf(met)}</b> <span dir="auto">${clipped(name, MAX_TEXT)}</span>
+      <small>no. ${number} · ${notes.join(' · ')}</small>
     </p>
-    <p class="detail"><span dir="auto">${detail}</span> ${said.map(({ entry }) => link(entry))}</p>
-    ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${quote}</q> ${link(entry)}</p>`)}
+    <p class="detail"><span dir="auto">${clipped(detail, MAX_TEXT)}</span> ${said.map(({ entry }) => link(entry))}</p>
+    ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${clipped(quote, MAX_TEXT)}</q> ${link(entry)}</p>`)}
     ${samples.length > 0 && disagreement(samples)}
   </li>`;
 }
@@ -109,7 +112,7 @@ function disagreement(samples: CriterionResult['samples']): Html {
   return html`<details class="samples">
     <summary>The judge contradicted itself in ${count(samples.length, 'answer')}</summary>
     <ol>
-      ${samples.map(({ met, reasoning }) => html`<li>${word(met)}: <span dir="auto">${reasoning}</span></li>`)}
+      ${samples.map(({ met, reasoning }) => html`<li>${word(met)}: <span dir="auto">${clipped(reasoning, MAX_TEXT)}</span></li>`)}
     </ol>
   </details>`;
 }

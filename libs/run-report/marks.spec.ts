@@ -20,7 +20,7 @@ describe('piecesOf', () => {
     ['a quote that goes on elsewhere', 'one two', ['two three'], [['one two', [1]]]],
     ['evidence without words', 'one two', [''], [['one two', [1]]]],
     ['two quotes apart', 'a b c', ['c', 'a'], [['a', [2]], ' b ', ['c', [1]]]],
-    ['two that overlap', 'a b c d', ['b c', 'a b'], [['a b c', [2, 1]], ' d']],
+    ['two that overlap', 'a b c d', ['b c', 'a b'], [['a b c', [1, 2]], ' d']],
     ['two of the same', 'a b', ['a', 'a'], [['a', [1, 2]], ' b']],
   ] as const)('finds %s', (_what, text, quotes, pieces) => expect(shown(text, ...quotes)).toEqual(pieces));
 

@@ -48,7 +48,7 @@ export function piecesOf(text: string, references: readonly Reference[]): Piece[
       together.push(spans[index]!.reference);
     }
     if (start > position) pieces.push({ text: text.slice(position, start), references: [] });
-    pieces.push({ text: text.slice(start, end), references: together });
+    pieces.push({ text: text.slice(start, end), references: together.sort((a, b) => a.number - b.number) });
     position = end;
   }
   if (position < text.length) pieces.push({ text: text.slice(position), references: [] });

@@ -3,17 +3,19 @@ import { html, type Html } from './html.js';
 import { latencyWords, longestOf, sparkline } from './latency.js';
 import { badge, facts, share } from './parts.js';
 import type { CallState, ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
-import { between, count, dateTime, duration, number, oneLine, percent } from './text.js';
+import { between, clipped, count, dateTime, duration, number, title, percent } from './text.js';
 import { anchors, MEANINGS, stateOfEvaluation, STATES, verdictOf } from './words.js';
+
+const MAX_REASON = 600;
 
 /** The verdict, and all that is said of the run as a whole. */
 export function banner(run: ReportedRun): Html {
   const { state, word } = verdictOf(run);
   return html`<header class="banner ${state}">
     <p class="kind">Test run</p>
-    <h1><bdi>${oneLine(run.name)}</bdi></h1>
+    <h1><bdi>${title(run.name)}</bdi></h1>
     <p class="agent">
-      Agent <bdi>${run.agentName === null ? 'that is deleted' : oneLine(run.agentName)}</bdi>
+      Agent <bdi>${run.agentName === null ? 'that is deleted' : title(run.agentName)}</bdi>
       <code>${run.agentId}</code>
     </p>
     <div class="verdict">
@@ -48,7 +50,7 @@ function gateWords({ status, minimumScore, reasons, evaluations }: ReportedRun):
     ${
       reasons.length > 0 &&
       html`<ul class="reasons">
-        ${reasons.map((reason) => html`<li>${reason}</li>`)}
+        ${reasons.map((reason) => html`<li>${clipped(reason, MAX_REASON)}</li>`)}
       </ul>`
     }`;
 }
@@ -138,7 +140,7 @@ function row(evaluation: ReportedEvaluation, position: number, longest: number):
     html`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
   return html`<tr role="row">
     <th role="rowheader" scope="row">
-      <a href="#${anchors.evaluation(position)}"><bdi>${oneLine(name)}</bdi></a>
+      <a href="#${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></a>
       <small>
         ${critical && html`<span class="tag critical">critical</span>`} ${key !== null && html`<code>${key}</code>`}
         ${tags.map((tag) => html`<span class="tag"><bdi>${tag}</bdi></span>`)}

@@ -6,7 +6,7 @@ import { banner, countsSection, evaluationTable, passRate, stability } from './o
 import { badge } from './parts.js';
 import type { CallReader, ReportedEvaluation, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
-import { count, number, oneLine } from './text.js';
+import { count, number, title } from './text.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, stateOfEvaluation, verdictOf } from './words.js';
 
@@ -40,7 +40,7 @@ function head(run: ReportedRun): Html {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <meta name="referrer" content="no-referrer" />
-    <title>${word}: ${oneLine(run.name)}</title>
+    <title>${word}: ${title(run.name)}</title>
     ${STYLE}
   </head>`;
 }
@@ -78,7 +78,7 @@ const leftOut = (calls: number): Html =>
 function evaluationHead(evaluation: ReportedEvaluation, position: number): Html {
   const { name, score, counted } = evaluation;
   return html`<header>
-    <h3 id="${anchors.evaluation(position)}"><bdi>${oneLine(name)}</bdi></h3>
+    <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
     ${badge(stateOfEvaluation(evaluation))} ${score !== null && html`<span>score ${number(score)}</span>`}
     ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`}
   </header>`;

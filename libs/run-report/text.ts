@@ -28,6 +28,9 @@ export const clipped = (text: string, length: number): string =>
 /** On one line, for names. */
 export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 
+/** A name as it is shown: on one line that a page bears, whoever gave it. */
+export const title = (text: string): string => clipped(oneLine(text), 200);
+
 /** `1 call`, `2 calls`, `1,200 calls`. */
 export const count = (n: number, what: string): string => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
 

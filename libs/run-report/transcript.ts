@@ -1,4 +1,4 @@
-import { CallView, END_CODES, type EndEntry, type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { CallView, END_CODES, type EndEntry, type TimelineEntry, type ToolCallEntry } from '../simulation/index.js';
 import type { Finding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './marks.js';
@@ -65,7 +65,7 @@ function content(shown: Line): Html {
     case 'speech':
       return html`<p class="who">
           <b>${entry.speaker === 'agent' ? 'Agent' : 'Caller'}</b>
-          ${entry.end > entry.start && html`<span>until ${moment(entry.end)}</span>`}
+          ${moment(entry.end) !== moment(entry.start) && html`<span>until ${moment(entry.end)}</span>`}
           ${
             answer &&
             html`<span class="answer ${answer.isSlowest && 'slowest'}"
@@ -76,10 +76,10 @@ function content(shown: Line): Html {
         </p>
         <p><span class="words" dir="auto">${marked(entry.text, shown)}</span></p>`;
     case 'tool_call': {
-      const wait = entry.end > entry.start && html`<span>took ${duration(entry.end - entry.start)}</span>`;
+      const wait = entry.end - entry.start >= 1 && html`<span>took ${duration(entry.end - entry.start)}</span>`;
       return html`<p class="who"><b>Tool call</b> ${wait}</p>
         <p>
-          <code class="words">${marked(toolCallText(entry), { ...shown, references: whole(shown.references) })}</code>
+          <code class="words">${marked(toolCall(entry), { ...shown, references: whole(shown.references) })}</code>
         </p>
         ${entry.arguments === null && html`<p class="cut">Its arguments are no JSON object.</p>`}`;
     }
@@ -101,6 +101,10 @@ function content(shown: Line): Html {
 /** Whether the end's own reason, or who ended the call, says what its code says. */
 const isSaid = ({ code, reason }: EndEntry): boolean =>
   code === 'caller_done' || code === 'agent_hung_up' || reason.toLowerCase().includes(END_CODES[code]);
+
+/** As `toolCallText`, but with all of its arguments, and with spaces at which a line may end. */
+const toolCall = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
+  `${name}(${args ? JSON.stringify(args, null, 1).replace(/\n */g, ' ') : (rawArguments ?? '')})`;
 
 /** A tool call is evidence as a whole. */
 const whole = (references: readonly Reference[]): Reference[] =>
