@@ -180,6 +180,7 @@ const NARROW = `
 const PRINT = `
 @media print {
   :root { ${COLOURS.light} --page: #fff; }
+  html { font-size: 11.5px; }
   body { max-width: none; padding: 0; font-size: 11px; }
   .banner, .failures li, .findings li, .transcript li, tr { break-inside: avoid; }
   h2, h3, h4, h5, .call > summary { break-after: avoid; }

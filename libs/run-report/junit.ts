@@ -130,9 +130,13 @@ function unmet(call: ReportedCall): string {
     const quotes = evidence.flatMap(({ entry, quote }) =>
       quote === '' ? [] : [`    at ${moment(call.timeline[entry]?.start ?? 0)}: "${clipped(quote, MAX_LINE)}"`],
     );
-    return [`Not met${required ? '' : ' (not required)'}: ${clipped(asked, MAX_LINE)}`, `  ${detail}`, ...quotes];
+    return [
+      `Not met${required ? '' : ' (not required)'}: ${clipped(asked, MAX_LINE)}`,
+      `  ${clipped(detail, MAX_MESSAGE)}`,
+      ...quotes,
+    ];
   });
-  return [...(items.length > 0 ? items : [call.reason ?? '']), `Call ${call.id}`].join('\n');
+  return [...(items.length > 0 ? items : [clipped(call.reason ?? '', MAX_MESSAGE)]), `Call ${call.id}`].join('\n');
 }
 
 /** Its beginning and its end, in which there is the reason more often than in between. */

@@ -142,8 +142,9 @@ function row(evaluation: ReportedEvaluation, position: number, longest: number):
     <th role="rowheader" scope="row">
       <a href="#${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></a>
       <small>
-        ${critical && html`<span class="tag critical">critical</span>`} ${key !== null && html`<code>${key}</code>`}
-        ${tags.map((tag) => html`<span class="tag"><bdi>${tag}</bdi></span>`)}
+        ${critical && html`<span class="tag critical">critical</span>`}
+        ${key !== null && html`<code>${title(key)}</code>`}
+        ${tags.map((tag) => html`<span class="tag"><bdi>${title(tag)}</bdi></span>`)}
       </small>
     </th>
     ${cell('Outcome', badge(stateOfEvaluation(evaluation)))} ${cell('Stability', stability(evaluation), 'nowrap')}

@@ -159,6 +159,11 @@ describe('renderReport', () => {
     expect(await page({ ...sample, read: () => sample.read({}) })).toBe(document);
   });
 
+  it('stays bearable whatever the length of what was said and written', async () => {
+    const built = hostileRun(['x'.repeat(1_000_000)]);
+    expect((await page(built)).length).toBeLessThan(400_000);
+  });
+
   it('refuses a call of an evaluation that the run does not have', async () => {
     const run: ReportedRun = { ...sample.run, evaluations: sample.run.evaluations.slice(1) };
     await expect(page({ run, read: readerOf(sample.calls) })).rejects.toThrow('is of no evaluation of run');
