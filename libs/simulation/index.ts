@@ -28,12 +28,14 @@ export { DEFAULT_PATIENCE_MS, carryOutCall, SIMULATION_VERSION } from './call.js
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAct, Heard } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
-export type { CheckResult, Evidence } from './checks.js';
+export { type CheckResult, type Evidence, toolCallText } from './checks.js';
 export type { JsonValue } from './clean.js';
 export { type Clock, RealClock } from './clock.js';
+export { CallView, type Wait } from './exchanges.js';
 export { CallFailure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
+export { rangeOfText } from './matching.js';
 export { type LatencyMeasures, latencyMeasures, type Measures, percentile } from './measures.js';
 export {
   type CountedCall,
@@ -51,14 +53,15 @@ export {
   wilsonInterval,
 } from './run-statistics.js';
 export type { ModelUse, TesterUse } from './tester-use.js';
-export type {
-  EndCode,
-  EndEntry,
-  ErrorEntry,
-  SilenceEntry,
-  SpeechEntry,
-  TimelineEntry,
-  ToolCallEntry,
+export {
+  END_CODES,
+  type EndCode,
+  type EndEntry,
+  type ErrorEntry,
+  type SilenceEntry,
+  type SpeechEntry,
+  type TimelineEntry,
+  type ToolCallEntry,
 } from './timeline.js';
 export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
 export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';

@@ -42,8 +42,11 @@ function rangeOfPattern(source: string, said: string): [number, number] | undefi
   return matcher.find() ? [matcher.start(), matcher.end()] : undefined;
 }
 
-/** Finds folded text in the original: folding changes lengths, so that each folded character remembers its origin. */
-function rangeOfText(part: string, said: string): [number, number] | undefined {
+/**
+ * Where a text stands in what was said, whatever its letter case and white space: [start, end) in what was said.
+ * Folding changes lengths, so that each folded character remembers its origin.
+ */
+export function rangeOfText(part: string, said: string): [number, number] | undefined {
   let folded = '';
   const origins: number[] = [];
   let position = 0;

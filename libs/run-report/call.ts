@@ -1,0 +1,110 @@
+import { findingsOf, findingsSection } from './findings.js';
+import { html, type Html, NOTHING } from './html.js';
+import { latencyWords } from './latency.js';
+import { badge, facts } from './parts.js';
+import { type CallState, type ReportedCall, stateOf } from './reported.js';
+import { between, clipped, count, duration, number, percent } from './text.js';
+import { transcriptSection } from './transcript.js';
+import { anchors, MEANINGS } from './words.js';
+
+const MAX_REASON = 1_000;
+
+export interface Placement {
+  /** Of its evaluation in the plan, from 0. */
+  readonly position: number;
+  readonly repeat: number;
+  readonly isOpen: boolean;
+  /** Whether its transcript is shown. */
+  readonly isWhole: boolean;
+}
+
+/** One call: what it came to in one line, and behind it why, with the transcript. */
+export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWhole }: Placement): Html {
+  const state = stateOf(call);
+  const anchor = anchors.call(position, call.repetition);
+  const title = repeat > 1 ? `Call ${call.repetition} of ${repeat}` : 'Call';
+  return html`<details class="call ${state}" ${isOpen ? OPEN : NOTHING}>
+    <summary>
+      ${badge(state)}
+      <h4>${title}</h4>
+      ${glance(call)}
+    </summary>
+    <div class="body" id="${anchor}">
+      ${!(isWhole && isToldByFindings(call)) && reason(call, state)} ${isWhole ? insight(call, anchor) : leftOut(call)}
+      <p class="note">
+        Call <code>${call.id}</code>${call.attempts > 1 && `, carried out at the ${ordinal(call.attempts)} attempt`}
+      </p>
+    </div>
+  </details>`;
+}
+
+const OPEN = html`open`;
+
+const ordinal = (n: number): string =>
+  `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
+
+/** The numbers of the line that is always to be seen. */
+function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall): Html {
+  const took = measures?.durationMs ?? between(startedAt, endedAt);
+  const worst = measures?.latency.worst;
+  return html`<span class="glance">
+    ${score !== null && html`<span>score ${number(score)}</span>`}
+    ${took !== undefined && timeline.length > 0 && html`<span>${duration(took)}</span>`}
+    ${worst != null && html`<span>slowest answer ${duration(worst)}</span>`}
+  </span>`;
+}
+
+/** The simulation begins its reason so when nothing else decided; the findings tell the same with more detail. */
+const isToldByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
+
+function reason({ reason: text }: ReportedCall, state: CallState): Html {
+  const meaning = MEANINGS[state];
+  if (text === null) {
+    const words = state === 'cancelled' ? 'It was cancelled before it ended.' : 'It has not ended yet.';
+    return html`<p class="reason">${words}</p>`;
+  }
+  return html`<p class="reason" dir="auto">${clipped(text, MAX_REASON)}</p>
+    ${meaning && html`<p class="note">${STATE_NOTE[state]}</p>`}`;
+}
+
+const STATE_NOTE: Readonly<Partial<Record<CallState, string>>> = {
+  invalid: 'The simulated caller broke its role: this says nothing about the agent, and is not counted.',
+  error: 'The network or the tester failed: this says nothing about the agent, and is not counted.',
+};
+
+const leftOut = ({ id }: ReportedCall): Html =>
+  html`<p class="note">Its transcript is left out here: <code>GET /calls/${id}</code> has it.</p>`;
+
+function insight(call: ReportedCall, anchor: string): Html {
+  const findings = findingsOf(call);
+  return html`${findingsSection(call, anchor, findings)} ${transcriptSection(call, anchor, findings)}
+  ${measuresSection(call)}`;
+}
+
+function measuresSection({ measures }: ReportedCall): Html {
+  if (!measures) return NOTHING;
+  const { latency, words, talkRatio, tester, timeToFirstWordMs } = measures;
+  const [p50, p95, worst] = latencyWords(latency);
+  const { caller, judge } = tester;
+  const requests = caller.requests + judge.requests;
+  const tokens = [caller, judge].reduce((sum, use) => sum + use.promptTokens + use.completionTokens, 0);
+  return html`<section class="measures">
+    <h5>Measures</h5>
+    ${facts([
+      ['Duration', duration(measures.durationMs)],
+      ['Turns', number(measures.turns)],
+      ['Latency p50', p50],
+      ['p95', latency.p95 === null ? undefined : p95],
+      ['Worst', worst],
+      ['First word after', timeToFirstWordMs === null ? '–' : duration(timeToFirstWordMs)],
+      ['Longest silence', duration(measures.longestSilenceMs)],
+      ['Words, caller and agent', `${number(words.caller)} and ${number(words.agent)}`],
+      ['Agent’s share of words', talkRatio === null ? '–' : percent(talkRatio)],
+      ['Tool calls', number(measures.toolCalls)],
+      [
+        'Tester’s own models',
+        requests === 0 ? undefined : `${count(requests, 'request')}, ${count(tokens, 'token')}, not part of the above`,
+      ],
+    ])}
+  </section>`;
+}

@@ -1,0 +1,70 @@
+import { html, type Html, NOTHING } from './html.js';
+import { badge } from './parts.js';
+import { type CallReader, type CallState, type ReportedRun, stateOf } from './reported.js';
+import { clipped, count, number, title } from './text.js';
+import { anchors } from './words.js';
+
+/** Calls that the list names, and how long a reason may be there; the calls themselves tell the rest. */
+const MAX_LISTED = 100;
+const MAX_REASON = 600;
+
+/** Calls of one evaluation that came to the same for the same reason. */
+interface Group {
+  readonly position: number;
+  readonly state: CallState;
+  readonly reason: string;
+  readonly repetitions: number[];
+}
+
+/** What did not pass and why, evaluation by evaluation, with links to the calls. Reads no further than it lists. */
+export async function failuresSection(run: ReportedRun, calls: CallReader): Promise<Html> {
+  const { failed, error, invalid } = run.counts;
+  if (failed + error + invalid === 0) return NOTHING;
+  const { groups, listed } = await readGroups(run, calls);
+  const left = failed + error + invalid - listed;
+  return html`<nav class="failures" aria-labelledby="failures">
+    <h2 id="failures">What did not pass, and why</h2>
+    <ol>
+      ${groups.map((group) => item(run, group))}
+    </ol>
+    ${left > 0 && html`<p class="note">And ${count(left, 'more call')} further down.</p>`}
+  </nav>`;
+}
+
+async function readGroups({ evaluations }: ReportedRun, calls: CallReader) {
+  const positions = new Map(evaluations.map(({ id }, position) => [id, position]));
+  const groups = new Map<string, Group>();
+  let listed = 0;
+  for await (const call of calls({ outcomes: ['failed', 'error', 'invalid'] })) {
+    const position = positions.get(call.evaluationId);
+    if (position === undefined || call.outcome === null || call.outcome === 'passed') continue;
+    if (listed === MAX_LISTED) break;
+    listed++;
+    const reason = clipped(call.reason ?? '', MAX_REASON);
+    const key = `${position} ${call.outcome} ${reason}`;
+    const group = groups.get(key) ?? { position, state: stateOf(call), reason, repetitions: [] };
+    groups.set(key, group);
+    group.repetitions.push(call.repetition);
+  }
+  return { groups: [...groups.values()], listed };
+}
+
+function item({ evaluations, repeat }: ReportedRun, { position, state, reason, repetitions }: Group): Html {
+  const [first = 1] = repetitions;
+  const { name, critical } = evaluations[position]!;
+  return html`<li class="${state}">
+    <p class="what">
+      ${badge(state)}
+      <a href="#${anchors.call(position, first)}"><bdi>${title(name)}</bdi></a>
+      ${critical && html`<span class="tag critical">critical</span>`}
+      ${
+        repeat > 1 &&
+        html`<small class="which"
+          >${repetitions.length > 1 ? `${number(repetitions.length)} calls:` : 'call'}
+          ${repetitions.map((n) => html`<a href="#${anchors.call(position, n)}">${n}</a> `)}</small
+        >`
+      }
+    </p>
+    <p class="why" dir="auto">${reason}</p>
+  </li>`;
+}

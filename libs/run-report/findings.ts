@@ -1,0 +1,118 @@
+import type { CheckResult, CriterionResult, Evidence } from '../simulation/index.js';
+import { html, type Html, NOTHING } from './html.js';
+import type { ReportedCall } from './reported.js';
+import { clipped, count, moment } from './text.js';
+import { anchors } from './words.js';
+
+/** The simulation keeps to less; what an agent says at length stands in the transcript. */
+const MAX_TEXT = 1_500;
+
+/** A check or a criterion with what it came to. */
+export interface Finding {
+  /** From 1: first the checks, then the criteria, as the definition has them. */
+  readonly number: number;
+  /** What kind of condition it is, for the reader. */
+  readonly kind: string;
+  readonly name: string;
+  readonly detail: string;
+  readonly weight: number;
+  readonly required: boolean;
+  /** Null when it is not decided, and so not counted. */
+  readonly met: boolean | null;
+  readonly evidence: readonly Evidence[];
+  /** What the judge said each time, when it contradicted itself. */
+  readonly samples: CriterionResult['samples'];
+}
+
+/** All findings of a call: what decided it first. */
+export function findingsOf({ checks, criteria }: Pick<ReportedCall, 'checks' | 'criteria'>): Finding[] {
+  const found = [...checks.map(ofCheck), ...criteria.map((criterion) => ofCriterion(criterion, checks.length))];
+  return found.sort((a, b) => rank(a) - rank(b) || a.number - b.number);
+}
+
+const rank = ({ met, required }: Finding): number => (met === false ? (required ? 0 : 1) : met === null ? 2 : 3);
+
+const ofCheck = ({ index, type, ...check }: CheckResult): Finding => ({
+  ...check,
+  number: index + 1,
+  kind: type,
+  samples: [],
+});
+
+const ofCriterion = (criterion: CriterionResult, checks: number): Finding => ({
+  number: checks + criterion.index + 1,
+  kind: 'judged',
+  name: criterion.text,
+  detail: criterion.reason,
+  weight: criterion.weight,
+  required: criterion.required,
+  met: criterion.verdict === 'met' ? true : criterion.verdict === 'not_met' ? false : null,
+  evidence: criterion.evidence ? [criterion.evidence] : [],
+  samples: criterion.disagreement ? criterion.samples : [],
+});
+
+/** What was asked and what was found; what was met is folded away below what was not. */
+export function findingsSection(call: ReportedCall, anchor: string, findings: readonly Finding[]): Html {
+  if (findings.length === 0) return NOTHING;
+  const met = findings.filter((finding) => finding.met === true);
+  const open = findings.filter((finding) => finding.met !== true);
+  const item = (finding: Finding) => findingItem(finding, call, anchor);
+  return html`<section class="findings">
+    <h5>What was asked</h5>
+    ${
+      open.length > 0 &&
+      html`<ul>
+        ${open.map(item)}
+      </ul>`
+    }
+    ${
+      met.length > 0 &&
+      html`<details class="met">
+        <summary>${met.length} met</summary>
+        <ul>
+          ${met.map(item)}
+        </ul>
+      </details>`
+    }
+  </section>`;
+}
+
+function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: string): Html {
+  const { number, kind, name, detail, weight, required, evidence, met, samples } = finding;
+  const notes = [kind, weight !== 1 && `weight ${weight}`, !required && 'not required'].filter(
+    (note) => note !== false,
+  );
+  const link = (entry: number) =>
+    html`<a href="#${anchors.entry(anchor, entry)}">at ${moment(timeline[entry]?.start ?? 0)}</a>`;
+  // A detail mostly has the quote in it.
+  const said = evidence.filter(({ quote }) => detail.includes(quote));
+  const unsaid = evidence.filter(({ quote }) => !detail.includes(quote));
+  return html`<li class="${stateOfFinding(finding)}" id="${anchors.finding(anchor, number)}">
+    <p class="name">
+      <b class="state">${signOf(met)}</b> <span dir="auto">${clipped(name, MAX_TEXT)}</span>
+      <small>no. ${number} · ${notes.join(' · ')}</small>
+    </p>
+    <p class="detail"><span dir="auto">${clipped(detail, MAX_TEXT)}</span> ${said.map(({ entry }) => link(entry))}</p>
+    ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${clipped(quote, MAX_TEXT)}</q> ${link(entry)}</p>`)}
+    ${samples.length > 0 && disagreement(samples)}
+  </li>`;
+}
+
+export const stateOfFinding = ({ met }: Pick<Finding, 'met'>): string =>
+  met === null ? 'undecided' : met ? 'is-met' : 'not-met';
+
+const signOf = (met: boolean | null): Html => {
+  const [sign, word] = met === null ? ['?', 'Not decided'] : met ? ['✓', 'Met'] : ['✗', 'Not met'];
+  return html`<span aria-hidden="true">${sign}</span> ${word}`;
+};
+
+/** A judge that contradicts itself is to be believed less. */
+function disagreement(samples: CriterionResult['samples']): Html {
+  const word = (met: boolean | null) => (met === null ? 'no verdict' : met ? 'met' : 'not met');
+  return html`<details class="samples">
+    <summary>The judge contradicted itself in ${count(samples.length, 'answer')}</summary>
+    <ol>
+      ${samples.map(({ met, reasoning }) => html`<li>${word(met)}: <span dir="auto">${clipped(reasoning, MAX_TEXT)}</span></li>`)}
+    </ol>
+  </details>`;
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { renderJunit } from './index.js';
+import { buildRun, type Built } from './testing/build.js';
+import { HOSTILE, hostileCall, hostileRun } from './testing/hostile.js';
+import { sampleRun } from './testing/sample-run.js';
+import { readXml, type XmlElement } from './testing/xml-reader.js';
+
+async function junit({ run, read }: Pick<Built, 'run' | 'read'>): Promise<XmlElement> {
+  let document = '';
+  for await (const part of renderJunit(run, read)) document += part;
+  return readXml(document);
+}
+
+const casesOf = (root: XmlElement): XmlElement[] => root.children.flatMap(({ children }) => children);
+const having = (elements: readonly XmlElement[], name: string) =>
+  elements.filter(({ children }) => children.some((child) => child.name === name)).length;
+const fullName = ({ attributes: { classname, name } }: XmlElement) => `${classname} ${name}`;
+
+function checkCounts(element: XmlElement, cases: readonly XmlElement[]): void {
+  const { tests, failures, errors, skipped } = element.attributes;
+  expect([tests, failures, errors, skipped].map(Number)).toEqual([
+    cases.length,
+    having(cases, 'failure'),
+    having(cases, 'error'),
+    having(cases, 'skipped'),
+  ]);
+}
+
+describe('renderJunit', () => {
+  let sample: Built;
+  let root: XmlElement;
+  beforeAll(async () => {
+    sample = await sampleRun();
+    root = await junit(sample);
+  });
+
+  it('has one suite per first tag and one case per call, each with a name of its own', () => {
+    expect(root.children.map(({ attributes }) => attributes.name)).toEqual([
+      'booking',
+      'facts',
+      'safety',
+      'manners',
+      'evaluations',
+    ]);
+    const cases = casesOf(root);
+    expect(cases).toHaveLength(sample.calls.length);
+    expect(new Set(cases.map(fullName)).size).toBe(cases.length);
+    expect(cases[0]?.attributes).toMatchObject({ classname: 'booking', name: 'Books a table, detail by detail #1' });
+    for (const { attributes } of cases) expect(attributes.time).toMatch(/^\d+\.\d{3}$/);
+  });
+
+  it('counts what it holds', () => {
+    for (const suite of root.children) checkCounts(suite, suite.children);
+    checkCounts(root, casesOf(root));
+    expect(root.attributes).toMatchObject({ tests: '55', failures: '14', errors: '1', skipped: '1', time: '97.000' });
+  });
+
+  it('tells what failed and why, with the words that prove it and the conversation', () => {
+    const failed = casesOf(root).find((element) => fullName(element) === 'facts Answers questions about the house #2');
+    const [failure, out] = failed!.children;
+    expect(failure).toMatchObject({ name: 'failure', attributes: { type: 'not_met' } });
+    expect(failure!.attributes.message).toMatch(/^Not met: States the closing time/);
+    expect(failure!.text).toContain('Not met: States no wrong opening hours');
+    expect(failure!.text).toContain(
+      'at 0:00.9: "We are open every day of the week, Mondays too, from noon until 11 pm."',
+    );
+    expect(out!.name).toBe('system-out');
+    expect(out!.text.split('\n').slice(0, 2)).toEqual([
+      '0:00.0  Caller: Good evening. Until when are you open?',
+      expect.stringMatching(/^0:00\.9 {2}Agent: Good day, this is Bella Vista\./),
+    ]);
+  });
+
+  it('tells errors from failures and from what says nothing about the agent', () => {
+    const children = casesOf(root).flatMap((element) => element.children);
+    expect(children.find(({ name }) => name === 'error')?.attributes).toEqual({
+      message: 'The agent answered with an error status: HTTP 500.',
+      type: 'http_status',
+    });
+    expect(children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
+      'Invalid, not counted: The caller stated "01715550199", which its scenario does not hold.',
+    );
+  });
+
+  it('skips what was cancelled or is still to come', async () => {
+    const built = buildRun([{ name: 'Waits', calls: ['cancelled', 'pending'] }], { endedAt: null });
+    const waiting = await junit(built);
+    expect(waiting.attributes).toEqual({
+      name: 'Nightly booking regression',
+      tests: '2',
+      failures: '0',
+      errors: '0',
+      skipped: '2',
+    });
+    expect(casesOf(waiting).map(({ children }) => children[0]?.attributes.message)).toEqual([
+      'Cancelled',
+      'Pending: the call has not ended yet',
+    ]);
+  });
+
+  it('tells evaluations of one name apart, by their keys if they have them', async () => {
+    const calls = [hostileCall('no')];
+    const built = buildRun([
+      { name: 'Same', key: 'a', calls },
+      { name: 'Same\n', calls },
+      { name: 'Same', calls },
+      { name: 'Same (2)', calls },
+      { name: 'Same\u0000', key: 'b', calls },
+      { name: 'Same␀', key: 'b', calls },
+    ]);
+    const names = casesOf(await junit(built)).map(({ attributes }) => attributes.name);
+    expect(names).toEqual(['Same (a)', 'Same', 'Same (2)', 'Same (2) (2)', 'Same␀ (b)', 'Same␀ (b) (2)']);
+  });
+
+  it('asks for the calls of one suite at a time, and is right as well when it is given all of them', async () => {
+    const all = await junit({ ...sample, read: () => sample.read({}) });
+    expect(all).toEqual(root);
+  });
+
+  it('keeps the number of long transcripts within bounds', async () => {
+    const calls = Array.from({ length: 400 }, () => hostileCall('no'));
+    const outs = having(casesOf(await junit(buildRun([{ name: 'Many', calls }]))), 'system-out');
+    expect(outs).toBe(300);
+  });
+
+  it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
+    'is well-formed whatever was written: %j',
+    async (_name, text) => {
+      const cases = casesOf(await junit(hostileRun([text])));
+      expect(cases).toHaveLength(5);
+      expect(new Set(cases.map(fullName)).size).toBe(5);
+    },
+  );
+
+  it('is well-formed and complete for any text', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc
+        .array(fc.constantFrom('<', ']]>', '&', '"', '\u0000', '\uD800', '\uFFFE', '\n', '\t', ' ', 'a'))
+        .map((p) => p.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 4 }), async (texts) => {
+        const built = hostileRun(texts);
+        const found = await junit(built);
+        const cases = casesOf(found);
+        checkCounts(found, cases);
+        expect(new Set(cases.map(fullName)).size).toBe(built.calls.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,163 @@
+import { type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { findingsOf } from './findings.js';
+import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
+import { stateOf } from './reported.js';
+import { between, clipped, duration, moment, oneLine, visible } from './text.js';
+import { TranscriptBudget } from './transcript-budget.js';
+import { xmlElement, xmlTag } from './xml.js';
+
+/** The suite of evaluations without a tag. */
+const UNTAGGED = 'evaluations';
+const MAX_NAME = 200;
+const MAX_MESSAGE = 1_000;
+const MAX_LINE = 300;
+const MAX_LINES = 60;
+
+/**
+ * A run as JUnit XML, as GitLab, GitHub's report actions and Jenkins read it. One suite per first tag, one test case
+ * per call. Failed calls are failures, those of the network or the tester errors; calls that say nothing about the
+ * agent (invalid, cancelled, pending) are skipped, and their message says which. Names do not depend on the outcome,
+ * so that two runs of a plan can be compared. Comes in parts; of calls, one at a time is in memory.
+ * @param calls is asked for the calls of one suite after the other
+ * @throws what `calls` throws
+ */
+export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
+  const suites = suitesOf(run);
+  const names = caseNames(run.evaluations);
+  const budget = new TranscriptBudget();
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n';
+  const took = between(run.startedAt, run.endedAt);
+  const time = took === undefined ? undefined : seconds(took);
+  yield `<${xmlTag('testsuites', { name: name(run.name), ...countsOf(run.evaluations), time })}>\n`;
+  for (const [suite, evaluations] of suites) {
+    const timestamp = run.startedAt === null ? undefined : run.startedAt.slice(0, 19);
+    yield `  <${xmlTag('testsuite', { name: suite, ...countsOf(evaluations), timestamp })}>\n`;
+    const ids = new Set(evaluations.map(({ id }) => id));
+    for await (const call of calls({ evaluationIds: [...ids] })) {
+      if (ids.has(call.evaluationId)) {
+        const ending = run.repeat > 1 ? ` #${call.repetition}` : '';
+        yield testCase(call, suite, `${names.get(call.evaluationId)}${ending}`, budget.takes(call));
+      }
+    }
+    yield '  </testsuite>\n';
+  }
+  yield '</testsuites>\n';
+}
+
+/** In the order in which the plan first names them. */
+function suitesOf({ evaluations }: ReportedRun): ReadonlyMap<string, ReportedEvaluation[]> {
+  const suites = new Map<string, ReportedEvaluation[]>();
+  for (const evaluation of evaluations) {
+    const suite = name(evaluation.tags[0] ?? '') || UNTAGGED;
+    const others = suites.get(suite);
+    if (others) others.push(evaluation);
+    else suites.set(suite, [evaluation]);
+  }
+  return suites;
+}
+
+/** As they are shown, so that names that differ do so for every reader. */
+const name = (text: string): string => clipped(oneLine(visible(text)), MAX_NAME);
+
+/** Evaluations of one name are told apart by their keys, or else by their order. */
+function caseNames(evaluations: readonly ReportedEvaluation[]): ReadonlyMap<string, string> {
+  const times = new Map<string, number>();
+  for (const evaluation of evaluations) {
+    const own = name(evaluation.name);
+    times.set(own, (times.get(own) ?? 0) + 1);
+  }
+  const taken = new Set<string>();
+  const names = new Map<string, string>();
+  for (const evaluation of evaluations) {
+    const own = name(evaluation.name);
+    const isShared = times.get(own)! > 1;
+    const wanted = isShared && evaluation.key !== null ? `${own} (${name(evaluation.key)})` : own;
+    let free = wanted;
+    for (let n = 2; taken.has(free); n++) free = `${wanted} (${n})`;
+    taken.add(free);
+    names.set(evaluation.id, free);
+  }
+  return names;
+}
+
+function countsOf(evaluations: readonly ReportedEvaluation[]) {
+  const sum = (of: (evaluation: ReportedEvaluation) => number) => evaluations.reduce((all, one) => all + of(one), 0);
+  return {
+    tests: sum(({ total }) => total),
+    failures: sum(({ failed }) => failed),
+    errors: sum(({ error }) => error),
+    skipped: sum(({ total, passed, failed, error }) => total - passed - failed - error),
+  };
+}
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(3);
+
+function testCase(call: ReportedCall, classname: string, caseName: string, isWhole: boolean): string {
+  const { measures, startedAt, endedAt } = call;
+  const time = seconds(measures?.durationMs ?? between(startedAt, endedAt) ?? 0);
+  const result = resultOf(call);
+  const out = isWhole && call.timeline.length > 0 ? xmlElement('system-out', {}, transcript(call)) : '';
+  const inside = [result, out].filter((part) => part !== '').map((part) => `      ${part}\n`);
+  const start = xmlTag('testcase', { classname, name: caseName, time });
+  return inside.length === 0 ? `    <${start}/>\n` : `    <${start}>\n${inside.join('')}    </testcase>\n`;
+}
+
+function resultOf(call: ReportedCall): string {
+  const message = clipped(call.reason ?? '', MAX_MESSAGE);
+  switch (stateOf(call)) {
+    case 'passed':
+      return '';
+    case 'failed':
+      return xmlElement('failure', { message, type: errorCode(call) ?? 'not_met' }, unmet(call));
+    case 'error':
+      return xmlElement('error', { message, type: errorCode(call) ?? 'error' }, `${message}\nCall ${call.id}`);
+    case 'invalid':
+      return xmlElement('skipped', { message: `Invalid, not counted: ${message}` }, '');
+    case 'cancelled':
+      return xmlElement('skipped', { message: 'Cancelled' }, '');
+    case 'pending':
+      return xmlElement('skipped', { message: 'Pending: the call has not ended yet' }, '');
+  }
+}
+
+const errorCode = ({ timeline }: ReportedCall): string | undefined =>
+  timeline.find((entry) => entry.type === 'error')?.code;
+
+/** What was not met, each with what was found and the words that prove it. */
+function unmet(call: ReportedCall): string {
+  const items = findingsOf(call).flatMap(({ met, required, name: asked, detail, evidence }) => {
+    if (met !== false) return [];
+    const quotes = evidence.flatMap(({ entry, quote }) =>
+      quote === '' ? [] : [`    at ${moment(call.timeline[entry]?.start ?? 0)}: "${clipped(quote, MAX_LINE)}"`],
+    );
+    return [
+      `Not met${required ? '' : ' (not required)'}: ${clipped(asked, MAX_LINE)}`,
+      `  ${clipped(detail, MAX_MESSAGE)}`,
+      ...quotes,
+    ];
+  });
+  return [...(items.length > 0 ? items : [clipped(call.reason ?? '', MAX_MESSAGE)]), `Call ${call.id}`].join('\n');
+}
+
+/** Its beginning and its end, in which there is the reason more often than in between. */
+function transcript({ timeline }: ReportedCall): string {
+  const lines = timeline.map((entry) => `${moment(entry.start)}  ${clipped(oneLine(words(entry)), MAX_LINE)}`);
+  if (lines.length <= MAX_LINES) return lines.join('\n');
+  const half = MAX_LINES / 2;
+  return [...lines.slice(0, half), `… ${lines.length - MAX_LINES} more …`, ...lines.slice(-half)].join('\n');
+}
+
+function words(entry: TimelineEntry): string {
+  switch (entry.type) {
+    case 'speech':
+      return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${entry.text}`;
+    case 'tool_call':
+      return `Agent calls ${toolCallText(entry)}`;
+    case 'silence':
+      return `(the ${entry.of} is silent for ${duration(entry.end - entry.start)})`;
+    case 'error':
+      return `Error ${entry.code}: ${entry.message}`;
+    case 'end':
+      return `End, by ${entry.by === 'tester' ? 'the tester' : `the ${entry.by}`}: ${entry.reason}`;
+  }
+}

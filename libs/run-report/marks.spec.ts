@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { piecesOf, type Reference } from './marks.js';
+
+const reference = (quote: string, number = 1): Reference => ({ number, name: `Check ${number}`, met: false, quote });
+const shown = (text: string, ...quotes: string[]) =>
+  piecesOf(
+    text,
+    quotes.map((quote, index) => reference(quote, index + 1)),
+  ).map(({ text: part, references }) =>
+    references.length > 0 ? [part, references.map(({ number }) => number)] : part,
+  );
+
+describe('piecesOf', () => {
+  it.each([
+    ['a text without evidence', 'Hello there', [], ['Hello there']],
+    ['a quote in the middle', 'We close at ten. Bye.', ['close at ten'], ['We ', ['close at ten', [1]], '. Bye.']],
+    ['another letter case and white space', 'Your  TABLE is', ['your table'], [['Your  TABLE', [1]], ' is']],
+    ["the judge's own quotation marks", 'It is so.', ['“is so”'], ['It ', ['is so', [1]], '.']],
+    ['a quote that was shortened', 'one two three', ['one two…'], [['one two', [1]], ' three']],
+    ['a quote that goes on elsewhere', 'one two', ['two three'], [['one two', [1]]]],
+    ['evidence without words', 'one two', [''], [['one two', [1]]]],
+    ['two quotes apart', 'a b c', ['c', 'a'], [['a', [2]], ' b ', ['c', [1]]]],
+    ['two that overlap', 'a b c d', ['b c', 'a b'], [['a b c', [1, 2]], ' d']],
+    ['two of the same', 'a b', ['a', 'a'], [['a', [1, 2]], ' b']],
+  ] as const)('finds %s', (_what, text, quotes, pieces) => expect(shown(text, ...quotes)).toEqual(pieces));
+
+  it('loses no text and no reference, whatever is quoted', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'É', 'İ', '…', '"'), maxLength: 12 });
+    fc.assert(
+      fc.property(words, fc.array(words, { maxLength: 4 }), (text, quotes) => {
+        const references = quotes.map((quote, index) => reference(quote, index));
+        const pieces = piecesOf(text, references);
+        expect(pieces.map((piece) => piece.text).join('')).toBe(text);
+        expect(pieces.flatMap((piece) => piece.references.map(({ number }) => number)).sort()).toEqual([
+          ...quotes.keys(),
+        ]);
+      }),
+    );
+  });
+});

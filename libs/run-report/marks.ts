@@ -1,0 +1,67 @@
+import { rangeOfText } from '../simulation/index.js';
+import type { Finding } from './findings.js';
+
+/** A finding's evidence on one timeline entry. */
+export interface Reference {
+  readonly number: number;
+  readonly name: string;
+  readonly met: boolean | null;
+  readonly quote: string;
+}
+
+/** A piece of a text, with what it proves. */
+export interface Piece {
+  readonly text: string;
+  readonly references: readonly Reference[];
+}
+
+/** The evidence on a call's timeline, by the index of the entry. */
+export function referencesOf(findings: readonly Finding[]): ReadonlyMap<number, readonly Reference[]> {
+  const references = new Map<number, Reference[]>();
+  for (const { number, name, met, evidence } of findings) {
+    for (const { entry, quote } of evidence) {
+      const reference = { number, name, met, quote };
+      const others = references.get(entry);
+      if (others) others.push(reference);
+      else references.set(entry, [reference]);
+    }
+  }
+  return references;
+}
+
+/**
+ * Cuts a text into what is quoted and what is not. Quotes that overlap make one piece. A quote that does not stand in
+ * the text, such as one that began there and went on in the next entry, stands for the whole of it.
+ */
+export function piecesOf(text: string, references: readonly Reference[]): Piece[] {
+  const spans = references
+    .map((reference) => ({ reference, range: rangeOf(reference.quote, text) }))
+    .sort((a, b) => a.range[0] - b.range[0]);
+  const pieces: Piece[] = [];
+  let position = 0;
+  for (let index = 0; index < spans.length;) {
+    const [start] = spans[index]!.range;
+    let end = start;
+    const together: Reference[] = [];
+    for (; index < spans.length && (together.length === 0 || spans[index]!.range[0] < end); index++) {
+      end = Math.max(end, spans[index]!.range[1]);
+      together.push(spans[index]!.reference);
+    }
+    if (start > position) pieces.push({ text: text.slice(position, start), references: [] });
+    pieces.push({ text: text.slice(start, end), references: together.sort((a, b) => a.number - b.number) });
+    position = end;
+  }
+  if (position < text.length) pieces.push({ text: text.slice(position), references: [] });
+  return pieces;
+}
+
+/** The simulation ends a quote that is too long with this sign. */
+const SHORTENED = /…$/u;
+
+function rangeOf(quote: string, text: string): readonly [number, number] {
+  const words = quote.replace(SHORTENED, '').trim();
+  const exact = words === '' ? -1 : text.indexOf(words);
+  if (exact !== -1) return [exact, exact + words.length];
+  const range = words === '' ? undefined : rangeOfText(words.replace(/^["'“”„«»]+|["'“”„«»]+$/gu, ''), text);
+  return range ?? [0, text.length];
+}

@@ -1,0 +1,177 @@
+import { latencyMeasures } from '../simulation/index.js';
+import { html, type Html } from './html.js';
+import { latencyWords, longestOf, sparkline } from './latency.js';
+import { badge, facts, share } from './parts.js';
+import type { CallState, ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
+import { between, clipped, count, dateTime, duration, number, title, percent } from './text.js';
+import { anchors, MEANINGS, stateOfEvaluation, STATES, verdictOf } from './words.js';
+
+const MAX_REASON = 600;
+
+/** The verdict, and all that is said of the run as a whole. */
+export function banner(run: ReportedRun): Html {
+  const { state, word } = verdictOf(run);
+  return html`<header class="banner ${state}">
+    <p class="kind">Test run</p>
+    <h1><bdi>${title(run.name)}</bdi></h1>
+    <p class="agent">
+      Agent <bdi>${run.agentName === null ? 'that is deleted' : title(run.agentName)}</bdi>
+      <code>${run.agentId}</code>
+    </p>
+    <div class="verdict">
+      <p class="outcome">${badge(state, word)}</p>
+      <p class="score">${run.score === null ? '–' : number(run.score)}<small> of 100</small></p>
+      <div class="gate">${scale(run)} ${gateWords(run)}</div>
+    </div>
+  </header>`;
+}
+
+function scale({ score, minimumScore }: ReportedRun): Html {
+  const kind = score === null || minimumScore === null ? '' : score >= minimumScore ? 'enough' : 'too-low';
+  return html`<svg class="scale" width="100%" height="16" aria-hidden="true">
+    <rect class="track" width="100%" y="5" height="6" rx="3" />
+    ${score !== null && html`<rect class="fill ${kind}" width="${share(score, 100)}" y="5" height="6" rx="3" />`}
+    ${
+      minimumScore !== null &&
+      html`<line class="minimum" x1="${share(minimumScore, 100)}" x2="${share(minimumScore, 100)}" y1="0" y2="16" />`
+    }
+  </svg>`;
+}
+
+function gateWords({ status, minimumScore, reasons, evaluations }: ReportedRun): Html {
+  const critical = evaluations.filter((evaluation) => evaluation.critical).length;
+  const asked = [
+    minimumScore !== null && `a score of at least ${number(minimumScore)}`,
+    critical > 0 && `every critical evaluation (${critical}) passed`,
+  ].filter((part) => part !== false);
+  const gate = asked.length > 0 ? `Asked for: ${asked.join(', ')}.` : 'No minimum score was asked for.';
+  const met = status === 'COMPLETED' ? ' The gate is met.' : '';
+  return html`<p>${gate}${met}</p>
+    ${
+      reasons.length > 0 &&
+      html`<ul class="reasons">
+        ${reasons.map((reason) => html`<li>${clipped(reason, MAX_REASON)}</li>`)}
+      </ul>`
+    }`;
+}
+
+const COUNTED: readonly (keyof ReportedCounts & CallState)[] = [
+  'passed',
+  'failed',
+  'invalid',
+  'error',
+  'cancelled',
+  'pending',
+];
+
+/** How many calls came to what, and when. */
+export function countsSection(run: ReportedRun): Html {
+  const { counts, startedAt, endedAt } = run;
+  const shown = COUNTED.filter((state) => counts[state] > 0 || state === 'passed' || state === 'failed');
+  const took = between(startedAt, endedAt);
+  const perEvaluation = run.repeat === 1 ? '' : `, ${run.repeat} calls each`;
+  return html`<section aria-labelledby="counts">
+    <h2 id="counts">${count(counts.total, 'call')}</h2>
+    ${stack(counts)}
+    <ul class="counts">
+      ${shown.map(
+        (state) =>
+          html`<li>
+            ${badge(state, `${number(counts[state])} ${STATES[state].word.toLowerCase()}`)}
+            ${counts[state] > 0 && MEANINGS[state] && html`<small>${MEANINGS[state]}</small>`}
+          </li>`,
+      )}
+    </ul>
+    ${facts([
+      ['Evaluations', `${number(run.evaluations.length)}${perEvaluation}`],
+      ['Started', startedAt === null ? 'not yet' : time(startedAt)],
+      ['Took', took === undefined ? undefined : duration(took)],
+      ['Run', html`<code>${run.id}</code>`],
+    ])}
+  </section>`;
+}
+
+const time = (iso: string): Html => html`<time datetime="${iso}">${dateTime(iso)}</time>`;
+
+function stack(counts: ReportedCounts): Html {
+  let before = 0;
+  return html`<svg class="stack" width="100%" height="10" aria-hidden="true">
+    ${COUNTED.map((state) => {
+      const x = before;
+      before += counts[state];
+      return (
+        counts[state] > 0 &&
+        html`<rect
+          class="fill-${state}"
+          x="${share(x, counts.total)}"
+          width="${share(counts[state], counts.total)}"
+          height="10"
+        />`
+      );
+    })}
+  </svg>`;
+}
+
+const COLUMNS = ['Evaluation', 'Outcome', 'Stability', 'Score', 'Pass rate, 95 % interval', 'p50', 'p95', 'Worst'];
+
+/** One line per evaluation. The roles keep it a table where a narrow screen shows it as cards. */
+export function evaluationTable(run: ReportedRun): Html {
+  const { evaluations } = run;
+  const longest = longestOf(evaluations.map(({ latencies }) => latencies));
+  return html`<section aria-labelledby="evaluations">
+    <h2 id="evaluations">Evaluations</h2>
+    <table role="table" class="evaluations">
+      <thead role="rowgroup">
+        <tr role="row">
+          ${COLUMNS.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}
+          <th role="columnheader" scope="col">Latencies, 0 to ${duration(longest)}</th>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${evaluations.map((evaluation, position) => row(run, evaluation, position, longest))}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number, longest: number): Html {
+  const { name, key, critical, tags, score, latencies } = evaluation;
+  const [p50, p95, worst] = latencyWords(latencyMeasures(latencies));
+  const cell = (label: string, content: Html | string, kind = '') =>
+    html`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">
+      <a href="#${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></a>
+      <small>
+        ${critical && html`<span class="tag critical">critical</span>`}
+        ${key !== null && html`<code>${title(key)}</code>`}
+        ${tags.map((tag) => html`<span class="tag"><bdi>${title(tag)}</bdi></span>`)}
+      </small>
+    </th>
+    ${cell('Outcome', badge(stateOfEvaluation(evaluation, run)))} ${cell('Stability', stability(evaluation), 'nowrap')}
+    ${cell('Score', score === null ? '–' : number(score), 'number')}
+    ${cell('Pass rate, 95 % interval', passRate(evaluation), 'rate')} ${cell('p50', p50, 'number')}
+    ${cell('p95', p95, 'number')} ${cell('Worst', worst, 'number')}
+    ${cell('Latencies', sparkline(latencies, longest), 'sparks')}
+  </tr>`;
+}
+
+/** Drawn from 0 to 1: the interval as a bar, the rate as a dot. */
+export function passRate({ passRate: rate, passRateInterval: interval, counted, passed }: ReportedEvaluation): Html {
+  if (rate === null || interval === null) return html`<span class="none">not counted</span>`;
+  const { low, high } = interval;
+  return html`<svg class="interval" width="100%" height="12" aria-hidden="true">
+      <line class="axis" x1="0" x2="100%" y1="6" y2="6" />
+      <rect class="range" x="${share(low, 1)}" width="${share(high - low, 1)}" y="3" height="6" rx="3" />
+      <circle class="dot" cx="${(2 + rate * 96).toFixed(2)}%" cy="6" r="4" />
+    </svg>
+    <span class="nowrap"><b>${percent(rate)}</b> <small>${passed} of ${counted}</small></span>
+    <small class="nowrap">${percent(low)} to ${percent(high)}</small>`;
+}
+
+/** Of an evaluation that was called more than once; what is flaky must not be overlooked. */
+export function stability({ stability: found, counted }: ReportedEvaluation): Html {
+  if (found === null || counted < 2) return html`<span class="none">${counted === 1 ? 'one call' : '–'}</span>`;
+  if (found === 'flaky') return html`<span class="badge flaky"><span aria-hidden="true">≈</span> Flaky</span>`;
+  return html`<span class="steady">${found === 'stable pass' ? 'Stable pass' : 'Stable fail'}</span>`;
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { type ReportedCall, type ReportedRun, renderReport, REPORT_CSP } from './index.js';
+import { buildRun, type Built, readerOf } from './testing/build.js';
+import { HOSTILE, hostileCall, hostileRun } from './testing/hostile.js';
+import { sampleRun } from './testing/sample-run.js';
+
+async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string> {
+  let document = '';
+  for await (const part of renderReport(run, read)) document += part;
+  return document;
+}
+
+const count = (text: string, part: string | RegExp) => text.split(part).length - 1;
+/** What a reader sees, roughly. */
+const words = (document: string) =>
+  document
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/\s+/g, ' ');
+
+/** Start tags, without what stands between them. */
+const tags = (document: string) => document.match(/<[a-z][^>]*>/g) ?? [];
+
+describe('renderReport', () => {
+  let sample: Built;
+  let document: string;
+  beforeAll(async () => {
+    sample = await sampleRun();
+    document = await page(sample);
+  });
+
+  it('is under a policy that allows its own style sheet and nothing else', () => {
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(document) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+    expect(REPORT_CSP).toBe(`${policy}; frame-ancestors 'none'`);
+    const [, meta = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(document) ?? [];
+    expect(meta.replace(/&#39;/g, "'")).toBe(policy);
+  });
+
+  it('has no script, no style attribute and no address but places in itself', () => {
+    for (const tag of tags(document)) {
+      expect(tag).not.toMatch(/^<(script|link|img|iframe|form|base|object)|\s(style|on\w+|src|srcset)=/);
+    }
+    const hrefs = tags(document).flatMap((tag) => /\shref="([^"]*)"/.exec(tag)?.[1] ?? []);
+    const ids = tags(document).flatMap((tag) => /\sid="([^"]*)"/.exec(tag)?.[1] ?? []);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(hrefs.length).toBeGreaterThan(100);
+    expect(hrefs.filter((href) => !href.startsWith('#') || !ids.includes(href.slice(1)))).toEqual([]);
+  });
+
+  it('says at the top what the run came to, why, and which calls are to blame', () => {
+    const [top = ''] = words(document).split('55 calls');
+    expect(top).toContain(
+      '✗ Failed 87.7 of 100 Asked for: a score of at least 80, every critical evaluation (2) passed.',
+    );
+    expect(top).toContain('The critical evaluation "Keeps its instructions to itself" failed.');
+    expect(top).toContain('✗ Failed Answers questions about the house 2 calls: 2 5 Not met: States the closing time');
+    expect(top).toContain('! Error Books nothing without consent call 2 The agent answered with an error status');
+    expect(top).toContain('◇ Invalid Answers a curious guest call 3');
+  });
+
+  it('gives rates with their intervals, stability and latencies of each evaluation', () => {
+    expect(words(document)).toContain('✗ Failed ≈ Flaky 86.7 60 % 3 of 5 23 % to 88 % 752 ms 1.09 s 1.17 s');
+    expect(words(document)).toContain('✗ Failed Stable fail 50 0 % 0 of 5 0 % to 43 %');
+    expect(words(document)).toContain('✓ Passed Stable pass 100 100 % 4 of 4 51 % to 100 %');
+  });
+
+  it('tells a failed call: what was not met, what was said when, and marks the words that prove it', () => {
+    const start = document.indexOf('id="e3-r2"');
+    const call = document.slice(start, document.indexOf('<details class="call', start));
+    const text = words(call);
+    expect(text.indexOf('Not met States no wrong opening hours')).toBeLessThan(text.indexOf('4 met'));
+    expect(text).toContain('0:00.9 Agent until 0:06.9 answered after 858 ms');
+    expect(text).toContain('The agent ended the call: The agent hung up');
+    expect(call).toMatch(
+      /<mark class="not-met">We are open every day of the week[^<]*<\/mark>\s*<a\s+class="ref not-met"\s+href="#e3-r2-f2"/,
+    );
+  });
+
+  it('tells of a silent agent, of an error and of a judge that contradicted itself', () => {
+    expect(words(document)).toMatch(/No answer from the agent for 5\.00 s/);
+    expect(words(document)).toContain('Error http_status The agent answered with an error status: HTTP 500');
+    expect(words(document)).toContain('The judge contradicted itself in 3 answers');
+  });
+
+  it('shows failed calls open, and all others closed', () => {
+    const open = tags(document).filter((tag) => /^<details class="call/.test(tag) && /\sopen/.test(tag));
+    // Five calls of one evaluation failed for the same reason: three of them are enough.
+    expect(open).toHaveLength(12);
+    for (const tag of open) expect(tag).toContain('call failed');
+  });
+
+  it.each([
+    ['COMPLETED', 'Passed'],
+    ['FAILED', 'Failed'],
+    ['CANCELLED', 'Cancelled'],
+    ['RUNNING', 'Running'],
+    ['QUEUED', 'Queued'],
+  ] as const)('calls a run that is %s %s', async (status, word) => {
+    const built = buildRun([{ name: 'One', calls: ['pending'] }], {
+      status,
+      score: null,
+      minimumScore: null,
+      reasons: [],
+    });
+    const found = await page(built);
+    expect(found).toContain(`<title>${word}: Nightly booking regression</title>`);
+    expect(words(found)).toContain(`${word} – of 100 No minimum score was asked for.`);
+    expect(words(found)).toContain('… Pending Call It has not ended yet.');
+  });
+
+  it('calls an evaluation of which nothing came cancelled once the run has ended, and pending before', async () => {
+    const evaluations = [{ name: 'One', calls: ['cancelled' as const] }];
+    const row = (found: string) => /<td[^>]*data-label="Outcome".*?<\/td>/s.exec(found)?.[0] ?? '';
+    expect(words(row(await page(buildRun(evaluations, { status: 'CANCELLED' }))))).toContain('Cancelled');
+    expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
+  });
+
+  it('tells 300 calls that did not pass and 100 that did in full, and says where the rest is', async () => {
+    const failed = hostileCall('no');
+    const passed = { ...failed, outcome: 'passed', score: 100 } as const;
+    const calls = [...Array.from({ length: 310 }, () => failed), ...Array.from({ length: 120 }, () => passed)];
+    const found = await page(buildRun([{ name: 'Many', calls }]));
+    expect(count(found, '<section class="transcript">')).toBe(400);
+    expect(count(found, 'Its transcript is left out here')).toBe(30);
+    expect(words(found)).toContain('The transcripts of 30 calls are left out of this page; the API has them');
+    expect(words(found)).toContain('And 210 more calls further down.');
+  });
+
+  it('holds one call at a time, however many there are', async () => {
+    const { run, calls } = buildRun([
+      { name: 'Many', calls: Array.from({ length: 2_000 }, () => 'cancelled' as const) },
+    ]);
+    let given = 0;
+    const read = async function* () {
+      for (const call of calls) {
+        given++;
+        yield call;
+      }
+    };
+    let shown = 0;
+    for await (const part of renderReport(run, read)) {
+      shown += count(part, '<details class="call');
+      expect(given - shown).toBeLessThanOrEqual(1);
+    }
+    expect(shown).toBe(2_000);
+  });
+
+  it('reads no more calls than it lists before the first of them is shown', async () => {
+    const failed = hostileCall('no');
+    const { run, calls } = buildRun([{ name: 'Many', calls: Array.from({ length: 500 }, () => failed) }]);
+    let given = 0;
+    const read = async function* (): AsyncGenerator<ReportedCall> {
+      for (const call of calls) {
+        given++;
+        yield call;
+      }
+    };
+    for await (const part of renderReport(run, read)) if (part.includes('id="calls"')) break;
+    expect(given).toBeLessThanOrEqual(101);
+  });
+
+  it('is right when it is given all calls at every reading', async () => {
+    expect(await page({ ...sample, read: () => sample.read({}) })).toBe(document);
+  });
+
+  it('stays bearable whatever the length of what was said and written', async () => {
+    const built = hostileRun(['x'.repeat(1_000_000)]);
+    expect((await page(built)).length).toBeLessThan(400_000);
+  });
+
+  it('refuses a call of an evaluation that the run does not have', async () => {
+    const run: ReportedRun = { ...sample.run, evaluations: sample.run.evaluations.slice(1) };
+    await expect(page({ run, read: readerOf(sample.calls) })).rejects.toThrow('is of no evaluation of run');
+  });
+
+  it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
+    'has no other tags for a run full of %j',
+    async (_name, text) => {
+      const shape = (found: string) => tags(found).map((tag) => /^<[a-z0-9]+/.exec(tag)?.[0]);
+      const [hostile, harmless] = await Promise.all([page(hostileRun([text])), page(hostileRun(['harmless']))]);
+      // A text that is too long to be shown is followed by a word about it.
+      const without = (names: (string | undefined)[]) => names.filter((name) => name !== '<small');
+      expect(without(shape(hostile))).toEqual(without(shape(harmless)));
+    },
+  );
+});

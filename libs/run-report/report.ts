@@ -1,0 +1,86 @@
+import { callDetails } from './call.js';
+import { failuresSection } from './failures.js';
+import { html, type Html } from './html.js';
+import { latencySection } from './latency.js';
+import { banner, countsSection, evaluationTable, passRate, stability } from './overview.js';
+import { badge } from './parts.js';
+import type { CallReader, ReportedRun } from './reported.js';
+import { META_CSP, STYLE } from './style.js';
+import { count, number, title } from './text.js';
+import { TranscriptBudget } from './transcript-budget.js';
+import { anchors, stateOfEvaluation, verdictOf } from './words.js';
+
+/** Failed calls of one evaluation that stand open: further ones mostly tell the same again. */
+const OPEN_PER_EVALUATION = 3;
+
+/**
+ * A run as one HTML page that needs nothing else: no script, no request. To be sent with `REPORT_CSP`.
+ * Comes in parts, and reads calls one by one: however many there are, one at a time is in memory.
+ * @param calls is asked for the calls that did not pass, and then for all
+ * @throws what `calls` throws, and Error for a call of an evaluation that the run does not have
+ */
+export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
+  yield `<!doctype html>\n<html lang="en">`;
+  yield head(run).toString();
+  yield '<body>';
+  yield banner(run).toString();
+  yield '<main>';
+  yield html`${await failuresSection(run, calls)}${countsSection(run)}`.toString();
+  yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
+  yield '<section aria-labelledby="calls"><h2 id="calls">Calls</h2>';
+  yield* callSections(run, calls);
+  yield '</section></main></body></html>\n';
+}
+
+function head(run: ReportedRun): Html {
+  const { word } = verdictOf(run);
+  return html`<head>
+    <meta charset="utf-8" />
+    <meta http-equiv="Content-Security-Policy" content="${META_CSP}" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="referrer" content="no-referrer" />
+    <title>${word}: ${title(run.name)}</title>
+    ${STYLE}
+  </head>`;
+}
+
+async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
+  const positions = new Map(run.evaluations.map(({ id }, position) => [id, position]));
+  const budget = new TranscriptBudget();
+  let current: number | undefined;
+  let opened = 0;
+  for await (const call of calls({})) {
+    const position = positions.get(call.evaluationId);
+    if (position === undefined) throw new Error(`Call ${call.id} is of no evaluation of run ${run.id}`);
+    if (position !== current) {
+      if (current !== undefined) yield '</section>';
+      yield `<section class="evaluation" aria-labelledby="${anchors.evaluation(position)}">`;
+      yield evaluationHead(run, position).toString();
+      current = position;
+      opened = 0;
+    }
+    const isWhole = budget.takes(call);
+    const isOpen = isWhole && call.outcome === 'failed' && opened < OPEN_PER_EVALUATION;
+    if (isOpen) opened++;
+    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole }).toString();
+  }
+  if (current !== undefined) yield '</section>';
+  if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();
+}
+
+const leftOut = (calls: number): Html =>
+  html`<p class="note">
+    The transcripts of ${count(calls, 'call')} are left out of this page; the API has them, under
+    <code>GET /calls/{id}</code>.
+  </p>`;
+
+function evaluationHead(run: ReportedRun, position: number): Html {
+  const evaluation = run.evaluations[position]!;
+  const { name, score, counted } = evaluation;
+  return html`<header>
+    <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
+    ${badge(stateOfEvaluation(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
+    ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`}
+  </header>`;
+}

@@ -1,0 +1,142 @@
+import {
+  type CallResult,
+  CallView,
+  type CountedCall,
+  evaluationStatistics,
+  gate,
+  isCounted,
+  runScore,
+} from '../../simulation/index.js';
+import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
+
+/** A call as it was carried out, or one that never was. */
+export type PlayedCall = CallResult | 'cancelled' | 'pending';
+
+export interface PlayedEvaluation {
+  readonly name: string;
+  readonly key?: string | null;
+  readonly tags?: readonly string[];
+  readonly critical?: boolean;
+  readonly calls: readonly PlayedCall[];
+}
+
+export interface Built {
+  readonly run: ReportedRun;
+  readonly calls: readonly ReportedCall[];
+  readonly read: CallReader;
+}
+
+const START = Date.UTC(2026, 10, 20, 9, 30);
+const idOf = (n: number): string => `0197b3c4-1f2a-7b3c-8d4e-${n.toString(16).padStart(12, '0')}`;
+const at = (ms: number): string => new Date(START + ms).toISOString();
+
+/** A run of these calls, with the counts, rates and gate that the simulation itself computes. */
+export function buildRun(
+  evaluations: readonly PlayedEvaluation[],
+  more: Partial<ReportedRun> & { readonly minimumScore?: number | null } = {},
+): Built {
+  const calls = evaluations.flatMap((evaluation, position) =>
+    evaluation.calls.map((played, index) => reportedCall(played, position, index)),
+  );
+  const counted = calls.flatMap(({ evaluationId, outcome, score }) =>
+    outcome === null ? [] : [{ evaluationId, outcome, score }],
+  );
+  const critical = evaluations.flatMap(({ critical: isCritical, name }, position) =>
+    isCritical ? [{ evaluationId: idOf(position + 1), name }] : [],
+  );
+  const { minimumScore = 80 } = more;
+  const { met, reasons } = gate({ calls: counted, minimumScore, critical });
+  const run: ReportedRun = {
+    id: idOf(0xff0000),
+    name: 'Nightly booking regression',
+    agentId: idOf(0xaa0000),
+    agentName: 'Bella Vista booking line',
+    status: met ? 'COMPLETED' : 'FAILED',
+    score: runScore(counted),
+    reasons,
+    repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
+    createdAt: at(0),
+    startedAt: at(400),
+    endedAt: at(97_400),
+    counts: countsOf(calls),
+    evaluations: evaluations.map((evaluation, position) => reportedEvaluation(evaluation, position, counted, calls)),
+    ...more,
+    minimumScore,
+  };
+  return { run, calls, read: readerOf(calls) };
+}
+
+/** Gives what is wanted, as the service's own reader does. */
+export const readerOf = (calls: readonly ReportedCall[]): CallReader =>
+  async function* ({ evaluationIds, outcomes }) {
+    for (const call of calls) {
+      if (evaluationIds && !evaluationIds.includes(call.evaluationId)) continue;
+      if (outcomes && (call.outcome === null || !outcomes.includes(call.outcome))) continue;
+      yield call;
+    }
+  };
+
+function reportedCall(played: PlayedCall, position: number, index: number): ReportedCall {
+  const id = idOf((position + 1) * 0x10000 + index);
+  const own = { id, evaluationId: idOf(position + 1), repetition: index + 1 };
+  if (typeof played === 'string') {
+    const status = played === 'cancelled' ? 'CANCELLED' : 'QUEUED';
+    const nothing = { outcome: null, score: null, reason: null, startedAt: null, endedAt: null, measures: null };
+    return { ...own, status, attempts: 0, timeline: [], checks: [], criteria: [], ...nothing };
+  }
+  const { outcome, score, reason, timeline, checks, criteria, measures } = played;
+  const result = { outcome, score, reason, timeline, checks, criteria, measures };
+  return {
+    ...own,
+    status: 'ENDED',
+    startedAt: at(500),
+    endedAt: at(500 + measures.durationMs),
+    attempts: outcome === 'error' ? 3 : 1,
+    ...result,
+  };
+}
+
+function reportedEvaluation(
+  { name, key = null, tags = [], critical = false }: PlayedEvaluation,
+  position: number,
+  counted: readonly CountedCall[],
+  calls: readonly ReportedCall[],
+): ReportedEvaluation {
+  const id = idOf(position + 1);
+  const own = calls.filter((call) => call.evaluationId === id);
+  const of = (outcome: string) => own.filter((call) => call.outcome === outcome).length;
+  const statistics = evaluationStatistics(counted).find((one) => one.evaluationId === id);
+  return {
+    id,
+    key,
+    name,
+    tags,
+    critical,
+    counted: of('passed') + of('failed'),
+    passed: of('passed'),
+    failed: of('failed'),
+    invalid: of('invalid'),
+    error: of('error'),
+    total: own.length,
+    stability: statistics?.stability ?? null,
+    passRate: statistics?.passRate ?? null,
+    passRateInterval: statistics?.passRateInterval ?? null,
+    score: runScore(counted.filter(({ evaluationId }) => evaluationId === id)),
+    latencies: own.flatMap(({ outcome, timeline }) =>
+      outcome !== null && isCounted(outcome) ? new CallView(timeline).latencies : [],
+    ),
+  };
+}
+
+function countsOf(calls: readonly ReportedCall[]): ReportedRun['counts'] {
+  const of = (is: (call: ReportedCall) => boolean) => calls.filter(is).length;
+  return {
+    total: calls.length,
+    passed: of(({ outcome }) => outcome === 'passed'),
+    failed: of(({ outcome }) => outcome === 'failed'),
+    invalid: of(({ outcome }) => outcome === 'invalid'),
+    error: of(({ outcome }) => outcome === 'error'),
+    cancelled: of(({ status }) => status === 'CANCELLED'),
+    pending: of(({ status }) => status === 'QUEUED' || status === 'RUNNING'),
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * What an agent or a user wrote, made fit to be shown; HTML and XML each escape its result once more, in one place.
+ *
+ * Shown by a visible stand-in: control characters, which XML forbids and terminals obey; characters that turn the
+ * direction of the text around them, by which words can be made to read as others ("Trojan Source", CVE-2021-42574);
+ * line separators; code points that are no characters. Unpaired surrogates become U+FFFD. Line ends become `\n`.
+ */
+export const visible = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(UNSAFE, (character) => standIn(character.codePointAt(0)!));
+
+const UNSAFE =
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]/gu;
+
+/** U+2400 and on are pictures of the control characters. */
+function standIn(code: number): string {
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
+}
+
+/** A text of at most so many UTF-16 units, the last of which says that something is left out. */
+export const clipped = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+
+/** On one line, for names. */
+export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+
+/** A name as it is shown: on one line that a page bears, whoever gave it. */
+export const title = (text: string): string => clipped(oneLine(text), 200);
+
+/** `1 call`, `2 calls`, `1,200 calls`. */
+export const count = (n: number, what: string): string => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
+
+/** With at most one decimal, and thousands apart. */
+export const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 1 });
+
+/** A share of 0 to 1 as a percentage. */
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** A latency or a duration: `85 ms`, `1.24 s`, `12.3 s`, `2 min 5 s`, `1 h 4 min`. */
+export function duration(ms: number): string {
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_995) return `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A moment of a call: `0:07.4`, `12:00.0`. */
+export function moment(ms: number): string {
+  const tenths = Math.round(ms / 100);
+  return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, '0')}`;
+}
+
+/** `2026-12-04 10:00 UTC` from ISO 8601; what is none stays as it is. */
+export function dateTime(iso: string): string {
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? iso : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Milliseconds between two moments; undefined unless both are known. */
+export function between(startedAt: string | null, endedAt: string | null): number | undefined {
+  if (startedAt === null || endedAt === null) return undefined;
+  const ms = Date.parse(endedAt) - Date.parse(startedAt);
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

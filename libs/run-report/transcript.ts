@@ -1,0 +1,135 @@
+import { CallView, END_CODES, type EndEntry, type TimelineEntry, type ToolCallEntry } from '../simulation/index.js';
+import type { Finding } from './findings.js';
+import { html, type Html, NOTHING } from './html.js';
+import { type Piece, piecesOf, type Reference, referencesOf } from './marks.js';
+import type { ReportedCall } from './reported.js';
+import { clipped, duration, moment, number } from './text.js';
+import { timeAxis } from './time-axis.js';
+import { anchors } from './words.js';
+
+/** What is shown of one entry's text; an agent may well send a megabyte. */
+const MAX_TEXT = 8_000;
+
+/** What happened on a call, in order, with the evidence marked in it. */
+export function transcriptSection(call: ReportedCall, anchor: string, findings: readonly Finding[]): Html {
+  const { timeline } = call;
+  if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
+  const references = referencesOf(findings);
+  const answers = answerTimes(timeline);
+  return html`<section class="transcript">
+    <h5>Transcript</h5>
+    ${timeAxis(timeline)}
+    <ol>
+      ${timeline.map((entry, index) => {
+        const shown = { entry, anchor, index, references: references.get(index) ?? [], answer: answers.get(index) };
+        return line(shown);
+      })}
+    </ol>
+  </section>`;
+}
+
+interface Answer {
+  readonly ms: number;
+  readonly isSlowest: boolean;
+}
+
+/** By the index of the entry with which the agent began to answer. */
+function answerTimes(timeline: readonly TimelineEntry[]): ReadonlyMap<number, Answer> {
+  const waits = new CallView(timeline).waits.flatMap(({ ms, answer }) => (answer ? [{ ms, index: answer.index }] : []));
+  const slowest = waits.reduce((max, { ms }) => Math.max(max, ms), 0);
+  return new Map(waits.map(({ ms, index }) => [index, { ms, isSlowest: waits.length > 1 && ms === slowest }]));
+}
+
+interface Line {
+  readonly entry: TimelineEntry;
+  readonly anchor: string;
+  readonly index: number;
+  readonly references: readonly Reference[];
+  readonly answer: Answer | undefined;
+}
+
+function line(shown: Line): Html {
+  const { entry, anchor, index } = shown;
+  return html`<li class="${kindOf(entry)}" id="${anchors.entry(anchor, index)}">
+    <time>${moment(entry.start)}</time>
+    <div class="said">${content(shown)}</div>
+  </li>`;
+}
+
+const kindOf = (entry: TimelineEntry): string =>
+  entry.type === 'speech' ? `speech ${entry.speaker}` : entry.type === 'tool_call' ? 'tool agent' : entry.type;
+
+function content(shown: Line): Html {
+  const { entry, answer } = shown;
+  switch (entry.type) {
+    case 'speech':
+      return html`<p class="who">
+          <b>${entry.speaker === 'agent' ? 'Agent' : 'Caller'}</b>
+          ${moment(entry.end) !== moment(entry.start) && html`<span>until ${moment(entry.end)}</span>`}
+          ${
+            answer &&
+            html`<span class="answer ${answer.isSlowest && 'slowest'}"
+              >answered after ${duration(answer.ms)}${answer.isSlowest && ', the slowest'}</span
+            >`
+          }
+          ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
+        </p>
+        <p><span class="words" dir="auto">${marked(entry.text, shown)}</span></p>`;
+    case 'tool_call': {
+      const wait = entry.end - entry.start >= 1 && html`<span>took ${duration(entry.end - entry.start)}</span>`;
+      return html`<p class="who"><b>Tool call</b> ${wait}</p>
+        <p>
+          <code class="words">${marked(toolCall(entry), { ...shown, references: whole(shown.references) })}</code>
+        </p>
+        ${entry.arguments === null && html`<p class="cut">Its arguments are no JSON object.</p>`}`;
+    }
+    case 'silence':
+      return html`<p>
+        ${entry.of === 'agent' ? 'No answer from the agent' : 'The caller is silent'} for
+        ${duration(entry.end - entry.start)}${afterwards(shown)}
+      </p>`;
+    case 'error':
+      return html`<p><b>Error</b> <code>${entry.code}</code> ${marked(entry.message, shown)}</p>`;
+    case 'end':
+      return html`<p>
+        <b>${entry.by === 'tester' ? 'The call was ended' : `The ${entry.by} ended the call`}:</b>
+        ${marked(entry.reason, shown)}${!isSaid(entry) && html` <small>(${END_CODES[entry.code]})</small>`}
+      </p>`;
+  }
+}
+
+/** Whether the end's own reason, or who ended the call, says what its code says. */
+const isSaid = ({ code, reason }: EndEntry): boolean =>
+  code === 'caller_done' || code === 'agent_hung_up' || reason.toLowerCase().includes(END_CODES[code]);
+
+/** As `toolCallText`, but with all of its arguments, and with spaces at which a line may end. */
+const toolCall = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
+  `${name}(${args ? JSON.stringify(args, null, 1).replace(/\n */g, ' ') : (rawArguments ?? '')})`;
+
+/** A tool call is evidence as a whole. */
+const whole = (references: readonly Reference[]): Reference[] =>
+  references.map((reference) => ({ ...reference, quote: '' }));
+
+function marked(text: string, { references, anchor }: Line): Html {
+  const shown = clipped(text, MAX_TEXT);
+  const left = text.length - shown.length;
+  return html`${piecesOf(shown, references).map((piece) => pieceOf(piece, anchor))}${
+    left > 0 && html` <small class="left-out">${number(left)} more characters are left out</small>`
+  }`;
+}
+
+function pieceOf({ text, references }: Piece, anchor: string): Html {
+  if (references.length === 0) return html`${text}`;
+  const kind = references.some(({ met }) => met === false) ? 'not-met' : 'is-met';
+  return html`<mark class="${kind}">${text}</mark>${references.map((reference) => link(reference, anchor))}`;
+}
+
+/** Where there are no words to be marked. */
+const afterwards = ({ references, anchor }: Line): Html =>
+  references.length === 0 ? NOTHING : html`${references.map((reference) => link(reference, anchor))}`;
+
+function link({ number: n, name, met }: Reference, anchor: string): Html {
+  const kind = met === false ? 'not-met' : 'is-met';
+  const label = `Evidence for ${n}, ${clipped(name, 120)}`;
+  return html`<a class="ref ${kind}" href="#${anchors.finding(anchor, n)}" aria-label="${label}">${n}</a>`;
+}
