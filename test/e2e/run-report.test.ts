@@ -1,0 +1,246 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { renderJunit, renderReport, REPORT_CSP } from '../../libs/run-report/index.js';
+import type { Built } from '../../libs/run-report/testing/build.js';
+import { HOSTILE, hostileRun } from '../../libs/run-report/testing/hostile.js';
+import { sampleRun } from '../../libs/run-report/testing/sample-run.js';
+import { type Misdeeds, openBrowser, watch, whyNoBrowser } from '../support/browser.js';
+
+// Of the page, for what runs there: the tests themselves have no browser's types.
+declare const document: any;
+declare const DOMParser: any;
+declare const getComputedStyle: any;
+declare const NodeFilter: any;
+
+async function whole(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}
+
+const missing = whyNoBrowser();
+if (missing !== undefined) console.warn(`Skipped: reports in a browser, because ${missing}`);
+
+const SCREENS = [
+  [360, 'light'],
+  [360, 'dark'],
+  [1280, 'light'],
+  [1280, 'dark'],
+] as const;
+
+(missing === undefined ? describe : describe.skip)('a report in Chromium', () => {
+  let browser: Browser;
+  let server: Server;
+  let origin: string;
+  let sample: Built;
+  /** Pages by path, and whether they are sent with their policy. */
+  const pages = new Map<string, { readonly html: string; readonly hasPolicy: boolean }>();
+  const open: Page[] = [];
+
+  beforeAll(async () => {
+    sample = await sampleRun();
+    const hostile = hostileRun();
+    const html = await whole(renderReport(hostile.run, hostile.read));
+    pages.set('/sample', { html: await whole(renderReport(sample.run, sample.read)), hasPolicy: true });
+    pages.set('/hostile', { html, hasPolicy: true });
+    const bare = html.replace(/<meta[^>]*Content-Security-Policy[^>]*>/, '');
+    expect(bare.length).toBeLessThan(html.length);
+    pages.set('/hostile-without-policy', { html: bare, hasPolicy: false });
+    server = createServer((request, response) => {
+      const page = pages.get(request.url ?? '');
+      // Browsers ask for it of their own accord.
+      if (!page) return void response.writeHead(request.url === '/favicon.ico' ? 204 : 404).end();
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      if (page.hasPolicy) response.setHeader('content-security-policy', REPORT_CSP);
+      response.end(page.html);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    browser = await openBrowser();
+  });
+  afterEach(() => Promise.all(open.splice(0).map((page) => page.close())));
+  afterAll(async () => {
+    await browser?.close();
+    server?.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  async function visit(path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
+    const page = await browser.newPage({ viewport: { width, height: 1_200 }, colorScheme });
+    open.push(page);
+    const misdeeds = watch(page, origin);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    page.on('dialog', () => misdeeds.complaints.push('a dialogue'));
+    await page.goto(`${origin}${path}`);
+    return { page, misdeeds, requests };
+  }
+
+  function checkBehaved(misdeeds: Misdeeds, requests: readonly string[], path: string): void {
+    expect(misdeeds).toEqual({ complaints: [], outside: [], failed: [] });
+    expect(requests.filter((requested) => requested !== '/favicon.ico')).toEqual([path]);
+  }
+
+  const openAll = (page: Page) =>
+    page.evaluate(() => document.querySelectorAll('details').forEach((details: any) => (details.open = true)));
+  const overflow = (page: Page) =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+  /** For people: SCREENSHOTS names a folder to look at. */
+  async function screenshot(page: Page, name: string): Promise<void> {
+    const folder = process.env['SCREENSHOTS'];
+    if (folder) await page.screenshot({ path: `${folder}/report-${name}.png` });
+  }
+
+  it.each(SCREENS)('fits a screen %d px wide in %s, with all calls open', async (width, scheme) => {
+    const { page, misdeeds, requests } = await visit('/sample', width, scheme);
+    await screenshot(page, `${width}-${scheme}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await openAll(page);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    checkBehaved(misdeeds, requests, '/sample');
+  });
+
+  it.each(['light', 'dark'] as const)('has a contrast of 4.5:1 at least in all its words in %s', async (scheme) => {
+    const { page } = await visit('/sample', 1280, scheme);
+    await openAll(page);
+    expect(await page.evaluate(poorContrasts)).toEqual({ poor: [], measured: expect.any(Number) });
+    expect((await page.evaluate(poorContrasts)).measured).toBeGreaterThan(1_000);
+  });
+
+  it('has landmarks, headings without gaps and a name for every drawing and section', async () => {
+    const { page } = await visit('/sample');
+    const levels = await page.evaluate(() =>
+      [...document.querySelectorAll('h1, h2, h3, h4, h5')].map(({ tagName }: any) => Number(tagName[1])),
+    );
+    expect(levels[0]).toBe(1);
+    expect(levels.filter((level) => level === 1)).toHaveLength(1);
+    for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
+    expect(await page.getByRole('main').count()).toBe(1);
+    expect(await page.getByRole('banner').count()).toBe(1);
+    expect(await page.getByRole('navigation', { name: 'What did not pass, and why' }).count()).toBe(1);
+    const unnamed = await page.evaluate(
+      () =>
+        document.querySelectorAll('svg:not([role=img][aria-label]):not([aria-hidden]):not(svg svg)').length +
+        [...document.querySelectorAll('[aria-labelledby]')].filter(
+          (element: any) =>
+            !document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent?.trim(),
+        ).length,
+    );
+    expect(unnamed).toBe(0);
+  });
+
+  it.each([360, 1280])('keeps the evaluations a table for screen readers at %d px', async (width) => {
+    const { page } = await visit('/sample', width);
+    const table = page.getByRole('table');
+    expect(await table.getByRole('row').count()).toBe(sample.run.evaluations.length + 1);
+    expect(await table.getByRole('columnheader').count()).toBe(9);
+    expect(await table.getByRole('rowheader').first().innerText()).toContain('Books a table, detail by detail');
+  });
+
+  it('leads from a failure to its call, from there to the words that prove it, and back', async () => {
+    const { page } = await visit('/sample');
+    // The fifth failed call of an evaluation is folded up, and unfolds when it is led to.
+    const body = page.locator('#e2-r5');
+    expect(await body.isVisible()).toBe(false);
+    await page.locator('nav a[href="#e2-r5"]').click();
+    await body.waitFor({ state: 'visible' });
+    await body
+      .getByRole('link', { name: /^at 0:/ })
+      .first()
+      .click();
+    const line = page.locator('li:target');
+    const mark = line.locator('mark.not-met');
+    expect(await mark.innerText()).toBe('For how many people?');
+    await line.getByRole('link', { name: 'Evidence for 1, Never asks for what was said' }).click();
+    expect(await page.locator('li:target').innerText()).toContain('Not met Never asks for what was said');
+  });
+
+  it.each(['/hostile', '/hostile-without-policy'])(
+    'shows at %s what agents and users wrote as text, and runs none of it',
+    async (path) => {
+      const { page, misdeeds, requests } = await visit(path, 360);
+      await openAll(page);
+      // Events such as a click or a pointer's passing might run something later.
+      await page.mouse.move(100, 300);
+      await page.evaluate(() => {
+        for (const element of document.querySelectorAll('*')) element.dispatchEvent(new Event('mouseover'));
+      });
+      expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+      expect(await page.locator('script, img, iframe, object, svg svg svg, [onload], [onerror]').count()).toBe(0);
+      expect(await page.locator('style').count()).toBe(1);
+      const words = await page.locator('main').innerText();
+      for (const shown of [
+        '</script><script>hacked=1</script>',
+        '"><img src=x onerror=hacked=1>',
+        '&#0; &lt; &amp;lt;',
+      ])
+        expect(words).toContain(shown);
+      expect(words).toContain('[U+202E]');
+      expect(words).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      await screenshot(page, `hostile${path.length}`);
+      checkBehaved(misdeeds, requests, path);
+    },
+  );
+
+  it('would be stopped by its policy even if something got through', async () => {
+    const { html } = pages.get('/hostile')!;
+    pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
+    const { page, misdeeds } = await visit('/injected');
+    expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(misdeeds.complaints.join()).toMatch(/Content Security Policy/);
+  });
+
+  it("gives JUnit XML that the browser's own parser takes, with every text in it", async () => {
+    const { page } = await visit('/sample');
+    for (const built of [sample, hostileRun(), ...HOSTILE.map((text) => hostileRun([text]))]) {
+      const xml = await whole(renderJunit(built.run, built.read));
+      const found = await page.evaluate((source) => {
+        const parsed = new DOMParser().parseFromString(source, 'application/xml');
+        const names = [...parsed.querySelectorAll('testcase')].map(
+          (element: any) => `${element.getAttribute('classname')} ${element.getAttribute('name')}`,
+        );
+        return {
+          fault: parsed.querySelector('parsererror')?.textContent ?? null,
+          root: parsed.documentElement.tagName,
+          cases: new Set(names).size,
+        };
+      }, xml);
+      expect(found).toEqual({ fault: null, root: 'testsuites', cases: built.calls.length });
+    }
+  });
+});
+
+/** Runs in the page: the words whose contrast with what they stand on is below 4.5:1 (WCAG 2, 1.4.3). */
+function poorContrasts(): { poor: string[]; measured: number } {
+  const channels = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = (colour: string) =>
+    channels(colour)
+      .slice(0, 3)
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index]!, 0);
+  const backgroundOf = (element: any): string => {
+    for (let at = element; at; at = at.parentElement) {
+      const { backgroundColor } = getComputedStyle(at);
+      if (channels(backgroundColor)[3] !== 0) return backgroundColor;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const poor = new Set<string>();
+  let measured = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.textContent?.trim()) continue;
+    measured++;
+    const style = getComputedStyle(element);
+    const colour = element.namespaceURI.endsWith('svg') ? style.fill : style.color;
+    const [a, b] = [luminance(colour), luminance(backgroundOf(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) poor.add(`${contrast.toFixed(2)} ${colour} on ${backgroundOf(element)}: ${node.textContent}`);
+  }
+  return { poor: [...poor], measured };
+}
