@@ -115,7 +115,8 @@ function stack(counts: ReportedCounts): Html {
 const COLUMNS = ['Evaluation', 'Outcome', 'Stability', 'Score', 'Pass rate, 95 % interval', 'p50', 'p95', 'Worst'];
 
 /** One line per evaluation. The roles keep it a table where a narrow screen shows it as cards. */
-export function evaluationTable({ evaluations }: ReportedRun): Html {
+export function evaluationTable(run: ReportedRun): Html {
+  const { evaluations } = run;
   const longest = longestOf(evaluations.map(({ latencies }) => latencies));
   return html`<section aria-labelledby="evaluations">
     <h2 id="evaluations">Evaluations</h2>
@@ -127,13 +128,13 @@ export function evaluationTable({ evaluations }: ReportedRun): Html {
         </tr>
       </thead>
       <tbody role="rowgroup">
-        ${evaluations.map((evaluation, position) => row(evaluation, position, longest))}
+        ${evaluations.map((evaluation, position) => row(run, evaluation, position, longest))}
       </tbody>
     </table>
   </section>`;
 }
 
-function row(evaluation: ReportedEvaluation, position: number, longest: number): Html {
+function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number, longest: number): Html {
   const { name, key, critical, tags, score, latencies } = evaluation;
   const [p50, p95, worst] = latencyWords(latencyMeasures(latencies));
   const cell = (label: string, content: Html | string, kind = '') =>
@@ -147,7 +148,7 @@ function row(evaluation: ReportedEvaluation, position: number, longest: number):
         ${tags.map((tag) => html`<span class="tag"><bdi>${title(tag)}</bdi></span>`)}
       </small>
     </th>
-    ${cell('Outcome', badge(stateOfEvaluation(evaluation)))} ${cell('Stability', stability(evaluation), 'nowrap')}
+    ${cell('Outcome', badge(stateOfEvaluation(evaluation, run)))} ${cell('Stability', stability(evaluation), 'nowrap')}
     ${cell('Score', score === null ? '–' : number(score), 'number')}
     ${cell('Pass rate, 95 % interval', passRate(evaluation), 'rate')} ${cell('p50', p50, 'number')}
     ${cell('p95', p95, 'number')} ${cell('Worst', worst, 'number')}

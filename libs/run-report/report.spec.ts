@@ -111,6 +111,13 @@ describe('renderReport', () => {
     expect(words(found)).toContain('… Pending Call It has not ended yet.');
   });
 
+  it('calls an evaluation of which nothing came cancelled once the run has ended, and pending before', async () => {
+    const evaluations = [{ name: 'One', calls: ['cancelled' as const] }];
+    const row = (found: string) => /<td[^>]*data-label="Outcome".*?<\/td>/s.exec(found)?.[0] ?? '';
+    expect(words(row(await page(buildRun(evaluations, { status: 'CANCELLED' }))))).toContain('Cancelled');
+    expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
+  });
+
   it('tells 300 calls that did not pass and 100 that did in full, and says where the rest is', async () => {
     const failed = hostileCall('no');
     const passed = { ...failed, outcome: 'passed', score: 100 } as const;

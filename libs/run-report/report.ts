@@ -4,7 +4,7 @@ import { html, type Html } from './html.js';
 import { latencySection } from './latency.js';
 import { banner, countsSection, evaluationTable, passRate, stability } from './overview.js';
 import { badge } from './parts.js';
-import type { CallReader, ReportedEvaluation, ReportedRun } from './reported.js';
+import type { CallReader, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
 import { count, number, title } from './text.js';
 import { TranscriptBudget } from './transcript-budget.js';
@@ -56,7 +56,7 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
     if (position !== current) {
       if (current !== undefined) yield '</section>';
       yield `<section class="evaluation" aria-labelledby="${anchors.evaluation(position)}">`;
-      yield evaluationHead(run.evaluations[position]!, position).toString();
+      yield evaluationHead(run, position).toString();
       current = position;
       opened = 0;
     }
@@ -75,11 +75,12 @@ const leftOut = (calls: number): Html =>
     <code>GET /calls/{id}</code>.
   </p>`;
 
-function evaluationHead(evaluation: ReportedEvaluation, position: number): Html {
+function evaluationHead(run: ReportedRun, position: number): Html {
+  const evaluation = run.evaluations[position]!;
   const { name, score, counted } = evaluation;
   return html`<header>
     <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
-    ${badge(stateOfEvaluation(evaluation))} ${score !== null && html`<span>score ${number(score)}</span>`}
+    ${badge(stateOfEvaluation(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
     ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`}
   </header>`;
 }

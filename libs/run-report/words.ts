@@ -32,13 +32,17 @@ export function verdictOf({ status }: ReportedRun): { readonly state: CallState;
   }
 }
 
-/** An evaluation failed as soon as one of its counted calls did; uncounted calls decide only when there is no other. */
-export function stateOfEvaluation(evaluation: ReportedEvaluation): CallState {
+/**
+ * An evaluation failed as soon as one of its counted calls did; uncounted calls decide only when there is no other.
+ * Nothing more is to come once the run has ended.
+ */
+export function stateOfEvaluation(evaluation: ReportedEvaluation, { status }: ReportedRun): CallState {
   const { failed, passed, error, invalid } = evaluation;
   if (failed > 0) return 'failed';
   if (passed > 0) return 'passed';
   if (error > 0) return 'error';
-  return invalid > 0 ? 'invalid' : 'pending';
+  if (invalid > 0) return 'invalid';
+  return status === 'QUEUED' || status === 'RUNNING' ? 'pending' : 'cancelled';
 }
 
 /** Names of the fragments of a page; nothing that anybody else wrote is in them. */
