@@ -1,0 +1,123 @@
+// How many six-turn calls one process carries out, its database included: with an agent that answers at once, and a
+// thousand at the same time with one that takes 500 ms. On an embedded PostgreSQL of its own; needs `npm run build`.
+import { fork } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const KEY = 'vat_benchmark-key-of-the-first-workspace';
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+const SCRIPT = ['Hello.', 'A table, please.', 'For four.', 'On Friday.', 'At eight.', 'Thank you.'];
+const EVALUATION = {
+  scenarioText: 'You want a table.',
+  script: [...SCRIPT.map((say) => ({ say })), { end: 'Done' }],
+  checks: [
+    { type: 'says', text: 'your table' },
+    { type: 'never_says', pattern: '(?i)sorry|cannot' },
+    { type: 'max_turns', turns: 6 },
+  ],
+};
+
+/** Starts a program that tells when it is ready. */
+async function start(program, args, env = {}) {
+  const child = fork(file(program), args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const message = await new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
+  });
+  return { child, message, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill())) };
+}
+
+async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
+  const directory = await mkdtemp(path.join(tmpdir(), 'call-throughput-'));
+  const agent = await start('instant-agent.mjs', [String(delayMs)]);
+  const port = 20_000 + (process.pid % 20_000);
+  const service = fork(file('../../dist/src/main.js'), [], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: process.env.CPU_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.CPU_PROFILE}`] : [],
+    env: {
+      ...process.env,
+      PORT: String(port),
+      DATA_DIR: directory,
+      BOOTSTRAP_API_KEY: KEY,
+      DEFAULT_PLAN: 'ENTERPRISE',
+      PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: '1000000',
+      LOG_LEVEL: 'warn',
+      WORKER_CONCURRENCY: String(workerConcurrency),
+      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+      AGENT_PROVIDER_1_URL: `http://127.0.0.1:${agent.message}/v1/chat/completions`,
+    },
+  });
+  try {
+    const call = async (method, route, body) => {
+      const response = await fetch(`http://127.0.0.1:${port}${route}`, {
+        method,
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const answer = await response.json();
+      if (!response.ok) throw new Error(`${method} ${route}: ${JSON.stringify(answer)}`);
+      return answer.data;
+    };
+    for (let ready = false; !ready; await sleep(50)) {
+      ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    }
+    const personality = await call('POST', '/personalities', { name: 'Caller' });
+    const ids = [];
+    for (let n = 0; n < agents; n++) {
+      const { id } = await call('POST', '/agents', { provider: 'AGENT_PROVIDER_1', assistantId: `a${n}`, apiKey: 'key-of-agent' });
+      for (let e = 0; e < callsPerAgent / 50; e++) {
+        await call('POST', `/agents/${id}/evaluations`, { ...EVALUATION, name: `E${e}`, personalityId: personality.id });
+      }
+      ids.push(id);
+    }
+    let peak = 0;
+    const watch = setInterval(async () => {
+      const status = await readFile(`/proc/${service.pid}/status`, 'utf8').catch(() => '');
+      peak = Math.max(peak, Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    }, 100);
+    const cpu = () => readFile(`/proc/${service.pid}/stat`, 'utf8').then((s) => s.split(' ').slice(13, 15).reduce((a, b) => a + Number(b), 0) * 10);
+    const before = await cpu();
+    const begun = performance.now();
+    const runs = await Promise.all(ids.map((id) => call('POST', `/agents/${id}/runs`, { repeat: 50, concurrency: 100 })));
+    const ended = [];
+    for (const { id } of runs) {
+      let run;
+      do run = await call('GET', `/runs/${id}?wait=60`);
+      while (run.endedAt === null);
+      ended.push(run);
+    }
+    const seconds = (performance.now() - begun) / 1000;
+    clearInterval(watch);
+    const calls = ended.reduce((sum, { counts }) => sum + counts.passed, 0);
+    const planned = agents * callsPerAgent;
+    if (calls !== planned) throw new Error(`Only ${calls} of ${planned} calls passed: ${JSON.stringify(ended[0].counts)}`);
+    return { calls, seconds, rate: calls / seconds, peak, cpuMs: ((await cpu()) - before) / calls };
+  } finally {
+    await new Promise((resolve) => (service.once('exit', resolve), service.kill()));
+    await agent.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const show = (name, { calls, seconds, rate, peak, cpuMs }) =>
+  console.log(
+    `${name}: ${calls} calls in ${seconds.toFixed(1)} s, ${rate.toFixed(0)} calls/s, ${cpuMs.toFixed(2)} ms CPU per call, ${peak.toFixed(0)} MB at most`,
+  );
+
+const only = process.argv[2];
+if (only !== 'waiting') {
+  show('agent that answers at once', await measure({ delayMs: 0, agents: 1, callsPerAgent: 2_000, workerConcurrency: 100 }));
+}
+if (only !== 'instant') {
+  const result = await measure({ delayMs: 500, agents: 10, callsPerAgent: 400, workerConcurrency: 1_000 });
+  show('agent that takes 500 ms, 1,000 at once', result);
+  // Six turns of 500 ms; 4,000 calls in four waves.
+  console.log(`pace ${((100 * (4 * 3)) / result.seconds).toFixed(0)} % of ideal`);
+}
