@@ -1,4 +1,5 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
+import { Breather } from './breather.js';
 import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
@@ -106,7 +107,7 @@ class Call {
     });
     this.enter('checking');
     const entries = this.timeline.entries;
-    const checks = evaluateChecks(definition.checks, entries);
+    const checks = await evaluateChecks(definition.checks, entries, this.breather());
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({ ...conversation, ...judged, checks });
@@ -125,9 +126,13 @@ class Call {
 
   private caller(): Caller {
     const { definition, personality, scenario, model } = this.options;
-    if (this.kind === 'scripted') return new ScriptedCaller(definition.script);
+    if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.breather());
     if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
     return new GeneratedCaller({ model, personality, scenario, clock: this.clock, meter: this.callerMeter });
+  }
+
+  private breather(): Breather {
+    return new Breather(this.clock, this.signal);
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
