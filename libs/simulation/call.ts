@@ -13,7 +13,7 @@ import { Judge, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
-import { ModelMeter } from './tester-use.js';
+import { ModelMeter, testerUse } from './tester-use.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
 import type { Transport } from './transport.js';
 import { findInvalidity, type Invalidity } from './validity.js';
@@ -78,8 +78,8 @@ export async function carryOutCall(options: CallOptions): Promise<CallResult> {
 class Call {
   private readonly clock: Clock;
   private readonly signal: AbortSignal;
-  private readonly callerMeter = new ModelMeter();
-  private readonly judgeMeter = new ModelMeter();
+  private readonly callerMeter: ModelMeter;
+  private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly kind: 'scripted' | 'generated';
 
@@ -87,6 +87,8 @@ class Call {
     this.clock = options.clock ?? new RealClock();
     this.signal = options.signal ?? new AbortController().signal;
     this.timeline = new Timeline((entry) => options.onProgress?.({ type: 'entry', entry: { ...entry } }));
+    this.callerMeter = new ModelMeter(options.model?.prices);
+    this.judgeMeter = new ModelMeter(options.model?.prices);
     this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
@@ -118,7 +120,7 @@ class Call {
       end: { by, code, reason },
       checks,
       criteria: judged.criteria,
-      measures: measure(entries, { caller: this.callerMeter.use, judge: this.judgeMeter.use }),
+      measures: measure(entries, testerUse(this.callerMeter, this.judgeMeter)),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
     };
