@@ -168,7 +168,8 @@ describe('checks', () => {
       timeline,
     );
     lag.disable();
-    expect(lag.max / 1e6).toBeLessThan(400);
+    // Without a bound, one of the searches alone takes several seconds.
+    expect(lag.max / 1e6).toBeLessThan(1_500);
     expect(results).toHaveLength(10);
     for (const { met, detail } of results) {
       expect(met).toBe(true);
