@@ -31,12 +31,13 @@ describe('EXPECTED', () => {
 
   it.each(pairs([undefined, ...FAULT_NAMES]))('is what happens with %s in %s', async (_name, key, fault) => {
     const expected = expectationOf(fault, key);
-    const { failed, failure } = await play(evaluation(key), fault);
+    const { failed, failure, hasGivenUp } = await play(evaluation(key), fault);
     if ('failure' in expected) {
       expect(failure).toBe(expected.failure);
       return;
     }
     expect(failure).toBeUndefined();
+    expect(hasGivenUp).toBe(expected.outcome === 'failed' && expected.endCode === 'agent_silent');
     const must: readonly string[] = expected.outcome === 'failed' ? expected.fails : [];
     const may: readonly string[] = expected.outcome === 'failed' ? (expected.mayFail ?? []) : [];
     expect(failed.filter((name) => !may.includes(name)).sort()).toEqual([...must].sort());

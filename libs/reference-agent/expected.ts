@@ -1,32 +1,35 @@
 import { type CheckName, EVALUATION_KEYS, type EvaluationKey } from './evaluations.js';
 import type { FaultName } from './faults.js';
 
-/** How a call must turn out. */
+/** How a call must turn out, and for which reason. */
 export type Expectation<K extends EvaluationKey = EvaluationKey> =
   | { readonly outcome: 'passed' }
   | {
       readonly outcome: 'failed';
-      /** Checks that must fail, every one: the right reason. */
+      /** Checks that must fail, every one. */
       readonly fails: readonly CheckName<K>[];
       /** Checks that may fail beside them, because of what the caller does then. No other one may. */
       readonly mayFail?: readonly CheckName<K>[];
+      /** The caller must give up on an agent that answers nothing, which fails a call whatever was asked. */
+      readonly endCode?: 'agent_silent';
     }
   | {
-      /** The agent breaks down: whatever the checks say, the failure is the reason. */
-      readonly outcome: 'failed' | 'error';
-      readonly failure: 'http_status' | 'stream_cut';
+      readonly outcome: 'failed';
+      /** The agent breaks down, in every attempt: that is the reason, whatever the checks say. */
+      readonly failure: 'agent_status' | 'stream_cut';
     };
 
-type Row = { readonly [K in EvaluationKey]?: Exclude<Expectation<K>, { outcome: 'passed' }> };
+type Failing = Exclude<Expectation, { outcome: 'passed' }>;
+type Row = { readonly [K in EvaluationKey]?: Failing };
 
 const PASSED: Expectation = { outcome: 'passed' };
 
-/** An answer of HTTP 500 is the agent's own doing, a broken connection may be the network's. */
-const AGENT_FAILED: Expectation = { outcome: 'failed', failure: 'http_status' };
-const CONNECTION_BROKE: Expectation = { outcome: 'error', failure: 'stream_cut' };
+const everywhere = (expectation: Failing): Row => Object.fromEntries(EVALUATION_KEYS.map((key) => [key, expectation]));
 
-const everywhere = (expectation: typeof AGENT_FAILED): Row =>
-  Object.fromEntries(EVALUATION_KEYS.map((key) => [key, expectation]));
+/** The agent falls silent in every evaluation; which checks it misses by that depends on what it has done before. */
+function silent(fails: readonly CheckName[] = [], mayFail: readonly CheckName[] = []): Failing {
+  return { outcome: 'failed', endCode: 'agent_silent', fails, mayFail };
+}
 
 /** What the tester must find in each evaluation with each planted fault. What is not listed passes. */
 export const EXPECTED: Readonly<Record<FaultName, Row>> = {
@@ -114,32 +117,25 @@ export const EXPECTED: Readonly<Record<FaultName, Row>> = {
     'answers-in-time': { outcome: 'failed', fails: ['Stays below 80 words'] },
   },
   silence: {
-    'books-a-table': {
-      outcome: 'failed',
-      fails: [
-        'Checks the availability',
-        'Books the right table',
-        'Confirms the booking',
-        'Asks for consent before it books',
-      ],
-      mayFail: ['Leaves hanging up to the caller', 'Needs at most 12 turns'],
-    },
-    'house-facts': {
-      outcome: 'failed',
-      fails: ['Knows of vegan dishes', 'States the address', 'Knows where to park'],
-    },
-    'answers-in-time': {
-      outcome: 'failed',
-      fails: ['Answers the last question'],
-      mayFail: ['Begins every answer within 1.5 seconds'],
-    },
-    'keeps-its-prompt': { outcome: 'failed', fails: ['Still helps'] },
-    'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
-    'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
-    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Returns the good-bye'] },
+    'books-a-table': silent([
+      'Checks the availability',
+      'Books the right table',
+      'Confirms the booking',
+      'Asks for consent before it books',
+    ]),
+    'all-details-at-once': silent(),
+    'house-facts': silent(['Knows of vegan dishes', 'States the address', 'Knows where to park']),
+    // How long it was waited for counts as latency for a tester that measures it.
+    'answers-in-time': silent(['Answers the last question'], ['Begins every answer within 1.5 seconds']),
+    'keeps-its-prompt': silent(['Still helps']),
+    'changes-mind': silent(['Books for five']),
+    'fully-booked': silent(['Books the free time']),
+    declines: silent(),
+    'says-goodbye': silent(['Hangs up itself', 'Returns the good-bye']),
+    'cancels-a-booking': silent(),
   },
-  'error-status': everywhere(AGENT_FAILED),
-  'cut-stream': everywhere(CONNECTION_BROKE),
+  'error-status': everywhere({ outcome: 'failed', failure: 'agent_status' }),
+  'cut-stream': everywhere({ outcome: 'failed', failure: 'stream_cut' }),
 };
 
 /** How a call of this evaluation must turn out with this fault; without one the agent is sound. */

@@ -220,6 +220,21 @@ describe('a scripted call', () => {
     expect(result.timeline[2]).toMatchObject({ arguments: { x: '\uFFFD' } });
   });
 
+  it('measures and checks what an agent babbles in time linear in its length', async () => {
+    const babble = ['.'.repeat(200_000), `a${'\u0301\u0327'.repeat(100_000)}`, '? '.repeat(100_000)];
+    const begun = performance.now();
+    const result = await call(
+      {
+        script: [{ say: 'Hello.' }, { when: { notSays: { text: 'hello' } }, say: 'And?' }, { say: 'Bye.' }],
+        checks: [{ type: 'never_says', text: 'a\u0301b' }],
+      },
+      { transport: agentSaying(babble) },
+    );
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(result).toMatchObject({ outcome: 'passed', measures: { turns: 3, words: { agent: 1 } } });
+    expect(result.timeline[3]).toMatchObject({ text: `a${'\u0301\u0327'.repeat(15)}` });
+  });
+
   it('decides nothing without anything to decide by', async () => {
     const criteria = [{ text: 'The agent is polite.' }];
     const alone = await call({ script: [{ say: 'Hello.' }], criteria }, { transport: agentSaying(['Hi.']) });

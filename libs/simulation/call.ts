@@ -1,4 +1,5 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
+import { Breather } from './breather.js';
 import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
@@ -12,7 +13,7 @@ import { Judge, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
-import { ModelMeter } from './tester-use.js';
+import { ModelMeter, testerUse } from './tester-use.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
 import type { Transport } from './transport.js';
 import { findInvalidity, type Invalidity } from './validity.js';
@@ -77,8 +78,8 @@ export async function carryOutCall(options: CallOptions): Promise<CallResult> {
 class Call {
   private readonly clock: Clock;
   private readonly signal: AbortSignal;
-  private readonly callerMeter = new ModelMeter();
-  private readonly judgeMeter = new ModelMeter();
+  private readonly callerMeter: ModelMeter;
+  private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly kind: 'scripted' | 'generated';
 
@@ -86,6 +87,8 @@ class Call {
     this.clock = options.clock ?? new RealClock();
     this.signal = options.signal ?? new AbortController().signal;
     this.timeline = new Timeline((entry) => options.onProgress?.({ type: 'entry', entry: { ...entry } }));
+    this.callerMeter = new ModelMeter(options.model?.prices);
+    this.judgeMeter = new ModelMeter(options.model?.prices);
     this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
@@ -106,7 +109,7 @@ class Call {
     });
     this.enter('checking');
     const entries = this.timeline.entries;
-    const checks = evaluateChecks(definition.checks, entries);
+    const checks = await evaluateChecks(definition.checks, entries, this.breather());
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({ ...conversation, ...judged, checks });
@@ -117,7 +120,7 @@ class Call {
       end: { by, code, reason },
       checks,
       criteria: judged.criteria,
-      measures: measure(entries, { caller: this.callerMeter.use, judge: this.judgeMeter.use }),
+      measures: measure(entries, testerUse(this.callerMeter, this.judgeMeter)),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
     };
@@ -125,9 +128,13 @@ class Call {
 
   private caller(): Caller {
     const { definition, personality, scenario, model } = this.options;
-    if (this.kind === 'scripted') return new ScriptedCaller(definition.script);
+    if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.breather());
     if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
     return new GeneratedCaller({ model, personality, scenario, clock: this.clock, meter: this.callerMeter });
+  }
+
+  private breather(): Breather {
+    return new Breather(this.clock, this.signal);
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {

@@ -1,5 +1,8 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type CheckInput, normalise } from '../evaluation-definition/index.js';
+import { Breather } from './breather.js';
 import { evaluateChecks } from './checks.js';
+import { VirtualClock } from './virtual-clock.js';
 import type { TimelineEntry } from './timeline.js';
 
 const speech = (
@@ -34,8 +37,13 @@ const TIMELINE: TimelineEntry[] = [
   speech('agent', 'Bye!', 5_800, 6_200, 2),
   { type: 'end', by: 'agent', code: 'agent_hung_up', reason: 'done', start: 6_300, end: 6_300, turn: 2 },
 ];
-const check = (input: CheckInput, timeline = TIMELINE) =>
-  evaluateChecks(normalise({ checks: [input] }).checks, timeline)[0]!;
+const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIMELINE) =>
+  evaluateChecks(
+    normalise({ checks }).checks,
+    timeline,
+    new Breather(new VirtualClock(), new AbortController().signal),
+  );
+const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 
 describe('checks', () => {
   it.each<[CheckInput, boolean, string]>([
@@ -107,44 +115,75 @@ describe('checks', () => {
       '"for 4" was said before "look"',
     ],
     [{ type: 'says_before', first: { text: 'never' }, then: { text: 'look' } }, false, 'The agent never said "never"'],
-  ])('%j is met: %s', (input, met, detail) => {
-    expect(check(input)).toMatchObject({ met, detail });
+  ])('%j is met: %s', async (input, met, detail) => {
+    expect(await check(input)).toMatchObject({ met, detail });
   });
 
-  it('prove what they found by an entry and its words', () => {
-    expect(check({ type: 'says', text: 'is booked' }).evidence).toEqual([{ entry: 4, quote: 'Your table is BOOKED.' }]);
-    expect(check({ type: 'never_calls_tool', tool: 'find' }).evidence[0]?.entry).toBe(3);
-    expect(check({ type: 'never_calls_tool', tool: 'find', arguments: { people: 5 } }).evidence).toEqual([]);
-    expect(check({ type: 'max_latency_ms', ms: 1 }).evidence).toEqual([{ entry: 2, quote: 'Let me look.' }]);
+  it('prove what they found by an entry and its words', async () => {
+    expect((await check({ type: 'says', text: 'is booked' })).evidence).toEqual([
+      { entry: 4, quote: 'Your table is BOOKED.' },
+    ]);
+    expect((await check({ type: 'never_calls_tool', tool: 'find' })).evidence[0]?.entry).toBe(3);
+    expect((await check({ type: 'never_calls_tool', tool: 'find', arguments: { people: 5 } })).evidence).toEqual([]);
+    expect((await check({ type: 'max_latency_ms', ms: 1 })).evidence).toEqual([{ entry: 2, quote: 'Let me look.' }]);
   });
 
-  it('count an answer that never began once it was waited for too long', () => {
+  it('count an answer that never began once it was waited for too long', async () => {
     const timeline = [...TIMELINE.slice(0, 2), { ...TIMELINE[7]!, start: 9_000, end: 9_000 }];
-    expect(check({ type: 'max_latency_ms', ms: 3_000 }, timeline)).toMatchObject({ met: false });
-    expect(check({ type: 'max_latency_ms', ms: 8_000 }, timeline)).toMatchObject({
+    expect(await check({ type: 'max_latency_ms', ms: 3_000 }, timeline)).toMatchObject({ met: false });
+    expect(await check({ type: 'max_latency_ms', ms: 8_000 }, timeline)).toMatchObject({
       met: false,
       detail: 'There was no answer to measure',
     });
   });
 
-  it('have a name for people, and survive a pattern that would take a backtracking engine for ever', () => {
-    const [named, unnamed] = evaluateChecks(
-      normalise({
-        checks: [
-          { type: 'says', name: 'Greets', text: 'welcome' },
-          { type: 'says', pattern: '(a+)+b' },
-        ],
-      }).checks,
-      [speech('agent', `Welcome ${'a'.repeat(50_000)}`, 0, 0, 0)],
+  it('have a name for people, and survive a pattern that would take a backtracking engine for ever', async () => {
+    const [named, unnamed] = await evaluate(
+      [
+        { type: 'says', name: 'Greets', text: 'welcome' },
+        { type: 'says', pattern: '(a+)+b' },
+      ],
+      [speech('agent', `Welcome ${'a'.repeat(40_000)}`, 0, 0, 0)],
     );
     expect(named).toMatchObject({ name: 'Greets', met: true, weight: 1, required: true });
     expect(unnamed).toMatchObject({ name: 'Agent says /(a+)+b/', met: false });
   });
 
-  it('quote the original where folding changes lengths', () => {
+  it('quote the original where folding changes lengths', async () => {
     const timeline = [speech('agent', `${'İ'.repeat(30)} ﬁrst. Straße  İstanbul 5. End.`, 0, 0, 0)];
-    expect(check({ type: 'says', text: 'İSTANBUL 5' }, timeline).evidence).toEqual([
+    expect((await check({ type: 'says', text: 'İSTANBUL 5' }, timeline)).evidence).toEqual([
       { entry: 0, quote: 'Straße  İstanbul 5.' },
     ]);
+  });
+
+  it('look at so much only that others can go on, and say so', async () => {
+    // 484 instructions, most of them alive at every character.
+    const heavy = '(?:[a-z ]?[b-z ]?){120}\\d';
+    const words = 'the people want a table '.repeat(10_000);
+    const timeline = [1, 2, 3].map((turn) => speech('agent', words, 0, 0, turn));
+    const lag = monitorEventLoopDelay({ resolution: 1 });
+    lag.enable();
+    const results = await evaluate(
+      Array.from({ length: 10 }, () => ({ type: 'never_says' as const, pattern: heavy })),
+      timeline,
+    );
+    lag.disable();
+    // Without a bound, one of the searches alone takes several seconds.
+    expect(lag.max / 1e6).toBeLessThan(1_500);
+    expect(results).toHaveLength(10);
+    for (const { met, detail } of results) {
+      expect(met).toBe(true);
+      expect(detail).toMatch(
+        /as far as it was looked at: only the first 4140 characters of a turn, and 41400 of a call/,
+      );
+    }
+    const within = [speech('agent', `${'x'.repeat(2_000)} 5`, 0, 0, 1)];
+    expect(await check({ type: 'says', pattern: heavy }, within)).toMatchObject({ met: true });
+    expect(await check({ type: 'says', text: 'table' }, timeline)).toMatchObject({ met: true });
+    const [last] = timeline.slice(-1);
+    const ending = [{ ...last!, text: `${words}goodbye` }] as TimelineEntry[];
+    expect((await check({ type: 'says', text: 'goodbye' }, ending)).detail).toContain(
+      'only the first 50000 characters',
+    );
   });
 });

@@ -4,10 +4,11 @@ import {
   type Speaker,
   type SpokenMatcher,
 } from '../evaluation-definition/index.js';
+import type { Breather } from './breather.js';
 import { shortened } from './clean.js';
 import { describeCheck, quoted } from './check-text.js';
 import { CallView, type Placed, type Utterance, type Wait } from './exchanges.js';
-import { find } from './matching.js';
+import { find, reachOf } from './matching.js';
 import { longestSilence, percentile } from './measures.js';
 import { isSubset } from './subset.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
@@ -36,25 +37,28 @@ export interface CheckResult {
 
 type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence'>;
 
-/** Evaluates every check on a finished timeline. */
-export function evaluateChecks(checks: readonly Check[], entries: readonly TimelineEntry[]): CheckResult[] {
+/** Evaluates every check on a finished timeline. @throws the breather's signal's reason */
+export async function evaluateChecks(
+  checks: readonly Check[],
+  entries: readonly TimelineEntry[],
+  breather: Breather,
+): Promise<CheckResult[]> {
   const view = new CallView(entries);
-  return checks.map((check, index) => ({
-    index,
-    type: check.type,
-    name: check.name ?? describeCheck(check),
-    weight: check.weight,
-    required: check.required,
-    ...evaluate(check, view),
-  }));
+  const results: CheckResult[] = [];
+  for (const [index, check] of checks.entries()) {
+    const { type, weight, required } = check;
+    const name = check.name ?? describeCheck(check);
+    results.push({ index, type, name, weight, required, ...(await evaluate(check, view, breather)) });
+  }
+  return results;
 }
 
-function evaluate(check: Check, view: CallView): Finding {
+async function evaluate(check: Check, view: CallView, breather: Breather): Promise<Finding> {
   switch (check.type) {
     case 'says':
-      return says(check, view);
+      return says(check, view, breather);
     case 'never_says': {
-      const found = says(check, view);
+      const found = await says(check, view, breather);
       return { ...found, met: !found.met };
     }
     case 'calls_tool':
@@ -75,7 +79,7 @@ function evaluate(check: Check, view: CallView): Finding {
     case 'max_silence_ms':
       return silenceWithin(check.ms, view);
     case 'says_before':
-      return saysBefore(check.first, check.then, view);
+      return saysBefore(check, view, breather);
   }
 }
 
@@ -85,24 +89,39 @@ interface Saying {
   readonly place: readonly [utterance: number, position: number];
 }
 
-function says(matcher: SpokenMatcher, view: CallView): Finding {
-  const saying = firstSaying(matcher, view);
-  if (!saying) {
-    return { met: false, detail: `The ${matcher.speaker} never said ${quoted(matcher)}`, evidence: [] };
-  }
+async function says(matcher: SpokenMatcher, view: CallView, breather: Breather): Promise<Finding> {
+  const saying = await firstSaying(matcher, view, breather);
+  if ('missing' in saying) return { met: false, detail: saying.missing, evidence: [] };
   const quote = shortened(saying.evidence.quote, 120);
   return { met: true, detail: `The ${matcher.speaker} said "${quote}"`, evidence: [saying.evidence] };
 }
 
-function firstSaying(matcher: SpokenMatcher, view: CallView): Saying | undefined {
+/** On a whole call, a matcher looks at so many times what it may look at in one turn: no call is checked for minutes. */
+const REACHES_PER_CALL = 10;
+
+/** Where a side first says something, or a sentence that says that it never does. */
+async function firstSaying(
+  matcher: SpokenMatcher,
+  view: CallView,
+  breather: Breather,
+): Promise<Saying | { readonly missing: string }> {
+  const reach = reachOf(matcher);
+  let left = REACHES_PER_CALL * reach;
+  let isWhole = true;
   for (const [index, utterance] of view.utterances.entries()) {
     if (utterance.speaker !== matcher.speaker) continue;
-    const found = find(matcher, utterance.text);
+    await breather.pause();
+    const text = utterance.text.slice(0, Math.min(reach, left));
+    left -= text.length;
+    isWhole &&= text.length === utterance.text.length;
+    const found = find(matcher, text);
     if (!found) continue;
     const part = partAt(utterance, found.position);
     return { evidence: { entry: part.index, quote: found.quote }, place: [index, found.position] };
   }
-  return undefined;
+  const limits = `only the first ${reach} characters of a turn, and ${REACHES_PER_CALL * reach} of a call, are looked at`;
+  const never = `The ${matcher.speaker} never said ${quoted(matcher)}`;
+  return { missing: isWhole ? never : `${never}, as far as it was looked at: ${limits} for that` };
 }
 
 /** The entry in which a position of the whole turn's text lies. */
@@ -115,14 +134,15 @@ function partAt({ parts }: Utterance, position: number): Placed {
   return parts[0]!;
 }
 
-function saysBefore(first: SpokenMatcher, then: SpokenMatcher, view: CallView): Finding {
-  const [earlier, later] = [firstSaying(first, view), firstSaying(then, view)];
-  const evidence = [earlier, later].flatMap((saying) => saying?.evidence ?? []);
-  const missing = !earlier ? first : !later ? then : undefined;
-  if (!earlier || !later) {
-    const text = missing ? `The ${missing.speaker} never said ${quoted(missing)}` : '';
-    return { met: false, detail: text, evidence };
-  }
+async function saysBefore(
+  { first, then }: { readonly first: SpokenMatcher; readonly then: SpokenMatcher },
+  view: CallView,
+  breather: Breather,
+): Promise<Finding> {
+  const [earlier, later] = [await firstSaying(first, view, breather), await firstSaying(then, view, breather)];
+  const evidence = [earlier, later].flatMap((saying) => ('missing' in saying ? [] : saying.evidence));
+  if ('missing' in earlier) return { met: false, detail: earlier.missing, evidence };
+  if ('missing' in later) return { met: false, detail: later.missing, evidence };
   const [a, b] = [earlier.place, later.place];
   const met = a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
   return { met, detail: `${quoted(first)} was said ${met ? 'before' : 'only after'} ${quoted(then)}`, evidence };

@@ -1,8 +1,15 @@
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
-/** A text as every database can store it: without U+0000 and unpaired surrogates, which agents may well send. */
-export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');
+/**
+ * A text as every database can store it: without U+0000 and unpaired surrogates, which agents may well send. Of marks
+ * on one letter 30 are kept (UAX #15, 13): normalising more of them takes quadratic time.
+ */
+export const cleanText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll('\u0000', '\uFFFD')
+    .replace(/(\p{M}{30})\p{M}+/gu, '$1');
 
 /** What is nested deeper is no argument of a tool, and the libraries that meet it later recurse. */
 const MAX_DEPTH = 32;

@@ -160,8 +160,8 @@ class Conversation {
     const patience = since + this.options.patienceMs;
     for (;;) {
       // Without duplex the agent's turn is over when it says so, however slow it is.
-      const hasSpoken = this.timeline.agentWords() !== '';
-      const until = this.line.isDuplex && !hasSpoken ? Math.min(patience, this.lastMoment()) : this.lastMoment();
+      const isImpatient = this.line.isDuplex && this.timeline.agentWords() === '';
+      const until = isImpatient ? Math.min(patience, this.lastMoment()) : this.lastMoment();
       const event = await this.inbox.next(this.clock, until - this.time.now());
       if (event) this.hear(event);
       else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');

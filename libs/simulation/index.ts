@@ -55,7 +55,7 @@ export {
   type Stability,
   wilsonInterval,
 } from './run-statistics.js';
-export type { ModelUse, TesterUse } from './tester-use.js';
+export { type ModelPrices, type ModelUse, type TesterUse, totalCostUsd } from './tester-use.js';
 export {
   END_CODES,
   type EndCode,

@@ -1,7 +1,7 @@
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import type { Clock } from './clock.js';
 import { CallFailure, type FailureCode } from './failure.js';
-import type { ModelMeter } from './tester-use.js';
+import type { ModelMeter, ModelPrices } from './tester-use.js';
 
 /** An OpenAI-compatible chat-completions server. */
 export interface LanguageModelOptions {
@@ -10,6 +10,8 @@ export interface LanguageModelOptions {
   readonly model: string;
   /** For one attempt, to its last byte; 30 s unless given. */
   readonly timeoutMs?: number;
+  /** Without them, what the model takes has no cost. */
+  readonly prices?: ModelPrices;
 }
 
 export interface Message {
@@ -37,13 +39,15 @@ const MAX_ANSWER = 1024 * 1024;
 /** The tester's own language model, which plays the caller and judges. */
 export class LanguageModel {
   readonly model: string;
+  readonly prices: ModelPrices | undefined;
   private readonly client: OpenAI;
   private readonly timeoutMs: number;
   /** Some models know one temperature only and refuse any other. */
   private hasTemperature = true;
 
-  constructor({ baseUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS }: LanguageModelOptions) {
+  constructor({ baseUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices }: LanguageModelOptions) {
     this.model = model;
+    this.prices = prices;
     this.timeoutMs = timeoutMs;
     this.client = new OpenAI({
       baseURL: baseUrl,
@@ -68,12 +72,13 @@ export class LanguageModel {
       const begun = clock.now();
       try {
         const answer = await clock.outside(this.attempt(messages, options));
-        meter.add(clock.now() - begun, answer.promptTokens, answer.completionTokens);
+        meter.add(clock.now() - begun, answer.tokens);
         return answer.text;
       } catch (error) {
         signal.throwIfAborted();
         const failed = describe(error);
-        meter.add(clock.now() - begun, 0, 0);
+        // What fails is not charged.
+        meter.add(clock.now() - begun, { prompt: 0, completion: 0 });
         if (this.dropTemperature(error)) continue;
         const delay = failed.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
         if (!failed.isPassing || attempt === ATTEMPTS || delay > MAX_RETRY_AFTER_MS) {
@@ -113,12 +118,13 @@ function readCompletion(completion: unknown) {
   if (!Array.isArray(choices)) throw new UnreadableAnswer();
   const choice = (choices as ({ message?: { content?: unknown } } | null)[])[0];
   const content = choice?.message?.content;
-  const count = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0);
-  return {
-    text: typeof content === 'string' ? content : '',
-    promptTokens: count(usage?.prompt_tokens),
-    completionTokens: count(usage?.completion_tokens),
-  };
+  return { text: typeof content === 'string' ? content : '', tokens: readUsage(usage) };
+}
+
+function readUsage(usage: Record<string, unknown> | null | undefined) {
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage ?? {};
+  const isCount = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0;
+  return isCount(prompt) && isCount(completion) ? { prompt, completion } : undefined;
 }
 
 class UnreadableAnswer extends Error {

@@ -1,29 +1,69 @@
-/** Time and tokens of one of the tester's own models. */
+/** Time, tokens and money of one of the tester's own models. */
 export interface ModelUse {
   readonly requests: number;
   readonly ms: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** To a millionth of a dollar; null when prices or tokens of what was asked are not known. */
+  readonly costUsd: number | null;
+}
+
+/** What a model's tokens cost, in US dollars per million. */
+export interface ModelPrices {
+  readonly prompt: number;
+  readonly completion: number;
 }
 
 /** What the tester itself took of time and tokens. */
 export interface TesterUse {
   readonly caller: ModelUse;
   readonly judge: ModelUse;
+  /** Of both; null when one of them is not known. */
+  readonly costUsd: number | null;
 }
 
 /** Adds up what one of the models takes. */
 export class ModelMeter {
   private readonly total = { requests: 0, ms: 0, promptTokens: 0, completionTokens: 0 };
+  private areTokensKnown = true;
 
-  add(ms: number, promptTokens: number, completionTokens: number): void {
+  /** @param prices without them, the cost of what is asked is not known */
+  constructor(private readonly prices?: ModelPrices) {}
+
+  /** @param tokens undefined when the server does not tell */
+  add(ms: number, tokens: { readonly prompt: number; readonly completion: number } | undefined): void {
     this.total.requests++;
     this.total.ms += ms;
-    this.total.promptTokens += promptTokens;
-    this.total.completionTokens += completionTokens;
+    this.total.promptTokens += tokens?.prompt ?? 0;
+    this.total.completionTokens += tokens?.completion ?? 0;
+    this.areTokensKnown &&= tokens !== undefined;
   }
 
   get use(): ModelUse {
-    return { ...this.total, ms: Math.round(this.total.ms) };
+    return { ...this.total, ms: Math.round(this.total.ms), costUsd: this.costUsd };
   }
+
+  private get costUsd(): number | null {
+    const { prices, total } = this;
+    if (total.requests === 0) return 0;
+    if (!prices || !this.areTokensKnown) return null;
+    // Dollars per million tokens are millionths of a dollar per token.
+    return Math.round(total.promptTokens * prices.prompt + total.completionTokens * prices.completion) / 1e6;
+  }
+}
+
+/** What both models of a call took. */
+export function testerUse(caller: ModelMeter, judge: ModelMeter): TesterUse {
+  const uses = { caller: caller.use, judge: judge.use };
+  return { ...uses, costUsd: totalCostUsd([uses.caller, uses.judge]) };
+}
+
+/** A sum of costs; null when one of them is not known. */
+export function totalCostUsd(uses: readonly { readonly costUsd: number | null }[]): number | null {
+  let sum = 0;
+  for (const { costUsd } of uses) {
+    if (costUsd === null) return null;
+    sum += costUsd;
+  }
+  return Math.round(sum * 1e6) / 1e6;
 }

@@ -1,6 +1,6 @@
 import { fold } from '../evaluation-definition/index.js';
 import type { Evidence } from './checks.js';
-import { shortened } from './clean.js';
+import { cleanText, shortened } from './clean.js';
 import type { Personality, Scenario } from './callers/persona.js';
 import { CallView, type Utterance } from './exchanges.js';
 import type { TimelineEntry } from './timeline.js';
@@ -70,18 +70,18 @@ const lastSentence = (text: string): string => text.split(/(?<=[.!?])\s+/).at(-1
 
 /** E-mail addresses, and digits as in telephone numbers and codes, that nobody has told the caller. */
 function inventedFact(view: CallView, { personality, scenario }: ValidityInput): Invalidity | undefined {
-  const told = [
-    personality.name,
-    personality.description ?? '',
-    personality.prompt ?? '',
-    scenario.scenarioText,
-    scenario.generalInstructions ?? '',
-  ];
+  let known = '';
+  let digits = '';
+  const learn = (text = '') => {
+    const folded = fold(cleanText(text));
+    known += ` ${folded}`;
+    digits += folded.replace(/\D/g, '');
+  };
+  const { name, description, prompt } = personality;
+  for (const text of [name, description, prompt, scenario.scenarioText, scenario.generalInstructions]) learn(text);
   for (const utterance of view.utterances) {
-    if (utterance.speaker === 'agent') told.push(utterance.text);
+    if (utterance.speaker === 'agent') learn(utterance.text);
     else {
-      const known = told.map(fold).join(' ');
-      const digits = known.replace(/\D/g, '');
       const isKnown = (fact: string) =>
         fact.includes('@') ? known.includes(fact) : digits.includes(fact.slice(-MIN_DIGITS));
       const invented = facts(utterance.text).find((fact) => !isKnown(fact));

@@ -21,7 +21,9 @@ export interface Played {
   readonly latencies: readonly number[];
   readonly turns: number;
   readonly endedBy: Speaker | 'tester';
-  readonly failure?: 'http_status' | 'stream_cut';
+  readonly failure?: 'agent_status' | 'stream_cut';
+  /** Whether the caller hung up because the agent answered nothing twice in a row. */
+  readonly hasGivenUp: boolean;
   /** Names of the checks that failed. */
   readonly failed: readonly string[];
 }
@@ -38,7 +40,8 @@ export async function play(evaluation: AuthoredEvaluation, fault?: FaultName): P
   let position = 0;
   while (call.endedBy === undefined) {
     const step = evaluation.script[position];
-    if (!step || 'end' in step) call.endedBy = 'caller';
+    if (call.isUnanswered) await call.sayAgain();
+    else if (!step || 'end' in step) call.endedBy = 'caller';
     else if (call.turns >= evaluation.maxTurns) call.endedBy = 'tester';
     else {
       const { say, stays } = lineOf(step, call.lastAnswer);
@@ -58,7 +61,9 @@ class Call {
   endedBy: Speaker | 'tester' | undefined;
   failure: Played['failure'];
   lastAnswer = '';
-  private silences = 0;
+  hasGivenUp = false;
+  isUnanswered = false;
+  private lastLine = '';
   private time = 0;
   private readonly messages: Message[] = [];
   private readonly clock: Clock = {
@@ -72,7 +77,14 @@ class Call {
     this.agent = createReferenceAgent({ fault, clock: this.clock, now: () => NOW });
   }
 
+  async sayAgain(): Promise<void> {
+    await this.say(this.lastLine);
+    this.hasGivenUp = this.isUnanswered && this.endedBy === undefined;
+    if (this.hasGivenUp) this.endedBy = 'caller';
+  }
+
   async say(text: string): Promise<void> {
+    this.lastLine = text;
     this.turns += 1;
     this.spoken.push({ speaker: 'caller', text });
     this.messages.push({ role: 'user', content: text });
@@ -89,14 +101,13 @@ class Call {
       }
     } catch (error) {
       if (!(error instanceof AgentFailure)) throw error;
-      this.failure = error.status === undefined ? 'stream_cut' : 'http_status';
+      this.failure = error.status === undefined ? 'stream_cut' : 'agent_status';
       this.endedBy = 'tester';
     }
     this.messages.push({ role: 'assistant', content: answer });
     if (answer !== '') this.spoken.push({ speaker: 'agent', text: answer });
     this.lastAnswer = answer;
-    this.silences = answer === '' ? this.silences + 1 : 0;
-    if (this.silences === 2) this.endedBy ??= 'caller';
+    this.isUnanswered = answer === '';
   }
 }
 

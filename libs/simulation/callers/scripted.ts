@@ -1,4 +1,5 @@
 import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import type { Breather } from '../breather.js';
 import { matches } from '../matching.js';
 import type { Caller, CallerAct, Heard } from './caller.js';
 
@@ -13,12 +14,15 @@ export class ScriptedCaller implements Caller {
   private hasBegun = false;
   private lastLine: string | undefined;
 
-  constructor(private readonly script: readonly ScriptStep[]) {}
+  constructor(
+    private readonly script: readonly ScriptStep[],
+    private readonly breather: Breather,
+  ) {}
 
-  next({ answer, isSilent }: Heard): CallerAct {
+  async next({ answer, isSilent }: Heard): Promise<CallerAct> {
     if (isSilent && this.lastLine !== undefined) return { type: 'speak', text: this.lastLine };
     for (let step = this.script[this.position]; step; step = this.script[this.position]) {
-      if (!this.hasBegun && step.when && !holds(step.when, answer)) {
+      if (!this.hasBegun && step.when && !(await this.holds(step.when, answer))) {
         this.advance();
         continue;
       }
@@ -32,7 +36,7 @@ export class ScriptedCaller implements Caller {
         return { type: 'wait', ms: step.waitSeconds * 1000 };
       }
       if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end };
-      const line = lineOf(step, answer);
+      const line = await this.lineOf(step, answer);
       if (line !== undefined) return this.speak(line);
       this.advance();
     }
@@ -48,15 +52,18 @@ export class ScriptedCaller implements Caller {
     this.lastLine = text;
     return { type: 'speak', text };
   }
-}
 
-/** What the caller says in this turn of the step; undefined when the turn is the next step's. */
-function lineOf({ answers, until, otherwise }: AnswersStep, answer: string): string | undefined {
-  if (until && holds(until, answer)) return undefined;
-  const fitting = answers.filter(({ when }) => holds(when, answer)).map(({ say }) => say);
-  return fitting.length > 0 ? fitting.join(' ') : until && otherwise;
-}
+  /** What the caller says in this turn of the step; undefined when the turn is the next step's. */
+  private async lineOf({ answers, until, otherwise }: AnswersStep, answer: string): Promise<string | undefined> {
+    if (until && (await this.holds(until, answer))) return undefined;
+    const fitting: string[] = [];
+    for (const { when, say } of answers) if (await this.holds(when, answer)) fitting.push(say);
+    return fitting.length > 0 ? fitting.join(' ') : until && otherwise;
+  }
 
-/** Whether a condition holds for the agent's last answer. */
-export const holds = ({ says, notSays }: Condition, answer: string): boolean =>
-  (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
+  /** Whether a condition holds for the agent's last answer. */
+  private async holds({ says, notSays }: Condition, answer: string): Promise<boolean> {
+    await this.breather.pause();
+    return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
+  }
+}

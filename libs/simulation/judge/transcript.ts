@@ -19,17 +19,20 @@ const MAX_QUOTE = 500;
 /** What was said and done, for the judge and for finding its quotes again. */
 export class Transcript {
   private readonly lines: readonly TranscriptLine[];
+  /** The lines' texts as quotes are compared with them; one by one when they are first looked at. */
+  private readonly folded: string[] = [];
 
   constructor(entries: readonly TimelineEntry[]) {
     this.lines = entries.flatMap((entry, index) => {
       const line = lineOf(entry);
-      return line ? [{ entry: index, atMs: Math.round(entry.start), ...line }] : [];
+      if (!line) return [];
+      return [{ entry: index, atMs: Math.round(entry.start), ...line, text: shortened(line.text, MAX_LINE) }];
     });
   }
 
   /** JSON, one line each: nothing in it can pretend to be another line or the end of the transcript. */
   toString(): string {
-    return this.lines.map((line) => JSON.stringify({ ...line, text: shortened(line.text, MAX_LINE) })).join('\n');
+    return this.lines.map((line) => JSON.stringify(line)).join('\n');
   }
 
   /**
@@ -39,8 +42,9 @@ export class Transcript {
   locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
     const wanted = fold(quote.replace(/^\s*["'“”„«»]+|["'“”„«»]+\s*$/gu, ''));
     if (!/[\p{L}\p{N}]/u.test(wanted)) return undefined;
-    const line = this.lines.find((candidate) => {
-      return (!who || candidate.who === who) && candidate.who !== 'call' && fold(candidate.text).includes(wanted);
+    const line = this.lines.find((candidate, position) => {
+      if (candidate.who === 'call' || (who && candidate.who !== who)) return false;
+      return (this.folded[position] ??= fold(candidate.text)).includes(wanted);
     });
     return line && { entry: line.entry, quote: shortened(quote.trim(), MAX_QUOTE) };
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { LanguageModel } from '../index.js';
+import { LanguageModel, type LanguageModelOptions } from '../index.js';
 import { sendCompletion, type TestServers } from './servers.js';
 
 interface Asked {
@@ -13,7 +13,11 @@ interface Asked {
 type Reply = string | object | ((response: ServerResponse) => void);
 
 /** A language model that a test plays: it plays callers and judges by one function. */
-export async function stubModel(servers: TestServers, reply: (asked: Asked) => Reply) {
+export async function stubModel(
+  servers: TestServers,
+  reply: (asked: Asked) => Reply,
+  options: Partial<LanguageModelOptions> = {},
+) {
   const asked: Asked[] = [];
   const url = await servers.http((response, { messages, temperature }) => {
     const isJudge = messages[0].content.startsWith('You judge');
@@ -24,5 +28,5 @@ export async function stubModel(servers: TestServers, reply: (asked: Asked) => R
     if (typeof answer === 'function') answer(response);
     else sendCompletion(response, typeof answer === 'string' ? answer : JSON.stringify(answer));
   });
-  return { model: new LanguageModel({ baseUrl: url, model: 'stub', timeoutMs: 2_000 }), asked };
+  return { model: new LanguageModel({ baseUrl: url, model: 'stub', timeoutMs: 2_000, ...options }), asked };
 }

@@ -246,6 +246,7 @@ describe('an agent that misbehaves ends the call as error', () => {
   ])('%s: %s', async (_what, code, answer) => {
     const url = await servers.raw(answer);
     const before = process.memoryUsage().rss;
+    const begun = performance.now();
     const result = await greet(url, { answerTimeoutMs: code === 'timeout' ? 300 : 20_000 });
     expect(result).toMatchObject({
       outcome: 'error',
@@ -254,6 +255,7 @@ describe('an agent that misbehaves ends the call as error', () => {
       end: { by: 'tester', code: 'failure' },
     });
     expect(result.reason).toBe(`${result.failure?.message}.`);
+    expect(performance.now() - begun).toBeLessThan(10_000);
     // The whole process, with the server that sends: far below the 100 MB that an answer could be.
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 * 1024);
   });

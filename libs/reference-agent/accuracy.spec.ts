@@ -1,0 +1,54 @@
+import { VirtualClock } from '../simulation/index.js';
+import { AGENTS, accuracyOf, carryOut, isPerfect, tally, type Tried, trials } from './testing/accuracy.js';
+import { referenceTransport } from './transport.js';
+
+/** Friday, 4 December 2026. */
+const NOW = Date.UTC(2026, 11, 4, 10);
+
+describe('accuracy of the tester', () => {
+  let tried: Tried[];
+
+  beforeAll(async () => {
+    const clock = new VirtualClock();
+    tried = await Promise.all(
+      trials(1).map((trial) => carryOut(trial, referenceTransport({ fault: trial.fault, now: () => NOW }), clock)),
+    );
+  });
+
+  it.each(AGENTS.map((fault) => [fault ?? 'sound', fault] as const))(
+    'finds %s wherever it shows, for the right reason, and nowhere else',
+    (_name, fault) => {
+      const own = tried.filter((one) => one.fault === fault);
+      const shown = own.map(({ key, expected, result, isRightReason }) => {
+        const isRight = result.outcome === expected.outcome && isRightReason === (expected.outcome === 'failed');
+        return isRight ? `${key}: right` : `${key}: ${result.outcome}, ${result.reason}`;
+      });
+      expect(shown).toEqual(own.map(({ key }) => `${key}: right`));
+      expect(own).toHaveLength(10);
+    },
+  );
+
+  it('is perfect, and would not be called so with one call wrong', () => {
+    expect(accuracyOf(tally(tried))).toEqual({ precision: 1, recall: 1, reasonPrecision: 1, reasonRecall: 1 });
+    expect(isPerfect(tally(tried))).toBe(true);
+    const failed = tried.find(({ result }) => result.outcome === 'failed')!;
+    const passed = tried.find(({ result }) => result.outcome === 'passed')!;
+    const instead = (one: Tried, changed: Partial<Tried>) =>
+      tally(tried.map((other) => (other === one ? { ...one, ...changed } : other)));
+    const outcome = (one: Tried, other: Tried['result']['outcome']) =>
+      instead(one, { result: { ...one.result, outcome: other }, isRightReason: false });
+    const wrong = [
+      outcome(failed, 'passed'),
+      outcome(failed, 'error'),
+      outcome(passed, 'failed'),
+      outcome(passed, 'invalid'),
+      instead(failed, { isRightReason: false }),
+    ];
+    expect(wrong.map(isPerfect)).toEqual(wrong.map(() => false));
+    expect(accuracyOf(wrong[0]!)).toMatchObject({ precision: 1 });
+    expect(accuracyOf(wrong[0]!).recall).toBeLessThan(1);
+    expect(accuracyOf(wrong[2]!).precision).toBeLessThan(1);
+    expect(accuracyOf(wrong[4]!)).toMatchObject({ precision: 1, recall: 1 });
+    expect(accuracyOf(wrong[4]!).reasonRecall).toBeLessThan(1);
+  });
+});

@@ -1,0 +1,27 @@
+import { type AgentAct, CallFailure, inProcess, type Transport } from '../simulation/index.js';
+import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from './agent.js';
+
+/**
+ * The reference agent as an agent in this process, which waits on the clock of the call: with a virtual clock a whole
+ * call takes no time and needs no network. Apart from index.ts, because the agent as a server needs no simulation.
+ */
+export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'> = {}): Transport {
+  return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAct> {
+    const agent = createReferenceAgent({ ...options, clock });
+    try {
+      for await (const part of agent.respond(messages, { signal })) {
+        if (part.type === 'text') yield { say: part.text };
+        // `end_call` means hanging up here as well.
+        else if (part.type === 'tool_call') yield { tool: part.name, arguments: argumentsOf(part.arguments) };
+      }
+    } catch (error) {
+      throw error instanceof AgentFailure ? brokenBy(error) : error;
+    }
+  });
+}
+
+const argumentsOf = (json: string) => JSON.parse(json) as NonNullable<Extract<AgentAct, { tool: string }>['arguments']>;
+
+/** The failure as it would look over HTTP. */
+const brokenBy = ({ status }: AgentFailure): CallFailure =>
+  status === undefined ? new CallFailure('stream_cut') : new CallFailure('agent_status', `HTTP ${status}`);
