@@ -23,7 +23,10 @@ const EVALUATION = {
 
 /** Starts a program that tells when it is ready. */
 async function start(program, args, env = {}) {
-  const child = fork(file(program), args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(file(program), args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const message = await new Promise((resolve, reject) => {
     child.once('message', resolve);
     child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)));
@@ -71,9 +74,17 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
     const personality = await call('POST', '/personalities', { name: 'Caller' });
     const ids = [];
     for (let n = 0; n < agents; n++) {
-      const { id } = await call('POST', '/agents', { provider: 'AGENT_PROVIDER_1', assistantId: `a${n}`, apiKey: 'key-of-agent' });
+      const { id } = await call('POST', '/agents', {
+        provider: 'AGENT_PROVIDER_1',
+        assistantId: `a${n}`,
+        apiKey: 'key-of-agent',
+      });
       for (let e = 0; e < callsPerAgent / 50; e++) {
-        await call('POST', `/agents/${id}/evaluations`, { ...EVALUATION, name: `E${e}`, personalityId: personality.id });
+        await call('POST', `/agents/${id}/evaluations`, {
+          ...EVALUATION,
+          name: `E${e}`,
+          personalityId: personality.id,
+        });
       }
       ids.push(id);
     }
@@ -82,10 +93,19 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
       const status = await readFile(`/proc/${service.pid}/status`, 'utf8').catch(() => '');
       peak = Math.max(peak, Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
     }, 100);
-    const cpu = () => readFile(`/proc/${service.pid}/stat`, 'utf8').then((s) => s.split(' ').slice(13, 15).reduce((a, b) => a + Number(b), 0) * 10);
+    const cpu = () =>
+      readFile(`/proc/${service.pid}/stat`, 'utf8').then(
+        (s) =>
+          s
+            .split(' ')
+            .slice(13, 15)
+            .reduce((a, b) => a + Number(b), 0) * 10,
+      );
     const before = await cpu();
     const begun = performance.now();
-    const runs = await Promise.all(ids.map((id) => call('POST', `/agents/${id}/runs`, { repeat: 50, concurrency: 100 })));
+    const runs = await Promise.all(
+      ids.map((id) => call('POST', `/agents/${id}/runs`, { repeat: 50, concurrency: 100 })),
+    );
     const ended = [];
     for (const { id } of runs) {
       let run;
@@ -97,7 +117,8 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
     clearInterval(watch);
     const calls = ended.reduce((sum, { counts }) => sum + counts.passed, 0);
     const planned = agents * callsPerAgent;
-    if (calls !== planned) throw new Error(`Only ${calls} of ${planned} calls passed: ${JSON.stringify(ended[0].counts)}`);
+    if (calls !== planned)
+      throw new Error(`Only ${calls} of ${planned} calls passed: ${JSON.stringify(ended[0].counts)}`);
     return { calls, seconds, rate: calls / seconds, peak, cpuMs: ((await cpu()) - before) / calls };
   } finally {
     await new Promise((resolve) => (service.once('exit', resolve), service.kill()));
@@ -113,7 +134,10 @@ const show = (name, { calls, seconds, rate, peak, cpuMs }) =>
 
 const only = process.argv[2];
 if (only !== 'waiting') {
-  show('agent that answers at once', await measure({ delayMs: 0, agents: 1, callsPerAgent: 2_000, workerConcurrency: 100 }));
+  show(
+    'agent that answers at once',
+    await measure({ delayMs: 0, agents: 1, callsPerAgent: 2_000, workerConcurrency: 100 }),
+  );
 }
 if (only !== 'instant') {
   const result = await measure({ delayMs: 500, agents: 10, callsPerAgent: 400, workerConcurrency: 1_000 });

@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 const delay = Number(process.argv[2] ?? 0);
 const chunk = (delta, finish = null) =>
   `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const ANSWER = Buffer.from(`${chunk({ role: 'assistant', content: 'Certainly, your table is noted.' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
+const ANSWER = Buffer.from(
+  `${chunk({ role: 'assistant', content: 'Certainly, your table is noted.' })}${chunk({}, 'stop')}data: [DONE]\n\n`,
+);
 const HEAD = { 'content-type': 'text/event-stream', 'content-length': String(ANSWER.length) };
 
 const server = createServer((request, response) => {

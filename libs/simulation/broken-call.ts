@@ -2,7 +2,7 @@ import type { CallResult } from './call.js';
 import { SIMULATION_VERSION } from './call.js';
 import type { Failure } from './failure.js';
 import { measure } from './measures.js';
-import { ModelMeter } from './tester-use.js';
+import { ModelMeter, testerUse } from './tester-use.js';
 import { Timeline } from './timeline.js';
 import { decide } from './verdict.js';
 
@@ -11,14 +11,13 @@ export function brokenCall(transport: string, failure: Failure): CallResult {
   const timeline = new Timeline();
   timeline.failed(failure, 0);
   const end = timeline.ended('tester', 'failure', failure.message, 0);
-  const use = new ModelMeter().use;
   return {
     ...decide({ checks: [], criteria: [], end, failure, invalidity: undefined }),
     timeline: timeline.entries,
     end: { by: end.by, code: end.code, reason: end.reason },
     checks: [],
     criteria: [],
-    measures: measure(timeline.entries, { caller: use, judge: use }),
+    measures: measure(timeline.entries, testerUse(new ModelMeter(), new ModelMeter())),
     invalidity: null,
     versions: {
       simulation: SIMULATION_VERSION,

@@ -34,7 +34,7 @@ export function hostileCall(text: string): CallResult {
   ];
   const asked = { weight: 1, required: true };
   const evidence = [0, 1, 2, 3, 4, 5, 6, 99].map((entry) => ({ entry, quote: text }));
-  const model = { requests: 1, ms: 1, promptTokens: 1, completionTokens: 1 };
+  const model = { requests: 1, ms: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
   return {
     outcome: 'failed',
     score: 0,
@@ -70,7 +70,7 @@ export function hostileCall(text: string): CallResult {
       endedBy: 'agent',
       endCode: 'agent_hung_up',
       endReason: text,
-      tester: { caller: model, judge: model },
+      tester: { caller: model, judge: model, costUsd: 0 },
     },
     invalidity: null,
     versions: {

@@ -90,6 +90,7 @@ describe('settings', () => {
     ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
+    ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
   ])('%s=%s is taken', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
   });
@@ -175,6 +176,53 @@ describe('settings', () => {
       expect(lines[0]).not.toContain('hunter2');
       expect(lines[0]).not.toContain(KEY.slice(0, 8));
     }
+  });
+
+  it('name a language model when its address and its name are both given', () => {
+    const server = { LLM_BASE_URL: 'https://llm.example/v1', LLM_MODEL: 'small' };
+    const model = { baseUrl: server.LLM_BASE_URL, model: 'small', apiKey: undefined, prices: undefined };
+    expect(readSettings(server).languageModel).toEqual(model);
+    const priced = { ...server, LLM_API_KEY: 'x'.repeat(16), LLM_PRICE_PROMPT: '0.15', LLM_PRICE_COMPLETION: '0' };
+    expect(readSettings(priced).languageModel).toEqual({
+      ...model,
+      apiKey: 'x'.repeat(16),
+      prices: { prompt: 0.15, completion: 0 },
+    });
+  });
+
+  it.each([
+    [{ LLM_BASE_URL: 'http://llm' }, 'LLM_MODEL must be set together with LLM_BASE_URL'],
+    [{ LLM_MODEL: 'small' }, 'LLM_BASE_URL must be set together with LLM_MODEL'],
+    [{ LLM_API_KEY: 'x'.repeat(16) }, 'LLM_BASE_URL must be set together with LLM_API_KEY'],
+    [{ LLM_PRICE_PROMPT: '1' }, 'LLM_PRICE_COMPLETION must be set together with LLM_PRICE_PROMPT'],
+    [{ LLM_PRICE_COMPLETION: '1' }, 'LLM_PRICE_PROMPT must be set together with LLM_PRICE_COMPLETION'],
+    [
+      { LLM_PRICE_PROMPT: '$1', LLM_PRICE_COMPLETION: '1' },
+      'LLM_PRICE_PROMPT="$1" must be an amount such as 0.15, without a currency',
+    ],
+    [{ AGENT_PROVIDER_1_PROTOCOL: 'sip' }, 'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions'],
+    [
+      { AGENT_PROVIDER_2_URL: 'ftp://agents' },
+      'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http:// or https://',
+    ],
+    [
+      { AGENT_PROVIDER_3_URL: 'https://agents/{id}' },
+      'AGENT_PROVIDER_3_URL="https://agents/{id}" must have no place-holder but {assistantId} and {phoneNumber}',
+    ],
+    [
+      { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },
+      'AGENT_PROVIDER_4_URL="https://u:p@agents/" must hold no user name and no password',
+    ],
+  ])('of a model or of agents that do not fit are refused: %j', (env, line) => {
+    expect(refusal(env)).toEqual([line]);
+  });
+
+  it('say where agents of each provider are reached', () => {
+    const url = 'https://agents.example/{assistantId}/call?to={phoneNumber}';
+    expect(readSettings({ AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2).toEqual({
+      protocol: 'chat-completions',
+      url,
+    });
   });
 
   it('that are wrong are all named, one line each', () => {

@@ -44,6 +44,8 @@ export interface LanguageModelSetting {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
+  /** US dollars per million tokens; undefined when they are not known. */
+  readonly prices: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
 export const AGENT_PROTOCOLS = ['chat-completions'] as const;
@@ -97,6 +99,11 @@ const agentAddress = makeValidator<string>((input) => {
   }
   if (url.username !== '' || url.password !== '') throw new EnvError('must hold no user name and no password');
   return input;
+});
+
+const price = makeValidator<number>((input) => {
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(input)) throw new EnvError('must be an amount such as 0.15, without a currency');
+  return Number(input);
 });
 
 const list = (input: string) =>
@@ -212,6 +219,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
       LLM_API_KEY: credential({ default: undefined }),
       LLM_MODEL: str({ default: undefined }),
+      LLM_PRICE_PROMPT: price({ default: undefined }),
+      LLM_PRICE_COMPLETION: price({ default: undefined }),
       ...agentProviderSettings(),
       OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
     },
@@ -239,23 +248,37 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     metricsPort: clean.METRICS_PORT,
     databasePoolSize: clean.DATABASE_POOL_SIZE,
     workerConcurrency: clean.WORKER_CONCURRENCY,
-    languageModel: languageModel(clean.LLM_BASE_URL, clean.LLM_MODEL, clean.LLM_API_KEY),
+    languageModel: languageModel(clean),
     agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });
 }
 
-/** @throws SettingsError when only one of the two that belong together is set */
-function languageModel(
-  baseUrl: string | undefined,
-  model: string | undefined,
-  apiKey: string | undefined,
-): LanguageModelSetting | undefined {
-  if (baseUrl !== undefined && model !== undefined) return { baseUrl, model, apiKey };
-  if (baseUrl !== undefined) throw new SettingsError('LLM_MODEL must be set together with LLM_BASE_URL');
-  if (model !== undefined) throw new SettingsError('LLM_BASE_URL must be set together with LLM_MODEL');
-  if (apiKey !== undefined) throw new SettingsError('LLM_BASE_URL and LLM_MODEL must be set together with LLM_API_KEY');
-  return undefined;
+interface ModelSettings {
+  readonly LLM_BASE_URL: string | undefined;
+  readonly LLM_API_KEY: string | undefined;
+  readonly LLM_MODEL: string | undefined;
+  readonly LLM_PRICE_PROMPT: number | undefined;
+  readonly LLM_PRICE_COMPLETION: number | undefined;
+}
+
+/** @throws SettingsError when something is set without what belongs to it */
+function languageModel(settings: ModelSettings): LanguageModelSetting | undefined {
+  const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey } = settings;
+  const { LLM_PRICE_PROMPT: prompt, LLM_PRICE_COMPLETION: completion } = settings;
+  const together = (isSet: boolean, missing: string, present: string) => {
+    if (!isSet) throw new SettingsError(`${missing} must be set together with ${present}`);
+  };
+  together(prompt === undefined || completion !== undefined, 'LLM_PRICE_COMPLETION', 'LLM_PRICE_PROMPT');
+  together(completion === undefined || prompt !== undefined, 'LLM_PRICE_PROMPT', 'LLM_PRICE_COMPLETION');
+  if (baseUrl === undefined || model === undefined) {
+    const [present] = Object.entries(settings).find(([, value]) => value !== undefined) ?? [];
+    const missing = baseUrl === undefined ? 'LLM_BASE_URL' : 'LLM_MODEL';
+    together(present === undefined, missing, present ?? '');
+    return undefined;
+  }
+  const prices = prompt !== undefined && completion !== undefined ? { prompt, completion } : undefined;
+  return { baseUrl, model, apiKey, prices };
 }
 
 type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: AgentProtocol } & {

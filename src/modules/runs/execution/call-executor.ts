@@ -10,7 +10,7 @@ import {
   LanguageModel,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
-import type { Settings } from '../../../platform/config/settings.js';
+import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 import { Memory } from './memory.js';
@@ -33,7 +33,7 @@ export class CallExecutor {
     private readonly repository: ExecutionRepository,
     private readonly agents: AgentsService,
   ) {
-    this.model = settings.languageModel && new LanguageModel(settings.languageModel);
+    this.model = settings.languageModel && languageModel(settings.languageModel);
     this.plans = new Memory({ size: KEPT_PLANS });
     this.keys = new Memory({ size: KEPT_PLANS, lifetimeMs: KEY_MEMORY_MS });
   }
@@ -63,4 +63,13 @@ export class CallExecutor {
       ...(this.model && { model: this.model }),
     });
   }
+}
+
+function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting): LanguageModel {
+  return new LanguageModel({
+    baseUrl,
+    model,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(prices && { prices }),
+  });
 }
