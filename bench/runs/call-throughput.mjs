@@ -128,8 +128,8 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
 }
 
 const show = (name, { calls, seconds, rate, peak, cpuMs }) =>
-  console.log(
-    `${name}: ${calls} calls in ${seconds.toFixed(1)} s, ${rate.toFixed(0)} calls/s, ${cpuMs.toFixed(2)} ms CPU per call, ${peak.toFixed(0)} MB at most`,
+  process.stdout.write(
+    `${name}: ${calls} calls in ${seconds.toFixed(1)} s, ${rate.toFixed(0)} calls/s, ${cpuMs.toFixed(2)} ms CPU per call, ${peak.toFixed(0)} MB at most\n`,
   );
 
 const only = process.argv[2];
@@ -143,5 +143,5 @@ if (only !== 'instant') {
   const result = await measure({ delayMs: 500, agents: 10, callsPerAgent: 400, workerConcurrency: 1_000 });
   show('agent that takes 500 ms, 1,000 at once', result);
   // Six turns of 500 ms; 4,000 calls in four waves.
-  console.log(`pace ${((100 * (4 * 3)) / result.seconds).toFixed(0)} % of ideal`);
+  process.stdout.write(`pace ${((100 * (4 * 3)) / result.seconds).toFixed(0)} % of ideal\n`);
 }

@@ -272,7 +272,7 @@ function languageModel(settings: ModelSettings): LanguageModelSetting | undefine
   together(prompt === undefined || completion !== undefined, 'LLM_PRICE_COMPLETION', 'LLM_PRICE_PROMPT');
   together(completion === undefined || prompt !== undefined, 'LLM_PRICE_PROMPT', 'LLM_PRICE_COMPLETION');
   if (baseUrl === undefined || model === undefined) {
-    const [present] = Object.entries(settings).find(([, value]) => value !== undefined) ?? [];
+    const [present] = Object.entries(settings).find(([name, value]) => /^LLM_/.test(name) && value !== undefined) ?? [];
     const missing = baseUrl === undefined ? 'LLM_BASE_URL' : 'LLM_MODEL';
     together(present === undefined, missing, present ?? '');
     return undefined;
