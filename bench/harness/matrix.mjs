@@ -1,0 +1,65 @@
+// The heart of it: every subject, every work, every number of connections, in turns.
+import { availableParallelism } from 'node:os';
+import { CONNECTIONS } from './works.mjs';
+import { SLOW_MS } from './plan.mjs';
+import { median } from './statistics.mjs';
+
+/**
+ * Measures subjects in turn (A B C A B C …), so that what else the machine does hits all alike.
+ * @returns by name of the subject `{ rate: number[], p50: number[], p99: number[], errors: number }`, a value a round
+ */
+export async function inTurn(load, subjects, { requests, connections, rounds, ms, onRound = () => undefined }) {
+  const results = {};
+  for (const { name } of subjects) results[name] = { rate: [], p50: [], p99: [], errors: 0 };
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, port, ports = [port] } of subjects) {
+      onRound(name);
+      const { errors, ...measured } = await load.measure({ ports, requests, connections, ms });
+      for (const [key, value] of Object.entries(measured)) results[name][key].push(value);
+      for (const count of Object.values(errors)) results[name].errors += count;
+    }
+  }
+  return results;
+}
+
+/** What `matrix` takes, as far as it is known before anything was measured. @returns milliseconds */
+export const expectedMs = (works, subjects, plan) =>
+  works.length * subjects.length * (2 * plan.warmMs + CONNECTIONS.length * plan.rounds * plan.roundMs);
+
+/** @returns `{ work, title, connections, results }` for each work and number of connections; see `inTurn` */
+export async function matrix(load, subjects, works, plan, progress) {
+  const cells = [];
+  for (const { id, title, requests } of works) {
+    await warmUp(load, subjects, requests, plan);
+    progress.step(2 * plan.warmMs * subjects.length, id);
+    let slowestMs = 0;
+    for (const connections of CONNECTIONS) {
+      const isSlow = slowestMs > SLOW_MS;
+      // All connections wait for the processors that PostgreSQL has.
+      const owedMs = connections === 1 ? 0 : (slowestMs * connections) / availableParallelism();
+      const isAsked = owedMs <= plan.mostDrainMs;
+      const rounds = isSlow ? plan.slowRounds : plan.rounds;
+      const results = isAsked
+        ? await inTurn(load, subjects, {
+            requests,
+            connections,
+            rounds,
+            ms: plan.roundMs,
+            onRound: (name) =>
+              progress.step((plan.roundMs * plan.rounds) / rounds, `${id}, ${connections} connections, ${name}`),
+          })
+        : undefined;
+      if (!results) progress.step(plan.roundMs * plan.rounds * subjects.length, id);
+      if (connections === 1) slowestMs = Math.max(...Object.values(results).map(({ p50 }) => median(p50)));
+      cells.push({ work: id, title, connections, results });
+    }
+  }
+  return cells;
+}
+
+async function warmUp(load, subjects, requests, { warmMs }) {
+  for (const { port } of subjects) {
+    const { p50 } = await load.measure({ ports: [port], requests, connections: 1, ms: warmMs });
+    if (p50 <= SLOW_MS) await load.measure({ ports: [port], requests, connections: 32, ms: warmMs });
+  }
+}
