@@ -1,9 +1,9 @@
-// `npm run bench [-- --quick] [-- --profile <work>]`: see docs/performance.md.
+// `npm run bench [-- --quick]` and `npm run bench -- --profile <work> [--subject <name>]`: see docs/performance.md.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem, type as systemType } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase, seed } from './harness/database.mjs';
+import { openDatabase, seed, SIZES } from './harness/database.mjs';
 import { coldStarts, embeddedStarts, logs, Memory, twoProcesses } from './harness/extras.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedMs, matrix } from './harness/matrix.mjs';
@@ -23,7 +23,11 @@ const SEED_MS = 45_000;
 const START_MS = 1_500;
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, profile: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    subject: { type: 'string', default: 'service' },
+  },
 });
 const plan = PLANS[options.quick ? 'quick' : 'full'];
 const directory = await mkdtemp(path.join(tmpdir(), 'bench-'));
@@ -112,11 +116,12 @@ async function write(run) {
 }
 
 async function runProfile(work) {
-  await seed(database, () => undefined);
+  // A million agents only for a work that asks for them.
+  await seed(database, () => undefined, { ...SIZES, ...(!work.includes('1m') && { million: 1 }) });
   const all = works(database.workspaces);
   const found = all.find(({ id }) => id === work);
   if (!found) throw new Error(`--profile takes one of ${all.map(({ id }) => id).join(', ')}`);
-  process.stdout.write(await profile(load, found, database.env, directory));
+  process.stdout.write(await profile(load, found, options.subject, database.env, directory));
 }
 
 try {
