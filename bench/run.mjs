@@ -52,9 +52,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 async function main() {
   database = await openDatabase(directory);
   if (options.profile !== undefined) return runProfile(options.profile);
-  // The list is longer later, but not its length: the ids of the agents do not matter for the expectation.
-  const count = 11;
-  const matrixMs = expectedMs({ length: count }, SUBJECTS, plan);
+  const all = works(database.workspaces);
+  const matrixMs = expectedMs(all, SUBJECTS, plan);
   const startsMs = (5 * plan.starts + 1) * START_MS;
   const compareMs = 2 * (plan.rounds * plan.roundMs + plan.warmMs);
   const progress = new Progress(SEED_MS + startsMs + matrixMs + 8 * compareMs);
@@ -68,7 +67,6 @@ async function main() {
   const embedded = await embeddedStarts(directory, plan, onStart);
   const starts = await coldStarts(database, plan, onStart);
 
-  const all = works(database.workspaces);
   const subjects = await startSubjects(database.env);
   const memory = await Memory.watch(subjects);
   await checkSubjects(subjects, database.workspaces);
@@ -116,11 +114,11 @@ async function write(run) {
 }
 
 async function runProfile(work) {
-  // A million agents only for a work that asks for them.
-  await seed(database, () => undefined, { ...SIZES, ...(!work.includes('1m') && { million: 1 }) });
   const all = works(database.workspaces);
   const found = all.find(({ id }) => id === work);
   if (!found) throw new Error(`--profile takes one of ${all.map(({ id }) => id).join(', ')}`);
+  // A million agents only for a work that asks for them.
+  await seed(database, () => undefined, { ...SIZES, ...(!work.includes('1m') && { million: 1 }) });
   process.stdout.write(await profile(load, found, options.subject, database.env, directory));
 }
 

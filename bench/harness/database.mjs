@@ -12,13 +12,16 @@ const UNLIMITED = '1000000000';
 /** One in so many agents has a webhook, and so a second secret to open. */
 const WEBHOOK_EVERY = 5;
 const BATCH = 10_000;
+/** So many agents of each workspace are known by their ids, to be asked for one by one. */
+const ASKED_FOR = 1_000;
 
 /** Sizes of the three workspaces; the last one is written to, so that the lists stay as they are. */
 export const SIZES = { thousand: 1_000, million: 1_000_000, written: 1_000 };
 
 /**
  * Opens the database and makes three workspaces.
- * @returns the server, the settings that every subject gets, and the workspaces with their keys, without agents yet
+ * @returns the server, the settings that every subject gets, and the workspaces with their keys and the `ids` of
+ *   agents that `seed` makes
  */
 export async function openDatabase(directory) {
   // Loaded here, for it is there only after the build.
@@ -41,12 +44,17 @@ export async function openDatabase(directory) {
       cwd: root,
       env: { ...process.env, ...env },
     });
-    workspaces[name] = JSON.parse(stdout);
+    const ids = Array.from({ length: ASKED_FOR }, () => randomUUID());
+    workspaces[name] = { ...JSON.parse(stdout), ids };
   }
   return { server, env, workspaces };
 }
 
-/** Fills the workspaces; each gets the `ids` of its (first thousand) agents. @param onProgress called with the share that is done */
+/**
+ * Fills the workspaces.
+ * @param onProgress called with the share that is done
+ * @returns the version of PostgreSQL
+ */
 export async function seed({ env, workspaces }, onProgress, sizes = SIZES) {
   const client = new pg.Client({ connectionString: env.DATABASE_URL });
   await client.connect();
@@ -58,11 +66,9 @@ export async function seed({ env, workspaces }, onProgress, sizes = SIZES) {
     let done = 0;
     for (const [name, size] of Object.entries(sizes)) {
       const workspace = workspaces[name];
-      workspace.ids = [];
       let inserting = Promise.resolve();
       for (let first = 0; first < size; first += BATCH) {
-        const batch = sealedAgents(first, Math.min(BATCH, size - first), seal);
-        if (first === 0) workspace.ids.push(...batch.ids.slice(0, 1_000));
+        const batch = sealedAgents(first, Math.min(BATCH, size - first), first === 0 ? workspace.ids : [], seal);
         // One batch is sealed while the one before it is inserted.
         await inserting;
         inserting = insert(client, workspace, size, batch);
@@ -80,8 +86,8 @@ export async function seed({ env, workspaces }, onProgress, sizes = SIZES) {
 }
 
 /** Agents number `first` and on: what of them the database could not make up itself. */
-function sealedAgents(first, count, seal) {
-  const ids = Array.from({ length: count }, () => randomUUID());
+function sealedAgents(first, count, known, seal) {
+  const ids = Array.from({ length: count }, (_, i) => known[i] ?? randomUUID());
   const keys = ids.map((id, i) => seal(`provider-key-${first + i}`, `agent.apiKey:${id}`));
   const secrets = ids.map((id, i) =>
     (first + i) % WEBHOOK_EVERY === 0 ? seal(`webhook-secret-${first + i}`, `agent.webhookSecret:${id}`) : null,

@@ -26,36 +26,37 @@ export async function inTurn(load, subjects, { requests, connections, rounds, ms
 export const expectedMs = (works, subjects, plan) =>
   works.length * subjects.length * (2 * plan.warmMs + CONNECTIONS.length * plan.rounds * plan.roundMs);
 
-/** @returns `{ work, title, connections, results }` for each work and number of connections; see `inTurn` */
+/**
+ * @returns `{ work, title, connections, results }` for each work and number of connections; see `inTurn`. A subject that
+ *   would take too long is not among the results.
+ */
 export async function matrix(load, subjects, works, plan, progress) {
   const cells = [];
   for (const { id, title, requests } of works) {
     await warmUp(load, subjects, requests, plan);
     progress.step(2 * plan.warmMs * subjects.length, id);
-    let slowestMs = 0;
+    /** Of each subject, how long one request takes by itself. */
+    let alone = {};
     for (const connections of CONNECTIONS) {
-      const isSlow = slowestMs > SLOW_MS;
-      // All connections wait for the processors that PostgreSQL has.
-      const owedMs = connections === 1 ? 0 : (slowestMs * connections) / availableParallelism();
-      const isAsked = owedMs <= plan.mostDrainMs;
-      const rounds = isSlow ? plan.slowRounds : plan.rounds;
-      const results = isAsked
-        ? await inTurn(load, subjects, {
-            requests,
-            connections,
-            rounds,
-            ms: plan.roundMs,
-            onRound: (name) =>
-              progress.step((plan.roundMs * plan.rounds) / rounds, `${id}, ${connections} connections, ${name}`),
-          })
-        : undefined;
-      if (!results) progress.step(plan.roundMs * plan.rounds * subjects.length, id);
-      if (connections === 1) slowestMs = Math.max(...Object.values(results).map(({ p50 }) => median(p50)));
+      const asked = subjects.filter(({ name }) => isWorthAsking(alone[name] ?? 0, connections, plan));
+      const rounds = Math.max(0, ...Object.values(alone)) > SLOW_MS ? plan.slowRounds : plan.rounds;
+      const stepMs = (plan.rounds / rounds) * plan.roundMs;
+      const onRound = (name) => progress.step(stepMs, `${id}, ${connections} connections, ${name}`);
+      const results = await inTurn(load, asked, { requests, connections, rounds, ms: plan.roundMs, onRound });
+      progress.step(plan.rounds * plan.roundMs * (subjects.length - asked.length), id);
+      if (connections === 1) alone = mapValues(results, ({ p50 }) => median(p50));
       cells.push({ work: id, title, connections, results });
     }
   }
   return cells;
 }
+
+/** Whether the answers that are owed at the end of a round come soon enough; they share PostgreSQL's processors. */
+const isWorthAsking = (aloneMs, connections, { mostDrainMs }) =>
+  aloneMs <= SLOW_MS || (aloneMs * connections) / availableParallelism() <= mostDrainMs;
+
+const mapValues = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 
 async function warmUp(load, subjects, requests, { warmMs }) {
   for (const { port } of subjects) {

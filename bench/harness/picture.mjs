@@ -14,7 +14,7 @@ const PREFERRED = 32;
 /** @param cells what `matrix` returns */
 export function picture(cells) {
   const works = [...new Set(cells.map(({ work }) => work))].map((work) => {
-    const asked = cells.filter((cell) => cell.work === work && cell.results);
+    const asked = cells.filter((cell) => cell.work === work && SUBJECTS.every(({ name }) => cell.results[name]));
     return asked.find(({ connections }) => connections === PREFERRED) ?? asked[0];
   });
   const rows = works.map(({ title, connections, results }) => ({

@@ -95,20 +95,20 @@ ${table(
 `;
 }
 
-function throughput(cells) {
-  const rows = cells.map(({ title, connections, results }) => {
-    if (!results) return [title, connections, ...SUBJECTS.map(() => '–'), '–'];
-    const rates = SUBJECTS.map(({ name }) => whole(median(results[name].rate)) + errorsOf(results[name]));
-    return [title, connections, ...rates, times(ratios(results.service.rate, results.express.rate))];
-  });
-  return table(['Work', 'Connections', ...Object.values(TITLES), 'Ratio'], rows);
-}
+const throughput = (cells) => byWork(cells, 'rate', (result) => whole(median(result.rate)) + errorsOf(result));
+const latency = (cells) => byWork(cells, 'p99', (result) => ms(median(result.p99)));
 
-function latency(cells) {
-  const asked = cells.filter(({ results }) => results);
-  const rows = asked.map(({ title, connections, results }) => {
-    const values = SUBJECTS.map(({ name }) => ms(median(results[name].p99)));
-    return [title, connections, ...values, times(ratios(results.service.p99, results.express.p99))];
+/** A row for each work and number of connections, with a figure of each subject and the ratio to Express. */
+function byWork(cells, measured, shown) {
+  const rows = cells.map(({ title, connections, results }) => {
+    const { service, express } = results;
+    const figures = SUBJECTS.map(({ name }) => (results[name] ? shown(results[name]) : '–'));
+    return [
+      title,
+      connections,
+      ...figures,
+      service && express ? times(ratios(service[measured], express[measured])) : '–',
+    ];
   });
   return table(['Work', 'Connections', ...Object.values(TITLES), 'Ratio'], rows);
 }

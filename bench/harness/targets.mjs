@@ -17,7 +17,7 @@ export function targets(run) {
     const found = works.flatMap((work) =>
       CONNECTIONS.flatMap((connections) => {
         const results = cell(work, connections);
-        if (!results) return [];
+        if (!results?.service || !results.express) return [];
         const where = works.length > 1 ? `${work}, ${connections}` : `${connections}`;
         return [{ where, ratio: ratios(results.service.rate, results.express.rate) }];
       }),
@@ -28,13 +28,15 @@ export function targets(run) {
   const large = ['list-1m-first', 'list-1m-1000', 'list-1m-last'].flatMap((work) =>
     CONNECTIONS.flatMap((connections) => {
       const [one, other] = [cell(work, connections), cell('list-1k', connections)];
-      if (!one || !other) return [];
+      if (!one?.service || !other?.service) return [];
       return [{ where: `${work}, ${connections}`, ratio: ratios(one.service.rate, other.service.rate) }];
     }),
   );
   const latencies = ['get-one', 'list-1k', 'list-1k-provider', 'list-1k-search', 'create', 'patch'].flatMap((where) => {
     const results = cell(where, 32);
-    return results ? [{ where, ratio: ratios(results.service.p99, results.express.p99) }] : [];
+    return results?.service && results.express
+      ? [{ where, ratio: ratios(results.service.p99, results.express.p99) }]
+      : [];
   });
   const two = Object.entries(run.processes).map(([where, { one, two }]) => ({
     where,
