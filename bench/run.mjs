@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem, type as systemType } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openDatabase, seed, SIZES } from './harness/database.mjs';
+import { makeWorkspaces, openDatabase, seed, SIZES } from './harness/database.mjs';
 import { coldStarts, embeddedStarts, logs, Memory, twoProcesses } from './harness/extras.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedMs, matrix } from './harness/matrix.mjs';
@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
 const plan = PLANS[options.quick ? 'quick' : 'full'];
 const directory = await mkdtemp(path.join(tmpdir(), 'bench-'));
 const load = new Load();
-let database;
+const opening = openDatabase(directory);
 let ending;
 
 /** Leaves nothing behind, whatever happened; the second call waits for the first. */
@@ -40,7 +40,8 @@ function end() {
   ending ??= (async () => {
     load.close();
     await stopAll();
-    await database?.server.close();
+    // Also when it is only being opened: it would outlive this process.
+    await opening.then(({ server }) => server.close());
     await rm(directory, { recursive: true, force: true });
   })();
   return ending;
@@ -50,8 +51,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 async function main() {
-  database = await openDatabase(directory);
-  if (options.profile !== undefined) return runProfile(options.profile);
+  const { env } = await opening;
+  const database = { env, workspaces: await makeWorkspaces(env) };
+  if (options.profile !== undefined) return runProfile(database, options.profile);
   const all = works(database.workspaces);
   const matrixMs = expectedMs(all, SUBJECTS, plan);
   const startsMs = (5 * plan.starts + 1) * START_MS;
@@ -67,7 +69,7 @@ async function main() {
   const embedded = await embeddedStarts(directory, plan, onStart);
   const starts = await coldStarts(database, plan, onStart);
 
-  const subjects = await startSubjects(database.env);
+  const subjects = await startSubjects(env);
   const memory = await Memory.watch(subjects);
   await checkSubjects(subjects, database.workspaces);
   const cells = await matrix(load, subjects, all, plan, progress);
@@ -113,7 +115,7 @@ async function write(run) {
   process.stdout.write('\nWritten: bench/results/latest.md and bench/results/latest.svg\n');
 }
 
-async function runProfile(work) {
+async function runProfile(database, work) {
   const all = works(database.workspaces);
   const found = all.find(({ id }) => id === work);
   if (!found) throw new Error(`--profile takes one of ${all.map(({ id }) => id).join(', ')}`);

@@ -18,11 +18,7 @@ const ASKED_FOR = 1_000;
 /** Sizes of the three workspaces; the last one is written to, so that the lists stay as they are. */
 export const SIZES = { thousand: 1_000, million: 1_000_000, written: 1_000 };
 
-/**
- * Opens the database and makes three workspaces.
- * @returns the server, the settings that every subject gets, and the workspaces with their keys and the `ids` of
- *   agents that `seed` makes
- */
+/** Starts the server. @returns it, and the settings that every subject gets */
 export async function openDatabase(directory) {
   // Loaded here, for it is there only after the build.
   const { openEmbeddedPostgres } = await import(path.join(root, 'dist/libs/embedded-postgres/index.js'));
@@ -37,6 +33,11 @@ export async function openDatabase(directory) {
     LOG_LEVEL: 'warn',
     LOG_FORMAT: 'json',
   };
+  return { server, env };
+}
+
+/** Makes the tables and the workspaces. @returns those with their keys and the `ids` of agents that `seed` makes */
+export async function makeWorkspaces(env) {
   const workspaces = {};
   for (const name of Object.keys(SIZES)) {
     const args = ['dist/src/admin/main.js', 'workspace', 'create', '--name', name, '--json'];
@@ -47,7 +48,7 @@ export async function openDatabase(directory) {
     const ids = Array.from({ length: ASKED_FOR }, () => randomUUID());
     workspaces[name] = { ...JSON.parse(stdout), ids };
   }
-  return { server, env, workspaces };
+  return workspaces;
 }
 
 /**

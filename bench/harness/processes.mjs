@@ -12,6 +12,7 @@ const START_MS = 60_000;
 const STOP_MS = 15_000;
 /** Every one that was started and has not ended, so that nothing is left behind. */
 const running = new Set();
+let isOver = false;
 
 /** A free port of the loopback interface. */
 export async function freePort() {
@@ -33,6 +34,7 @@ export async function freePort() {
  */
 export async function start({ name, script, env, log, ready, key, nodeArgs = [] }) {
   const port = await freePort();
+  if (isOver) throw new Error('Nothing is started any more');
   const out = log === undefined ? 'ignore' : openSync(log, 'a');
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, script], {
@@ -64,7 +66,11 @@ export async function stop(subject) {
   clearTimeout(cut);
 }
 
-export const stopAll = () => Promise.all([...running].map(stop));
+/** Ends every process, and lets none be started after it. */
+export function stopAll() {
+  isOver = true;
+  return Promise.all([...running].map(stop));
+}
 
 /** Resident memory of a process in MB; undefined where /proc does not tell. */
 export function residentMb(pid) {
