@@ -1,11 +1,9 @@
 // One PostgreSQL for all: the project's embedded one in a folder of its own, with the tables of the service and agents.
-import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { sealing } from '../baselines/sealing.mjs';
-import { root } from './processes.mjs';
+import { output, root } from './processes.mjs';
 
 /** Requests per minute that are never reached. */
 const UNLIMITED = '1000000000';
@@ -46,7 +44,7 @@ export async function makeWorkspaces(env) {
       env: { ...process.env, ...env },
     });
     const ids = Array.from({ length: ASKED_FOR }, () => randomUUID());
-    workspaces[name] = { ...JSON.parse(stdout), ids };
+    workspaces[name] = { ...JSON.parse(made), ids };
   }
   return workspaces;
 }

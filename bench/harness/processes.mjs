@@ -58,6 +58,20 @@ export async function start({ name, script, env, log, ready, key, nodeArgs = [] 
   return subject;
 }
 
+/** Runs a Node program to its end. @returns its standard output @throws Error with its standard error if it failed */
+export async function output({ name, script, args, env }) {
+  if (isOver) throw new Error('Nothing is started any more');
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, env: { ...plainEnvironment(), ...env } });
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of Object.keys(texts)) child[stream].on('data', (chunk) => (texts[stream] += chunk));
+  const program = { name, child, exited: once(child, 'close') };
+  running.add(program);
+  await program.exited;
+  running.delete(program);
+  if (child.exitCode !== 0) throw new Error(`${name} failed:\n${texts.stderr}`);
+  return texts.stdout;
+}
+
 /** Ends a process as an administrator does, by force if it does not heed. */
 export async function stop(subject) {
   subject.child.kill('SIGTERM');
