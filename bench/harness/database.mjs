@@ -38,11 +38,8 @@ export async function openDatabase(directory) {
 export async function makeWorkspaces(env) {
   const workspaces = {};
   for (const name of Object.keys(SIZES)) {
-    const args = ['dist/src/admin/main.js', 'workspace', 'create', '--name', name, '--json'];
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
-      cwd: root,
-      env: { ...process.env, ...env },
-    });
+    const args = ['workspace', 'create', '--name', name, '--json'];
+    const made = await output({ name: 'workspace create', script: 'dist/src/admin/main.js', args, env });
     const ids = Array.from({ length: ASKED_FOR }, () => randomUUID());
     workspaces[name] = { ...JSON.parse(made), ids };
   }
