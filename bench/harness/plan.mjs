@@ -3,7 +3,7 @@
  * `mostDrainMs` bounds the answers still owed at the end of a round: what would owe more is not asked.
  */
 export const PLANS = {
-  quick: { name: 'quick', rounds: 3, slowRounds: 3, roundMs: 350, warmMs: 250, mostDrainMs: 1_000, starts: 2 },
+  quick: { name: 'quick', rounds: 3, slowRounds: 3, roundMs: 350, warmMs: 400, mostDrainMs: 1_000, starts: 2 },
   full: { name: 'full', rounds: 5, slowRounds: 3, roundMs: 1_200, warmMs: 1_500, mostDrainMs: 4_000, starts: 5 },
 };
 

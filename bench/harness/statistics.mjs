@@ -9,4 +9,4 @@ export function median(values) {
 export const spread = (values) => ({ median: median(values), low: Math.min(...values), high: Math.max(...values) });
 
 /** The spread of the ratios of what was measured in the same round, which what else the machine did hit alike. */
-export const ratios = (values, to) => spread(values.map((value, round) => value / to[round]));
+export const ratios = (values, to) => spread(values.slice(0, to.length).map((value, round) => value / to[round]));
