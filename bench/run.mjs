@@ -58,7 +58,7 @@ async function main() {
   const matrixMs = expectedMs(all, SUBJECTS, plan);
   const startsMs = (5 * plan.starts + 1) * START_MS;
   const compareMs = 2 * (plan.rounds * plan.roundMs + plan.warmMs);
-  const progress = new Progress(SEED_MS + startsMs + matrixMs + 8 * compareMs);
+  const progress = new Progress(SEED_MS + startsMs + matrixMs + 6 * compareMs + 6 * plan.heatMs);
 
   let seeded = 0;
   const postgres = await seed(database, (share) => {

@@ -1,7 +1,7 @@
 // What besides throughput counts: starting, memory, logs, and a second process.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTurn } from './matrix.mjs';
+import { heatUp, inTurn } from './matrix.mjs';
 import { residentMb, start, stop } from './processes.mjs';
 import { median } from './statistics.mjs';
 import { SUBJECTS } from './subjects.mjs';
@@ -77,6 +77,7 @@ export async function logs(load, { env, works, directory }, plan, onRound) {
     subjects.push(await start({ name: `${name}+log`, script, env: settings, log: log(name) }));
   }
   try {
+    await heatUp(load, subjects, works[0], plan);
     return await compare(load, subjects, works, plan, onRound);
   } finally {
     await Promise.all(subjects.map(stop));
@@ -93,9 +94,7 @@ export async function twoProcesses(load, { env, works }, plan, onRound) {
     { name: 'two', ports: processes.map((process) => process.port) },
   ];
   try {
-    // Each of the two must be warm before they are measured together.
-    const each = processes.map((process) => ({ name: process.name, port: process.port }));
-    await compare(load, each, works, { ...plan, rounds: 1 }, onRound);
+    await heatUp(load, processes, works[0], plan);
     return await compare(load, subjects, works, plan, onRound);
   } finally {
     await Promise.all(processes.map(stop));

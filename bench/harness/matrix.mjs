@@ -24,6 +24,7 @@ export async function inTurn(load, subjects, { requests, connections, rounds, ms
 
 /** What `matrix` takes, as far as it is known before anything was measured. @returns milliseconds */
 export const expectedMs = (works, subjects, plan) =>
+  plan.heatMs * subjects.length +
   works.length * subjects.length * (2 * plan.warmMs + CONNECTIONS.length * plan.rounds * plan.roundMs);
 
 /**
@@ -32,6 +33,8 @@ export const expectedMs = (works, subjects, plan) =>
  */
 export async function matrix(load, subjects, works, plan, progress) {
   const cells = [];
+  await heatUp(load, subjects, works[0], plan);
+  progress.step(plan.heatMs * subjects.length, 'warm-up');
   for (const { id, title, requests } of works) {
     await warmUp(load, subjects, requests, plan);
     progress.step(2 * plan.warmMs * subjects.length, id);
@@ -58,6 +61,11 @@ const isWorthAsking = (aloneMs, connections, { mostDrainMs }) =>
 const mapValues = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 
+/** Makes processes that have just started as fast as they become. */
+export const heatUp = (load, subjects, { requests }, { heatMs }) =>
+  inTurn(load, subjects, { requests, connections: 32, rounds: 1, ms: heatMs });
+
+/** Accustoms them to another work. */
 async function warmUp(load, subjects, requests, { warmMs }) {
   for (const { port } of subjects) {
     const { p50 } = await load.measure({ ports: [port], requests, connections: 1, ms: warmMs });
