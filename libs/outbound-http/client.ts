@@ -1,5 +1,11 @@
-import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { AddressFilter } from './address-filter.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
@@ -24,6 +30,8 @@ export interface OutboundRequest {
   /** For everything together: look-up, connection, request, response to its last byte. Milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** Connections to go on with; one of its own unless given. */
+  readonly connections?: Connections;
 }
 
 /** A response whose body is still arriving. */
@@ -48,7 +56,7 @@ export interface OutboundResponse {
 /**
  * HTTP to addresses that users enter. Connects to permitted addresses only, and checks them inside the connection's
  * own name look-up: there is no moment between check and connection in which a name could change its mind. Follows no
- * redirect, keeps no connection, asks for no compression, and bounds time, headers and body.
+ * redirect, keeps no connection unless asked to, asks for no compression, and bounds time, headers and body.
  */
 export class OutboundClient {
   private readonly filter: AddressFilter;
@@ -98,8 +106,13 @@ export class OutboundClient {
   async open(request: OutboundRequest): Promise<OutboundStream> {
     const refusal = this.check(request.url);
     if (refusal) throw new OutboundError(refusal);
-    const exchange = new Exchange(request, this.lookup);
-    return exchange.response();
+    try {
+      return await new Exchange(request, this.lookup).response();
+    } catch (error) {
+      // The other side has closed a kept connection just when it was used again: nothing has been answered.
+      if (!(error instanceof StaleConnection)) throw error;
+      return new Exchange({ ...request, connections: undefined }, this.lookup).response();
+    }
   }
 
   /** Node calls this for every connection to a name, and connects to what it answers and to nothing else. */
@@ -125,20 +138,50 @@ export class OutboundClient {
   };
 }
 
+/** How much of a body that nobody wants may still come, and how long it may take, for its connection to be kept. */
+const MAX_REST_BYTES = 64 * 1024;
+const MAX_REST_MS = 500;
+
+/**
+ * Connections that are kept between the requests of one conversation, to one and the same place: whether it may be
+ * reached was decided when they were made.
+ */
+export class Connections {
+  readonly http = new HttpAgent({ keepAlive: true });
+  readonly https = new HttpsAgent({ keepAlive: true });
+
+  /** Ends them all. */
+  close(): void {
+    this.http.destroy();
+    this.https.destroy();
+  }
+}
+
+class StaleConnection extends OutboundError {
+  constructor() {
+    super('CONNECTION_FAILED');
+  }
+}
+
+type ExchangeRequest = Omit<OutboundRequest, 'connections'> & { readonly connections?: Connections | undefined };
+
 /** One request with its response, from the look-up to the last byte. */
 class Exchange {
   private readonly outgoing: ClientRequest;
   private readonly timer: NodeJS.Timeout;
   private readonly signal: AbortSignal | undefined;
   private readonly secure: boolean;
+  private readonly isKept: boolean;
   private failure: OutboundError | undefined;
   /** Set when this side cut the exchange off: its time was up, or its user wanted no more. */
   private stopped: OutboundError | undefined;
   private phase: 'connecting' | 'securing' | 'waiting' | 'answered' = 'connecting';
 
-  constructor({ url, method = 'GET', headers = {}, body, timeoutMs, signal }: OutboundRequest, lookup: LookupFunction) {
+  constructor(request: ExchangeRequest, lookup: LookupFunction) {
+    const { url, method = 'GET', headers = {}, body, timeoutMs, signal, connections } = request;
     const target = new URL(url);
     this.secure = target.protocol === 'https:';
+    this.isKept = connections !== undefined;
     this.outgoing = (this.secure ? httpsRequest : httpRequest)(target, {
       method,
       headers: {
@@ -147,8 +190,8 @@ class Exchange {
         ...headers,
       },
       lookup,
-      // A connection of its own for each request: a kept one would skip the look-up and its filter.
-      agent: false,
+      // A connection of its own for each request: one that is kept for everybody would skip the look-up and its filter.
+      agent: connections?.[this.secure ? 'https' : 'http'] ?? false,
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
     });
@@ -157,6 +200,7 @@ class Exchange {
     if (signal?.aborted) this.abort();
     signal?.addEventListener('abort', this.abort);
     this.outgoing.on('socket', (socket) => {
+      if (!socket.connecting) this.phase = 'waiting';
       socket.once('connect', () => (this.phase = this.secure ? 'securing' : 'waiting'));
       socket.once('secureConnect', () => (this.phase = 'waiting'));
     });
@@ -173,7 +217,8 @@ class Exchange {
     return new Promise((resolve, reject) => {
       this.outgoing.on('error', (error) => {
         // Also after the answer, when a receiver has answered without reading all of the request.
-        this.failure ??= this.explain(error);
+        const isStale = this.isKept && this.outgoing.reusedSocket && !this.stopped && this.phase !== 'answered';
+        this.failure ??= isStale ? new StaleConnection() : this.explain(error);
         if (this.phase !== 'answered') {
           this.release();
           reject(this.failure);
@@ -191,7 +236,7 @@ class Exchange {
 
   private async *read(incoming: IncomingMessage): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of incoming) yield chunk as Buffer;
+      for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
       // A body without a length ends like this too when we cut it off ourselves.
       if (this.stopped) throw this.stopped;
     } catch (error) {
@@ -211,8 +256,27 @@ class Exchange {
 
   private close(incoming: IncomingMessage): void {
     this.release();
+    if (this.isKept && !this.stopped && !this.failure && !incoming.destroyed) return void this.letEnd(incoming);
     incoming.destroy();
     this.outgoing.destroy();
+  }
+
+  /** Reads what is left, if it is little and comes soon, so that the connection can be used again. */
+  private letEnd(incoming: IncomingMessage): void {
+    if (incoming.complete && incoming.readableLength === 0) return void incoming.resume();
+    let left = MAX_REST_BYTES;
+    const end = () => {
+      clearTimeout(timer);
+      incoming.destroy();
+    };
+    const timer = setTimeout(end, MAX_REST_MS);
+    timer.unref();
+    incoming.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+    incoming.on('error', () => undefined);
+    incoming.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) end();
+    });
   }
 
   private release(): void {

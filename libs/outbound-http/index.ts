@@ -1,5 +1,6 @@
 /** HTTP to addresses that users enter, guarded against reaching what they must not (see `client.ts`). */
 export {
+  Connections,
   OutboundClient,
   type OutboundOptions,
   type OutboundRequest,

@@ -1,4 +1,4 @@
-import type { OutboundClient } from '../../outbound-http/index.js';
+import { Connections, type OutboundClient } from '../../outbound-http/index.js';
 import { parseArguments } from '../clean.js';
 import type { Clock } from '../clock.js';
 import { CallFailure, failureOf } from '../failure.js';
@@ -60,6 +60,8 @@ class ChatLine implements Line {
   private readonly url: string;
   private readonly messages: Message[] = [];
   private readonly hangUpRequest = new AbortController();
+  /** Kept for the whole call: an agent does not get slower for connections that a real caller would not make. */
+  private readonly connections = new Connections();
   private historySize = 0;
 
   constructor(
@@ -85,6 +87,7 @@ class ChatLine implements Line {
 
   hangUp(): void {
     this.hangUpRequest.abort();
+    this.connections.close();
   }
 
   /** One turn of the agent; never throws. */
@@ -113,6 +116,7 @@ class ChatLine implements Line {
         body: JSON.stringify({ model, messages: this.messages, stream: true }),
         timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
         signal: this.hangUpRequest.signal,
+        connections: this.connections,
       },
       { now, text: (part) => this.emit({ type: 'speech', at: now(), text: part }) },
     );

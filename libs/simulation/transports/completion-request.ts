@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util';
 import {
+  type Connections,
   type OutboundClient,
   OutboundError,
   type OutboundFailure,
@@ -16,6 +17,7 @@ export interface CompletionRequest {
   readonly body: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly connections: Connections;
 }
 
 const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
@@ -58,7 +60,7 @@ export async function requestCompletion(
 }
 
 async function open(client: OutboundClient, request: CompletionRequest): Promise<OutboundStream> {
-  const { url, apiKey, body, timeoutMs, signal } = request;
+  const { url, apiKey, body, timeoutMs, signal, connections } = request;
   try {
     return await client.open({
       url,
@@ -71,6 +73,7 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
       body,
       timeoutMs,
       signal,
+      connections,
     });
   } catch (cause) {
     if (cause instanceof OutboundError) throw new CallFailure(OUTBOUND_CODES[cause.reason], undefined, { cause });
