@@ -33,7 +33,9 @@ export function verdictOf({ status }: ReportedRun): { readonly state: CallState;
 }
 
 /** An evaluation failed as soon as one of its counted calls did; uncounted calls decide only when there is no other. */
-export function stateOfEvaluation(evaluation: ReportedEvaluation): CallState {
+export function stateOfEvaluation(
+  evaluation: Pick<ReportedEvaluation, 'failed' | 'passed' | 'error' | 'invalid'>,
+): CallState {
   const { failed, passed, error, invalid } = evaluation;
   if (failed > 0) return 'failed';
   if (passed > 0) return 'passed';
