@@ -1,8 +1,24 @@
 import Table from 'cli-table3';
-import { type Paint, styleOf } from './colour.js';
-import { EXIT } from './errors.js';
-import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.js';
-import { plain } from './text.js';
+import type { Paint } from './colour.js';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Of its cells as they are to be printed. */
+  readonly colour?: (cell: string) => Parameters<Paint>[0];
+  /** Most columns of the terminal; longer cells are wrapped. The last column takes what is left unless it says so. */
+  readonly width?: number;
+}
+
+export interface Look {
+  readonly paint: Paint;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Columns that a text needs to be readable; on a narrower terminal lines are left to break. */
+const NARROWEST = 24;
+const GAP = 2;
 
 const NO_BORDERS = Object.fromEntries(
   ['top', 'bottom', 'left', 'right', 'mid']
@@ -10,59 +26,33 @@ const NO_BORDERS = Object.fromEntries(
     .concat('middle')
     .map((name) => [name, '']),
 );
-/** Columns that a reason needs to be readable; on a narrower terminal lines are left to break. */
-const NARROWEST_REASON = 24;
-const WIDEST_NAME = 40;
 
-/** What a run came to: a table of its evaluations, the gate, and where to look next. @param width columns of the terminal */
-export function resultText(summary: Summary, { paint, width }: { paint: Paint; width: number }): string {
-  const { run } = summary;
-  const style = run.status === 'COMPLETED' ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
-  const { rest } = rowsOf(summary);
-  return [
-    evaluationTable(summary, paint, width),
-    ...(rest === undefined ? [] : [rest]),
-    '',
-    paint(style, verdictLine(run)),
-    ...run.reasons.map((reason) => `  ${plain(reason)}`),
-    '',
-    paint(
-      'dim',
-      `Run ${run.id}, "${plain(run.name, 120)}". Transcripts and evidence: npx vat report ${run.id} --out report.html`,
-    ),
-  ].join('\n');
-}
-
-function evaluationTable(summary: Summary, paint: Paint, width: number): string {
-  const isRepeated = summary.run.repeat > 1;
-  const rows = rowsOf(summary).rows.map((evaluation) => {
-    const { outcome, evaluation: name, passed, stability, score, p50, p95, reason } = cells(evaluation);
-    return [outcome, plain(name), passed, ...(isRepeated ? [stability] : []), score, p50, p95, plain(reason, 240)];
-  });
-  const head = [
-    'Outcome',
-    'Evaluation',
-    'Passed',
-    ...(isRepeated ? ['Stability'] : []),
-    'Score',
-    'p50',
-    'p95',
-    'Reason',
-  ];
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => Math.min(row[column]!.length, column === 1 ? WIDEST_NAME : Infinity))),
-  );
-  const others = widths.slice(0, -1).reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
-  const reasonWidth = Math.min(widths.at(-1)!, Math.max(NARROWEST_REASON, width - others));
+/** A table without lines. @param rows cells that a terminal bears, one for each column */
+export function textTable(columns: readonly Column[], rows: readonly (readonly string[])[], look: Look): string {
+  const longest = columns.map(({ title }, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)));
+  const natural = columns.map(({ width = Infinity }, index) => Math.min(width, longest[index]!));
+  const others = natural.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
+  const left = Math.max(NARROWEST, look.width - others - GAP);
   const table = new Table({
-    head: head.map((title) => paint('bold', title)),
+    head: columns.map(({ title }) => look.paint('bold', title)),
     chars: NO_BORDERS,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-    colWidths: [...widths.slice(0, -1), reasonWidth].map((columnWidth) => columnWidth + 2),
-    colAligns: head.map((title) => (['Passed', 'Score', 'p50', 'p95'].includes(title) ? 'right' : 'left')),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+    // Without a width the library measures the cells, wide characters rightly counted.
+    colWidths: columns.map(({ width }, index) => {
+      const most = width ?? (index === columns.length - 1 ? left : Infinity);
+      return longest[index]! > most ? most + GAP : null;
+    }),
+    colAligns: columns.map(({ align = 'left' }) => align),
     wordWrap: true,
   });
-  table.push(...rows.map(([outcome, ...others]) => [paint(styleOf(outcome!), outcome!), ...others]));
+  table.push(
+    ...rows.map((row) =>
+      row.map((cell, index) => {
+        const colour = columns[index]!.colour;
+        return colour ? look.paint(colour(cell), cell) : cell;
+      }),
+    ),
+  );
   return table
     .toString()
     .split('\n')
