@@ -3,7 +3,7 @@ import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'data/', 'coverage/', 'node_modules/'] },
+  { ignores: ['dist/', 'data/', 'coverage/', 'node_modules/', 'libs/client/api.d.ts'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {

@@ -36,7 +36,10 @@ export function verdictOf({ status }: ReportedRun): { readonly state: CallState;
  * An evaluation failed as soon as one of its counted calls did; uncounted calls decide only when there is no other.
  * Nothing more is to come once the run has ended.
  */
-export function stateOfEvaluation(evaluation: ReportedEvaluation, { status }: ReportedRun): CallState {
+export function stateOfEvaluation(
+  evaluation: Pick<ReportedEvaluation, 'failed' | 'passed' | 'error' | 'invalid'>,
+  { status }: Pick<ReportedRun, 'status'>,
+): CallState {
   const { failed, passed, error, invalid } = evaluation;
   if (failed > 0) return 'failed';
   if (passed > 0) return 'passed';

@@ -1,0 +1,155 @@
+import { painter } from './colour.js';
+import { readConfiguration } from './configuration.js';
+import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
+import { follow, hasEnded } from './follow.js';
+import { Interruption } from './interruption.js';
+import { type OutputFlags, prepareFile, prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
+import { planText, resultText } from './printed.js';
+import { progressOf, type ProgressStream } from './progress.js';
+import { type RunDetails, Service, type StartRunRequest } from './service.js';
+import { countsLine, exitCodeOf, summarise } from './summary.js';
+import type { Look } from './table.js';
+import { plain } from './text.js';
+
+/** What a command has of the process: the answer goes to standard output, everything else to standard error. */
+export interface Io {
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: ProgressStream;
+  readonly stderr: ProgressStream;
+}
+
+export interface ServiceFlags {
+  readonly url?: string;
+}
+
+export interface FollowFlags extends ServiceFlags, OutputFlags {
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly wait: boolean;
+}
+
+/** Starts a run and follows it to its end. @throws CommandError */
+export async function run(agentId: string, request: StartRunRequest, flags: FollowFlags, io: Io): Promise<ExitCode> {
+  return carryOut((service) => service.startRun(agentId, request), flags, io);
+}
+
+/** Starts the plan of an earlier run again and follows it. @throws CommandError */
+export async function rerun(id: string, only: 'failed' | undefined, flags: FollowFlags, io: Io): Promise<ExitCode> {
+  return carryOut((service) => service.rerun(id, only), flags, io);
+}
+
+/** Prints what a run would carry out. @throws CommandError */
+export async function plan(agentId: string, request: StartRunRequest, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  io.stdout.write(`${planText(await service.plan(agentId, request), lookOf(io))}\n`);
+  return EXIT.met;
+}
+
+/** Prints what a run has come to, or will have. Leaves the run alone, also when it is interrupted. @throws CommandError */
+export async function status(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  await prepareOutputs(flags);
+  let current = await service.run(id);
+  if (flags.wait && !hasEnded(current)) {
+    const interruption = new Interruption(flags.timeout);
+    const ended = await watch(service, current, interruption, io).finally(() => interruption.release());
+    if (ended === undefined) throw new CommandError(EXIT.notCarriedOut, `${interruption.reason}; the run goes on`);
+    current = ended;
+  }
+  return conclude(service, current, flags, io);
+}
+
+/** Saves the report or the JUnit file of a run. @throws CommandError */
+export async function save(
+  kind: 'report' | 'junit',
+  id: string,
+  { out, ...flags }: ServiceFlags & { out: string },
+  io: Io,
+): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  await prepareFile(out);
+  const text = kind === 'report' ? await service.report(id) : await service.junit(id);
+  try {
+    await writeAtomically(out, text);
+  } catch (error) {
+    throw new CommandError(EXIT.notCarriedOut, `${out} cannot be written: ${(error as Error).message}`);
+  }
+  io.stderr.write(`Written to ${plain(out)}\n`);
+  return EXIT.met;
+}
+
+async function carryOut(
+  start: (service: Service) => Promise<RunDetails>,
+  flags: FollowFlags,
+  io: Io,
+): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  await prepareOutputs(flags);
+  const interruption = new Interruption(flags.timeout);
+  try {
+    // Not given up when interrupted: a run that nobody knows of could not be cancelled.
+    const started = await start(service);
+    if (!flags.wait) {
+      io.stdout.write(`${started.id}\n`);
+      return EXIT.met;
+    }
+    io.stderr.write(`Run ${plain(started.id)} "${plain(started.name, 120)}": ${countsLine(started)}\n`);
+    const ended = await watch(service, started, interruption, io);
+    return await conclude(service, ended ?? (await cancel(service, started.id, interruption, io)), flags, io);
+  } finally {
+    interruption.release();
+  }
+}
+
+/** The ended run; undefined when interrupted. */
+async function watch(
+  service: Service,
+  first: RunDetails,
+  interruption: Interruption,
+  io: Io,
+): Promise<RunDetails | undefined> {
+  const progress = progressOf(first, io.stderr, painter(io.stderr, io.env), io.env);
+  let last = first;
+  try {
+    for await (const event of follow(service, first.id, { signal: interruption.signal })) {
+      progress.show(event);
+      if (event.type === 'run') last = event.run;
+    }
+    return last;
+  } catch (error) {
+    if (interruption.signal.aborted) return undefined;
+    if (!(error instanceof UnreachableError)) throw error;
+    const cure = `The run may go on all the same: npx vat status ${plain(first.id)} --wait`;
+    throw new CommandError(EXIT.notCarriedOut, error.message, [], cure, { cause: error });
+  } finally {
+    progress.end();
+  }
+}
+
+async function cancel(service: Service, id: string, { reason }: Interruption, io: Io): Promise<RunDetails> {
+  io.stderr.write(`${reason}: cancelling the run\n`);
+  try {
+    return await service.cancel(id);
+  } catch (error) {
+    // It has ended in the meantime.
+    if (error instanceof RefusedError && error.status === 409) return service.run(id);
+    throw error;
+  }
+}
+
+/** Prints and writes what the run has come to. */
+async function conclude(service: Service, ended: RunDetails, flags: OutputFlags, io: Io): Promise<ExitCode> {
+  const summary = summarise(ended, await service.calls(ended.id));
+  io.stdout.write(`${resultText(summary, lookOf(io))}\n`);
+  await writeOutputs(service, summary, flags, io.env);
+  return exitCodeOf(ended);
+}
+
+async function connect({ url }: ServiceFlags, { env }: Io): Promise<Service> {
+  return new Service(await readConfiguration(url, env));
+}
+
+/** Columns of a log, which has none of its own. */
+const LOG_WIDTH = 160;
+
+const lookOf = ({ stdout, env }: Io): Look => ({ paint: painter(stdout, env), width: stdout.columns ?? LOG_WIDTH });

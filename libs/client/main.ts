@@ -1,0 +1,43 @@
+import { CommanderError } from 'commander';
+import type { Io } from './commands.js';
+import { painter } from './colour.js';
+import { CommandError, EXIT, type ExitCode } from './errors.js';
+import { OPTION_OF, vatProgram } from './program.js';
+import { plain } from './text.js';
+
+const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr };
+
+// Whoever reads the output may have seen enough of it.
+process.stdout.on('error', () => undefined);
+
+async function main(words: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = EXIT.met;
+  try {
+    await vatProgram(io, (concluded) => (code = concluded)).parseAsync(words, { from: 'user' });
+    return code;
+  } catch (error) {
+    // Commander has printed its own explanation.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.met : EXIT.misused;
+    explain(error);
+    return error instanceof CommandError ? error.exitCode : EXIT.notCarriedOut;
+  }
+}
+
+function explain(error: unknown): void {
+  const write = (line: string) => io.stderr.write(`${line}\n`);
+  const paint = painter(io.stderr, io.env);
+  if (!(error instanceof CommandError)) {
+    return void write(`vat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+  write(paint('red', `vat: ${plain(error.message)}`));
+  for (const detail of error.details) write(`  - ${plain(withOption(detail))}`);
+  if (error.cure !== undefined) write(`  ${error.cure}`);
+}
+
+/** An issue begins with the field that it is about; the reader knows it as an option. */
+function withOption(issue: string): string {
+  const option = OPTION_OF[/^\w+/.exec(issue)?.[0] ?? ''];
+  return option === undefined ? issue : `${option}: ${issue}`;
+}
+
+process.exitCode = await main(process.argv.slice(2));

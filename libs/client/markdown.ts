@@ -1,0 +1,51 @@
+import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.js';
+import { markdownText } from './text.js';
+
+/** A sign that is seen in a list of jobs, beside words for those who do not see it. */
+const SIGNS = ['✅', '❌', '⚠️'];
+const OUTCOMES: Readonly<Record<string, string>> = { passed: '✅ passed', failed: '❌ failed' };
+
+/** What a run came to, as GitHub's step summaries and GitLab's comments show it. */
+export function resultMarkdown(summary: Summary): string {
+  const { run } = summary;
+  const isRepeated = run.repeat > 1;
+  const { rows, rest } = rowsOf(summary);
+  const head = [
+    'Outcome',
+    'Evaluation',
+    'Passed',
+    ...(isRepeated ? ['Stability'] : []),
+    'Score',
+    'p50',
+    'p95',
+    'Reason',
+  ];
+  const lines = rows.map((evaluation) => {
+    const { outcome, evaluation: name, passed, stability, score, p50, p95, reason } = cells(evaluation);
+    const shown = [
+      markdownText(name),
+      passed,
+      ...(isRepeated ? [stability] : []),
+      score,
+      p50,
+      p95,
+      markdownText(reason),
+    ];
+    return [OUTCOMES[outcome] ?? `⚠️ ${outcome}`, ...shown];
+  });
+  const table = [head, head.map((title) => ALIGNMENTS[title] ?? '---'), ...lines];
+  return [
+    `### ${SIGNS[exitCodeOf(run)]} ${markdownText(run.name)}`,
+    '',
+    `**${verdictLine(run)}**`,
+    '',
+    ...(run.reasons.length > 0 ? [...run.reasons.map((reason) => `- ${markdownText(reason)}`), ''] : []),
+    ...table.map((columns) => `| ${columns.join(' | ')} |`),
+    '',
+    ...(rest === undefined ? [] : [rest, '']),
+    `Run \`${run.id}\`. Transcripts and evidence: \`npx vat report ${run.id} --out report.html\``,
+    '',
+  ].join('\n');
+}
+
+const ALIGNMENTS: Readonly<Record<string, string>> = { Passed: '--:', Score: '--:', p50: '--:', p95: '--:' };

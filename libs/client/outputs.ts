@@ -1,0 +1,86 @@
+import { constants } from 'node:fs';
+import { access, appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CommandError, EXIT, misuse } from './errors.js';
+import { resultMarkdown } from './markdown.js';
+import type { Service } from './service.js';
+import type { Summary } from './summary.js';
+
+/** Files to write, each by its path. */
+export interface OutputFlags {
+  readonly junit?: string;
+  readonly json?: string;
+  readonly markdown?: string;
+  readonly report?: string;
+}
+
+/** Makes the folders. A run takes minutes: what cannot be written is told before. @throws CommandError */
+export async function prepareOutputs(files: OutputFlags): Promise<void> {
+  for (const file of [files.junit, files.json, files.markdown, files.report]) {
+    if (file !== undefined) await prepareFile(file);
+  }
+}
+
+/** @throws CommandError */
+export async function prepareFile(file: string): Promise<void> {
+  const folder = path.dirname(path.resolve(file));
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw misuse(`${file} cannot be written: ${(error as Error).message}`, 'Choose another path.');
+  }
+  if ((await statOf(file))?.isDirectory()) throw misuse(`${file} is a folder`, 'Name a file in it.');
+}
+
+/** Writes what was asked for, as much of it as can be. @throws CommandError that names what could not be written */
+export async function writeOutputs(
+  service: Service,
+  summary: Summary,
+  files: OutputFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const { id } = summary.run;
+  const failures: string[] = [];
+  const write = async (file: string | undefined, content: () => string | Promise<string>) => {
+    if (file === undefined) return;
+    try {
+      const text = await content();
+      // A step's summary is collected from what its commands append.
+      if (file === env['GITHUB_STEP_SUMMARY']) await appendFile(file, text);
+      else await writeAtomically(file, text);
+    } catch (error) {
+      failures.push(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  await write(files.json, () => jsonText(summary));
+  await write(files.markdown, () => resultMarkdown(summary));
+  await write(files.junit, () => service.junit(id));
+  await write(files.report, () => service.report(id));
+  if (failures.length > 0) throw new CommandError(EXIT.notCarriedOut, 'Not everything could be written', failures);
+}
+
+/** What `--json` writes; a terminal bears it too. */
+export const jsonText = (summary: Summary): string =>
+  `${JSON.stringify(summary, null, 2).replace(TERMINAL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+
+/** What JSON leaves as it is although terminals obey it or turn the direction of text by it. */
+const TERMINAL = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g;
+
+/** Whole or not at all, even when the job is ended in between. */
+export async function writeAtomically(file: string, text: string): Promise<void> {
+  const target = await realpath(file).catch(() => path.resolve(file));
+  const existing = await statOf(target);
+  // A device or a pipe cannot be replaced.
+  if (existing && !existing.isFile()) return writeFile(target, text);
+  const temporary = `${target}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+const statOf = (file: string) => stat(file).catch(() => undefined);

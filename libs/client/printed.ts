@@ -1,0 +1,70 @@
+import { count } from '../run-report/text.js';
+import { styleOf } from './colour.js';
+import { EXIT } from './errors.js';
+import type { RunPlan } from './service.js';
+import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.js';
+import { type Column, type Look, textTable } from './table.js';
+import { plain } from './text.js';
+
+const NAME = { title: 'Evaluation', width: 40 } as const;
+const figure = (title: string): Column => ({ title, align: 'right' });
+
+/** What a run came to: its evaluations, the gate, and where to look next. */
+export function resultText(summary: Summary, look: Look): string {
+  const { run } = summary;
+  const { rows, rest } = rowsOf(summary);
+  const style = run.status === 'COMPLETED' ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
+  return [
+    rows.length > 0 ? textTable(columns(run.repeat > 1), rows.map(row(run.repeat > 1)), look) : '',
+    ...(rest === undefined ? [] : [rest]),
+    '',
+    look.paint(style, verdictLine(run)),
+    ...run.reasons.map((reason) => `  ${plain(reason)}`),
+    look.paint('dim', `Transcripts and evidence: npx vat report ${plain(run.id)} --out report.html`),
+  ].join('\n');
+}
+
+const columns = (isRepeated: boolean): Column[] => [
+  { title: 'Outcome', colour: styleOf },
+  NAME,
+  figure('Passed'),
+  ...(isRepeated ? [{ title: 'Stability' }] : []),
+  figure('Score'),
+  figure('p50'),
+  figure('p95'),
+  { title: 'Reason' },
+];
+
+const row =
+  (isRepeated: boolean) =>
+  (evaluation: Summary['evaluations'][number]): string[] => {
+    const { outcome, evaluation: name, passed, stability, score, p50, p95, reason } = cells(evaluation);
+    return [outcome, plain(name), passed, ...(isRepeated ? [stability] : []), score, p50, p95, plain(reason, 240)];
+  };
+
+/** What a run would carry out. */
+export function planText(plan: RunPlan, look: Look): string {
+  const { name, repeat, concurrency, minimumScore, totalCalls, evaluations, warnings } = plan;
+  const table = textTable(
+    [NAME, { title: 'Key', width: 30 }, { title: 'Tags', width: 30 }, { title: 'Caller' }, figure('Calls'), CRITICAL],
+    evaluations.map(({ name: evaluation, key, tags, caller, calls, critical }) => [
+      plain(evaluation, 120),
+      plain(key ?? '–', 120),
+      plain(tags.join(', ') || '–', 120),
+      caller,
+      String(calls),
+      critical ? 'critical' : '',
+    ]),
+    look,
+  );
+  return [
+    table,
+    '',
+    `"${plain(name, 120)}" would carry out ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
+    `Gate: ${minimumScore === null ? 'no minimum score' : `score of at least ${minimumScore}`}; every critical evaluation must pass.`,
+    ...warnings.map((warning) => look.paint('yellow', plain(warning))),
+    'Nothing was started.',
+  ].join('\n');
+}
+
+const CRITICAL: Column = { title: 'Gate', colour: () => 'yellow' };

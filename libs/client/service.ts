@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import createClient, { type Client } from 'openapi-fetch';
+import type { components, paths } from './api.js';
+import { type CommandError, EXIT, misuse, RefusedError, UnreachableError } from './errors.js';
+import { type Patience, retryingFetch } from './retrying-fetch.js';
+
+export type RunDetails = components['schemas']['RunDetails'];
+export type RunPlan = components['schemas']['RunPlan'];
+export type StartRunRequest = components['schemas']['StartRunRequest'];
+export type Call = components['schemas']['Call'];
+
+/** Milliseconds. Before anything was begun the reader waits at the keyboard; a run under way outlives a restart. */
+const PATIENCE_AT_FIRST = 8_000;
+const PATIENCE_LATER = 120_000;
+const CALLS_PER_PAGE = 100;
+
+export interface ServiceOptions {
+  /** Where the service is, without a slash at the end. */
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+interface Answered {
+  readonly data?: unknown;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * The service's runs, typed by its OpenAPI document. Requests are tried again when the connection breaks; those that
+ * write carry an Idempotency-Key, so that nothing is done twice.
+ * Every method throws RefusedError for an answer that is no success, and UnreachableError.
+ */
+export class Service {
+  readonly url: string;
+  private readonly client: Client<paths>;
+  private readonly patience: Patience = { ms: PATIENCE_AT_FIRST };
+
+  constructor({ url, apiKey }: ServiceOptions) {
+    this.url = url;
+    this.client = createClient<paths>({
+      baseUrl: url,
+      headers: { Authorization: `Bearer ${apiKey}` },
+      fetch: retryingFetch(this.patience),
+    });
+  }
+
+  async plan(agentId: string, request: StartRunRequest): Promise<RunPlan> {
+    const { data } = await this.start(agentId, { ...request, dryRun: true });
+    return data as RunPlan;
+  }
+
+  async startRun(agentId: string, request: StartRunRequest): Promise<RunDetails> {
+    const { data } = await this.start(agentId, request);
+    return data as RunDetails;
+  }
+
+  private start(agentId: string, body: StartRunRequest) {
+    return this.write((header) =>
+      this.client.POST('/agents/{agentId}/runs', { params: { path: { agentId }, header }, body }),
+    );
+  }
+
+  async rerun(id: string, only?: 'failed'): Promise<RunDetails> {
+    const query = only === undefined ? {} : { only };
+    const { data } = await this.write((header) =>
+      this.client.POST('/runs/{id}/rerun', { params: { path: { id }, query, header } }),
+    );
+    return data;
+  }
+
+  async cancel(id: string): Promise<RunDetails> {
+    const { data } = await this.write((header) =>
+      this.client.POST('/runs/{id}/cancel', { params: { path: { id }, header } }),
+    );
+    return data;
+  }
+
+  /** @param wait seconds, 1 to 60, to wait for the run's end */
+  async run(id: string, wait?: number, signal?: AbortSignal): Promise<RunDetails> {
+    const query = wait === undefined ? {} : { wait };
+    const { data } = await this.read(() => this.client.GET('/runs/{id}', { params: { path: { id }, query }, signal }));
+    return data;
+  }
+
+  /** Every call of a run, in the order of its plan. */
+  async calls(id: string): Promise<Call[]> {
+    const calls: Call[] = [];
+    for (let page = 1; ; page++) {
+      const { data, meta } = await this.read(() =>
+        this.client.GET('/runs/{id}/calls', { params: { path: { id }, query: { page, limit: CALLS_PER_PAGE } } }),
+      );
+      calls.push(...data);
+      if (page >= meta.pageCount) return calls;
+    }
+  }
+
+  junit(id: string): Promise<string> {
+    return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }));
+  }
+
+  report(id: string): Promise<string> {
+    return this.read(() => this.client.GET('/runs/{id}/report', { params: { path: { id } }, parseAs: 'text' }));
+  }
+
+  /** The raw stream of a run's events. */
+  async events(id: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const header = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+    const answer = await this.attempt(() =>
+      this.client.GET('/runs/{id}/events', {
+        params: { path: { id }, header },
+        headers: { Accept: 'text/event-stream' },
+        parseAs: 'stream',
+        signal,
+      }),
+    );
+    const stream = this.dataOf(answer) as unknown as ReadableStream<Uint8Array>;
+    const type = answer.response.headers.get('content-type') ?? '';
+    if (type.startsWith('text/event-stream')) return stream;
+    await stream.cancel();
+    throw new RefusedError(answer.response.status, 'NO_EVENTS', 'What stands in between passes no events on', []);
+  }
+
+  private async read<A extends Answered>(request: () => Promise<A>): Promise<NonNullable<A['data']>> {
+    return this.dataOf(await this.attempt(request));
+  }
+
+  /** One key for all tries: the service answers the second as it did the first. */
+  private async write<A extends Answered>(
+    request: (header: { 'Idempotency-Key': string }) => Promise<A>,
+  ): Promise<NonNullable<A['data']>> {
+    const header = { 'Idempotency-Key': randomUUID() };
+    const until = performance.now() + this.patience.ms;
+    for (;;) {
+      const answer = await this.attempt(() => request(header));
+      // The connection broke while the service was at work: it still is.
+      if (!isInProgress(answer) || performance.now() > until) return this.dataOf(answer);
+      await sleep(500);
+    }
+  }
+
+  private async attempt<A extends Answered>(request: () => Promise<A>): Promise<A> {
+    try {
+      return await request();
+    } catch (error) {
+      if (error instanceof SyntaxError) throw this.strange('its answer is no JSON');
+      if (error instanceof Error && error.name === 'AbortError') throw error;
+      throw new UnreachableError(this.url, error);
+    }
+  }
+
+  private dataOf<A extends Answered>({ data, error, response }: A): NonNullable<A['data']> {
+    if (response.ok && isAnswer(data)) {
+      this.patience.ms = PATIENCE_LATER;
+      return data as NonNullable<A['data']>;
+    }
+    if (response.status >= 300 && response.status < 400) {
+      throw this.strange(`it redirects to ${response.headers.get('location') ?? 'another address'}`);
+    }
+    const body = errorBody(error);
+    if (body) throw new RefusedError(response.status, body.code, body.message, body.issues);
+    if (response.status >= 500) throw new RefusedError(response.status, response.statusText, 'no reason is given', []);
+    throw this.strange(`it answers ${response.status} ${response.statusText}, but not as the service does`);
+  }
+
+  private strange(what: string): CommandError {
+    return misuse(`${this.url} is not the address of the service: ${what}`, 'Set VAT_URL (or --url) to its address.');
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** A file, or what the service wraps in `data`. */
+const isAnswer = (data: unknown): boolean =>
+  typeof data === 'string' || data instanceof ReadableStream || (isObject(data) && 'data' in data);
+
+/** The service's own error body, wherever it came from. */
+function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
+  const body: unknown = typeof error === 'string' ? parsed(error) : error;
+  if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
+  const issues = Array.isArray(body['issues']) ? body['issues'].map(String) : [];
+  return { code: body['code'], message: body['message'], issues };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isInProgress = ({ error, response }: Answered): boolean =>
+  response.status === 409 && (errorBody(error)?.message.includes('Idempotency-Key') ?? false);
+
+/** Whether the service is there but will never give what was asked for in this way. */
+export const isFinalRefusal = (error: unknown): boolean =>
+  error instanceof RefusedError && error.exitCode === EXIT.misused;

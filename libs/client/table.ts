@@ -1,0 +1,61 @@
+import Table from 'cli-table3';
+import type { Paint } from './colour.js';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Of its cells as they are to be printed. */
+  readonly colour?: (cell: string) => Parameters<Paint>[0];
+  /** Most columns of the terminal; longer cells are wrapped. The last column takes what is left unless it says so. */
+  readonly width?: number;
+}
+
+export interface Look {
+  readonly paint: Paint;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Columns that a text needs to be readable; on a narrower terminal lines are left to break. */
+const NARROWEST = 24;
+const GAP = 2;
+
+const NO_BORDERS = Object.fromEntries(
+  ['top', 'bottom', 'left', 'right', 'mid']
+    .flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
+    .concat('middle')
+    .map((name) => [name, '']),
+);
+
+/** A table without lines. @param rows cells that a terminal bears, one for each column */
+export function textTable(columns: readonly Column[], rows: readonly (readonly string[])[], look: Look): string {
+  const longest = columns.map(({ title }, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)));
+  const natural = columns.map(({ width = Infinity }, index) => Math.min(width, longest[index]!));
+  const others = natural.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
+  const left = Math.max(NARROWEST, look.width - others - GAP);
+  const table = new Table({
+    head: columns.map(({ title }) => look.paint('bold', title)),
+    chars: NO_BORDERS,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+    // Without a width the library measures the cells, wide characters rightly counted.
+    colWidths: columns.map(({ width }, index) => {
+      const most = width ?? (index === columns.length - 1 ? left : Infinity);
+      return longest[index]! > most ? most + GAP : null;
+    }),
+    colAligns: columns.map(({ align = 'left' }) => align),
+    wordWrap: true,
+  });
+  table.push(
+    ...rows.map((row) =>
+      row.map((cell, index) => {
+        const colour = columns[index]!.colour;
+        return colour ? look.paint(colour(cell), cell) : cell;
+      }),
+    ),
+  );
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
