@@ -14,6 +14,7 @@ import { connectionOptions } from './src/platform/database/data-source-options.j
 import { Initial1732000000000 } from './src/platform/database/migrations/1732000000000-initial.js';
 import { EvaluationAuthoring1732100000000 } from './src/platform/database/migrations/1732100000000-evaluation-authoring.js';
 import { Webhooks1732200000000 } from './src/platform/database/migrations/1732200000000-webhooks.js';
+import { Growth1732400000000 } from './src/platform/database/migrations/1732400000000-growth.js';
 import { EncryptionCanaryEntity } from './src/platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from './src/platform/idempotency/idempotency.entity.js';
 import { QueueWorkerEntity } from './src/platform/queue/queue-worker.entity.js';
@@ -43,7 +44,7 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       IdempotencyEntity,
       EncryptionCanaryEntity,
     ],
-    migrations: [Initial1732000000000, EvaluationAuthoring1732100000000, Webhooks1732200000000],
+    migrations: [Initial1732000000000, EvaluationAuthoring1732100000000, Webhooks1732200000000, Growth1732400000000],
   });
 }
 

@@ -64,12 +64,10 @@ export class AgentsRepository {
       where += ` AND (a.name ILIKE ${pattern} OR a.assistant_id ILIKE ${pattern} OR a.phone_number ILIKE ${pattern})`;
     }
     const columns = `${COLUMNS}, d.api_key AS "defaultApiKey"`;
-    return readPage<AgentRow>(
-      this.database,
-      { name, columns, from: 'agents a', joins: DEFAULT_KEY, where },
-      values,
-      page,
-    );
+    // Of what a search finds nobody can keep count.
+    const kept = search === undefined ? { kept: { relation: 'agents', value: provider } } : {};
+    const source = { name, columns, from: 'agents a', joins: DEFAULT_KEY, where, ...kept };
+    return readPage<AgentRow>(this.database, source, values, page);
   }
 
   /** Marks the agent as deleted. @returns when, or undefined when it was deleted before */
