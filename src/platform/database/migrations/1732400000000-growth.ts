@@ -1,20 +1,34 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { EvaluationAuthoring1732100000000 } from './1732100000000-evaluation-authoring.js';
 
 const LOWEST = `'00000000-0000-0000-0000-000000000000'`;
 const HIGHEST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 
+/** As in `ListKeeper` at the time of writing. */
+const BUCKET = 256;
+const GROUP = 64;
+
+interface KeptTable {
+  readonly relation: string;
+  readonly scope: string;
+  readonly facet: string | null;
+  readonly deleted: string | null;
+}
+const KEPT: readonly KeptTable[] = [
+  { relation: 'agents', scope: 'workspace_id', facet: 'provider', deleted: 'deleted_at' },
+  { relation: 'personalities', scope: 'workspace_id', facet: null, deleted: 'deleted_at' },
+  { relation: 'evaluations', scope: 'agent_id', facet: null, deleted: 'deleted_at' },
+  { relation: 'webhook_deliveries', scope: 'endpoint_id', facet: 'status', deleted: null },
+];
+
 /** Lists that cost the same however long they are (decision 40), and an index for searches (decision 42). */
 export class Growth1732400000000 implements MigrationInterface {
   name = 'Growth1732400000000';
+  private readonly before = new EvaluationAuthoring1732100000000();
 
   async up(runner: QueryRunner): Promise<void> {
+    await this.before.stopCountingEvaluations(runner);
     await runner.query(`
-      DROP TRIGGER evaluations_added ON evaluations;
-      DROP TRIGGER evaluations_removed ON evaluations;
-      DROP TRIGGER evaluations_deleted ON evaluations;
-      DROP FUNCTION count_added_evaluations, count_removed_evaluations, count_deleted_evaluation;
-      DROP TABLE evaluation_counts;
-
       CREATE INDEX agents_provider_list_idx ON agents (workspace_id, provider, created_at, id) WHERE deleted_at IS NULL;
       CREATE INDEX webhook_deliveries_status_list_idx ON webhook_deliveries (endpoint_id, status, created_at, id);
     `);
@@ -23,12 +37,11 @@ export class Growth1732400000000 implements MigrationInterface {
     await this.createReading(runner);
     await this.createSealing(runner);
     await this.createFolding(runner);
-    await runner.query(`
-      SELECT keep_list('agents', 'workspace_id', 'provider', 'deleted_at');
-      SELECT keep_list('personalities', 'workspace_id', NULL, 'deleted_at');
-      SELECT keep_list('evaluations', 'agent_id', NULL, 'deleted_at');
-      SELECT keep_list('webhook_deliveries', 'endpoint_id', 'status');
-    `);
+    for (const table of KEPT) {
+      const { relation, scope, facet, deleted } = table;
+      await runner.query('SELECT keep_list($1, $2, $3, $4)', [relation, scope, facet, deleted]);
+      await this.sealLongOnes(runner, table);
+    }
   }
 
   private async createTables(runner: QueryRunner): Promise<void> {
@@ -357,6 +370,24 @@ export class Growth1732400000000 implements MigrationInterface {
     `);
   }
 
+  /** Nobody writes meanwhile: whoever creates a trigger has locked the table against it. */
+  private async sealLongOnes(runner: QueryRunner, { relation, scope, facet, deleted }: KeptTable): Promise<void> {
+    for (const name of [`'${relation}'`, ...(facet === null ? [] : [`'${relation}:' || ${facet}`])]) {
+      const lists = (await runner.query(
+        `SELECT ${name} AS list, ${scope} AS scope FROM ${relation}
+          WHERE ${scope} IS NOT NULL AND ${deleted ?? 'NULL'} IS NULL GROUP BY 1, 2 HAVING count(*) > ${2 * BUCKET}`,
+      )) as { list: string; scope: string }[];
+      for (const { list, scope: of } of lists) {
+        await runner.query('SELECT list_open($1, $2, $3)', [list, of, BUCKET]);
+        await runner.query(
+          `SELECT list_seal($1, $2, opened_at, opened_id, $3, 2147483647) FROM list_heads WHERE list = $1 AND scope = $2`,
+          [list, of, BUCKET],
+        );
+        await runner.query('SELECT list_group($1, $2, $3)', [list, of, GROUP]);
+      }
+    }
+  }
+
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       SELECT drop_list(relation) FROM kept_lists;
@@ -365,5 +396,6 @@ export class Growth1732400000000 implements MigrationInterface {
       DROP TABLE kept_lists, list_heads, list_buckets, list_changes;
       DROP INDEX agents_provider_list_idx, webhook_deliveries_status_list_idx;
     `);
+    await this.before.countEvaluations(runner);
   }
 }
