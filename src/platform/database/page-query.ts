@@ -2,7 +2,7 @@ import type { Database, Statement } from './database.js';
 
 /** A list: which rows, in which order; `$1`… are the values, the page's own come after them. */
 export interface ListSource {
-  /** Distinguishes the prepared statement; one name for one text. */
+  /** Distinguishes the prepared statement; one name for one text. Empty: planned for its values each time. */
   readonly name: string;
   /** Select list; it must hold `id` and `created_at AS "createdAt"`. */
   readonly columns: string;
@@ -49,11 +49,11 @@ function keptIds({ relation, value }: KeptList, limit: string, offset: string): 
   return `SELECT total, tail, changes, ids FROM ${list}(${values}, ${offset}, ${limit})`;
 }
 
-/** Newest first, then by id: the order of every list (decisions). */
+/** Newest first, then by id: the order of every list (decisions). Finds everything once, for the total and the page. */
 function countedIds({ from, where }: ListSource, alias: string, limit: string, offset: string): string {
-  return `SELECT (SELECT count(*) FROM ${from} WHERE ${where}) AS total, 0 AS tail, 0 AS changes,
-                 ARRAY(SELECT ${alias}.id FROM ${from} WHERE ${where}
-                        ORDER BY ${alias}.created_at DESC, ${alias}.id DESC LIMIT ${limit} OFFSET ${offset}) AS ids`;
+  return `WITH hit AS MATERIALIZED (SELECT ${alias}.id, ${alias}.created_at FROM ${from} WHERE ${where})
+          SELECT (SELECT count(*) FROM hit) AS total, 0 AS tail, 0 AS changes,
+                 ARRAY(SELECT id FROM hit ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) AS ids`;
 }
 
 interface PageRow {
