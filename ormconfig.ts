@@ -18,6 +18,7 @@ import { Initial1732000000000 } from './src/platform/database/migrations/1732000
 import { EvaluationAuthoring1732100000000 } from './src/platform/database/migrations/1732100000000-evaluation-authoring.js';
 import { Webhooks1732200000000 } from './src/platform/database/migrations/1732200000000-webhooks.js';
 import { RunExecution1732300000000 } from './src/platform/database/migrations/1732300000000-run-execution.js';
+import { Growth1732400000000 } from './src/platform/database/migrations/1732400000000-growth.js';
 import { EncryptionCanaryEntity } from './src/platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from './src/platform/idempotency/idempotency.entity.js';
 import { QueueWorkerEntity } from './src/platform/queue/queue-worker.entity.js';
@@ -55,6 +56,7 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       EvaluationAuthoring1732100000000,
       Webhooks1732200000000,
       RunExecution1732300000000,
+      Growth1732400000000,
     ],
   });
 }

@@ -12,6 +12,9 @@ const oneOf = (column: string, values: readonly string[]) => `${column} IN (${va
 /** A voice agent under test, as it is known at its provider. Lists are served by the index on workspace and age. */
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+// Of a kind that TypeORM does not know, and absent where the extension pg_trgm is.
+@Index('agents_search_idx', { synchronize: false })
 @Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))
 @Check('agents_type_check', oneOf('type', AGENT_TYPES))
 @Check('agents_prompt_type_check', oneOf('prompt_type', PROMPT_TYPES))

@@ -14,8 +14,7 @@ const LIST = {
   columns: COLUMNS,
   from: 'evaluations e',
   where: 'e.agent_id = $1 AND e.deleted_at IS NULL',
-  // Kept by triggers: counting ten thousand rows takes longer than reading a page of them.
-  total: 'SELECT coalesce((SELECT c.total FROM evaluation_counts c WHERE c.agent_id = $1), 0) AS total',
+  kept: { relation: 'evaluations' },
 };
 
 /** Oldest first: the order in which they were written, also within a file. */

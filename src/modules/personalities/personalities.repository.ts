@@ -17,6 +17,7 @@ const LIST = {
   columns: COLUMNS,
   from: 'personalities p',
   where: 'p.workspace_id = $1 AND p.deleted_at IS NULL',
+  kept: { relation: 'personalities' },
 };
 
 const OWNERS: Statement = {

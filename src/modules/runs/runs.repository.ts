@@ -32,7 +32,13 @@ const FIND_WITH_COUNTS: Statement = {
           WHERE r.id = $1`,
 };
 
-const LIST = { name: 'runs_page', columns: RUN_COLUMNS, from: 'runs r', where: 'r.agent_id = $1' };
+const LIST = {
+  name: 'runs_page',
+  columns: RUN_COLUMNS,
+  from: 'runs r',
+  where: 'r.agent_id = $1',
+  kept: { relation: 'runs' },
+};
 
 /** Ends the run where it stands; calls under way are given up. */
 const CANCEL: Statement = {

@@ -61,6 +61,7 @@ export class WebhookDeliveriesService {
       from: 'webhook_deliveries d',
       joins: EVENT,
       where: byStatus ? 'd.endpoint_id = $1 AND d.status = $2' : 'd.endpoint_id = $1',
+      kept: { relation: 'webhook_deliveries', value: query.status },
     };
     const values = byStatus ? [endpoint.id, query.status] : [endpoint.id];
     const { rows, total } = await readPage<DeliveryRow>(this.database, source, values, { limit, offset });

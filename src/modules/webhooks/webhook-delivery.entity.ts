@@ -16,6 +16,7 @@ export interface DeliveryAttempt {
 /** An event on its way to one receiver: an endpoint of the workspace, or the address of an agent. */
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_list_idx', ['endpointId', 'createdAt', 'id'])
+@Index('webhook_deliveries_status_list_idx', ['endpointId', 'status', 'createdAt', 'id'])
 @Index('webhook_deliveries_parked_idx', ['targetId', 'nextAttemptAt'], { where: 'is_parked' })
 @Check('webhook_deliveries_status_check', `status IN ('PENDING', 'DELIVERED', 'FAILED')`)
 @Check(

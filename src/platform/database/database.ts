@@ -9,6 +9,12 @@ export interface Statement {
   readonly text: string;
 }
 
+/** A list that has grown beyond what is counted for each of its pages. */
+export interface LongList {
+  readonly list: string;
+  readonly scope: string;
+}
+
 interface ActiveTransaction {
   readonly manager: EntityManager;
   readonly client: PoolClient;
@@ -21,6 +27,8 @@ interface ActiveTransaction {
 @Injectable()
 export class Database {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
+
+  private longListListener: (list: LongList) => void = () => undefined;
 
   constructor(readonly dataSource: DataSource) {}
 
@@ -50,6 +58,16 @@ export class Database {
       const client = (await manager.queryRunner?.connect()) as PoolClient;
       return this.active.run({ manager, client }, () => work(manager));
     });
+  }
+
+  /** Says who counts up long lists. Until somebody does, they are merely slow. */
+  onLongList(listener: (list: LongList) => void): void {
+    this.longListListener = listener;
+  }
+
+  /** To be called by who has read such a list. */
+  noticeLongList(list: LongList): void {
+    this.longListListener(list);
   }
 
   /** Connections of the pool: in use or idle, idle, and requests that wait for one. */

@@ -1,8 +1,8 @@
 import type { Database, Statement } from './database.js';
 
-/** A list: which rows, in which order; `$1`… are the values, the page's two come after them. */
+/** A list: which rows, in which order; `$1`… are the values, the page's own come after them. */
 export interface ListSource {
-  /** Distinguishes the prepared statement; one name for one text. */
+  /** Distinguishes the prepared statement; one name for one text. Empty: planned for its values each time. */
   readonly name: string;
   /** Select list; it must hold `id` and `created_at AS "createdAt"`. */
   readonly columns: string;
@@ -11,26 +11,56 @@ export interface ListSource {
   /** Joins that add columns but neither add nor drop rows. */
   readonly joins?: string;
   readonly where: string;
-  /** Query for the size of the whole list, where something cheaper than counting its rows knows it. */
-  readonly total?: string;
+  /** Says that the database keeps count of the list (decision 40), so that no page counts every row. */
+  readonly kept?: KeptList;
 }
 
-/** Newest first, then by id: the order of every list (decisions). */
-const order = (alias: string) => `${alias}.created_at DESC, ${alias}.id DESC`;
+/** A list of which the database keeps count: a table, `$1` is the value of its scope and `$2` that of its facet. */
+export interface KeptList {
+  readonly relation: string;
+  /** The facet's value, if the list is of one only. */
+  readonly value?: string | undefined;
+}
+
+/** From how many uncounted entries on a list should be counted up. */
+const MOST_UNCOUNTED = 512;
+/** And from how many changes of counted ones. */
+const MOST_CHANGES = 64;
 
 /** The statement for one page with the size of the whole list, in one round trip. */
 export function pageStatement(source: ListSource, valueCount: number): Statement {
-  const { columns, from, joins = '', where } = source;
-  const { total = `SELECT count(*)::int AS total FROM ${from} WHERE ${where}` } = source;
+  const { name, columns, from, joins = '', kept } = source;
   const alias = from.split(' ').at(-1) ?? from;
-  // The total comes with the page even when the page is empty, hence the outer join.
+  const [limit, offset] = [`$${valueCount + 1}`, `$${valueCount + 2}`];
+  // First the ids, which the index knows; then the rows, of these only: the sub-query with a limit cannot be turned into
+  // a walk through the table. The total comes even when the page is empty, hence the outer join.
   return {
-    name: source.name,
-    text: `SELECT t.total, p.* FROM (${total}) t
-             LEFT JOIN (SELECT ${columns} FROM ${from} ${joins} WHERE ${where}
-                         ORDER BY ${order(alias)} LIMIT $${valueCount + 1} OFFSET $${valueCount + 2}) p ON true
+    name,
+    text: `WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
+           SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
+             LEFT JOIN LATERAL unnest(l.ids) AS k(id) ON true
+             LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = k.id LIMIT 1) p ON true
             ORDER BY p."createdAt" DESC, p.id DESC`,
   };
+}
+
+function keptIds({ relation, value }: KeptList, limit: string, offset: string): string {
+  const [list, values] = value === undefined ? [`${relation}_list`, '$1'] : [`${relation}_list_by`, '$1, $2'];
+  return `SELECT total, tail, changes, ids FROM ${list}(${values}, ${offset}, ${limit})`;
+}
+
+/** Newest first, then by id: the order of every list (decisions). Finds everything once, for the total and the page. */
+function countedIds({ from, where }: ListSource, alias: string, limit: string, offset: string): string {
+  return `WITH hit AS MATERIALIZED (SELECT ${alias}.id, ${alias}.created_at FROM ${from} WHERE ${where})
+          SELECT (SELECT count(*) FROM hit) AS total, 0 AS tail, 0 AS changes,
+                 ARRAY(SELECT id FROM hit ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) AS ids`;
+}
+
+interface PageRow {
+  readonly id: string | null;
+  readonly total: number;
+  readonly tail: number;
+  readonly changes: number;
 }
 
 /** Reads one page of a list. */
@@ -41,6 +71,12 @@ export async function readPage<Row extends { id: string }>(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: Row[]; total: number }> {
   const statement = pageStatement(source, values.length);
-  const rows = await database.query<Row & { total: number }>(statement, [...values, limit, offset]);
-  return { rows: rows.filter((row) => (row.id as string | null) !== null), total: rows[0]?.total ?? 0 };
+  const found = await database.query<Row & PageRow>(statement, [...values, limit, offset]);
+  const { kept } = source;
+  const [first] = found;
+  if (kept && first && (first.tail > MOST_UNCOUNTED || first.changes > MOST_CHANGES)) {
+    const list = kept.value === undefined ? kept.relation : `${kept.relation}:${kept.value}`;
+    database.noticeLongList({ list, scope: String(values[0]) });
+  }
+  return { rows: found.filter((row) => row.id !== null), total: first?.total ?? 0 };
 }

@@ -110,7 +110,7 @@ export class ImportService {
 
   private async carryOut(caller: Caller, agentId: string, plans: readonly Plan[]): Promise<void> {
     const { workspaceId, userId } = caller;
-    // First those that exist: a delete too takes an evaluation before the agent's count of them.
+    // First those that exist, which others may be changing too: who waits holds nothing that is new.
     await this.repository.update(contentsOf(plans, 'updated'));
     await keyIsFree(() => this.repository.insert(contentsOf(plans, 'created'), { workspaceId, agentId, userId }));
   }

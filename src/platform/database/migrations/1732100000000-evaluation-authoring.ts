@@ -38,7 +38,7 @@ export class EvaluationAuthoring1732100000000 implements MigrationInterface {
   }
 
   /** How many evaluations each agent has. Triggers, so that no way of writing evaluations can forget it. */
-  private async countEvaluations(runner: QueryRunner): Promise<void> {
+  async countEvaluations(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE evaluation_counts (
         agent_id uuid NOT NULL CONSTRAINT evaluation_counts_pkey PRIMARY KEY
@@ -80,13 +80,20 @@ export class EvaluationAuthoring1732100000000 implements MigrationInterface {
     `);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
+  /** Undoes `countEvaluations`. */
+  async stopCountingEvaluations(runner: QueryRunner): Promise<void> {
     await runner.query(`
       DROP TRIGGER evaluations_added ON evaluations;
       DROP TRIGGER evaluations_removed ON evaluations;
       DROP TRIGGER evaluations_deleted ON evaluations;
       DROP FUNCTION count_added_evaluations, count_removed_evaluations, count_deleted_evaluation;
       DROP TABLE evaluation_counts;
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await this.stopCountingEvaluations(runner);
+    await runner.query(`
       DROP INDEX evaluations_key_key;
       ALTER TABLE evaluations
         DROP COLUMN key, DROP COLUMN critical, DROP COLUMN tags, DROP COLUMN script, DROP COLUMN checks,
