@@ -84,6 +84,8 @@ try {
       address,
       '--name',
       'Demo',
+      '--min-score',
+      '95',
       '--report',
       reportFile,
     ],
