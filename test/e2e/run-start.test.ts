@@ -8,7 +8,7 @@ describe('starting a run', () => {
   let app: RunApp;
 
   beforeAll(async () => {
-    app = await createRunApp({ env: { AGENT_PROVIDER_2_URL: undefined } });
+    app = await createRunApp();
   });
   afterAll(() => app.close());
 

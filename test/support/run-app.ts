@@ -37,10 +37,10 @@ export async function createRunApp(
 }
 
 /** A workspace with an agent, a personality and the reference evaluations with these keys. */
-export async function prepareAgent(app: TestApp, keys: readonly string[]) {
+export async function prepareAgent(app: TestApp, keys: readonly string[], agentValues: object = {}) {
   const subject = await app.createWorkspace();
   const client = new HttpClient(app.url, subject.apiKey);
-  const agentId: string = (await client.post('/agents', agentBody())).body.data.id;
+  const agentId: string = (await client.post('/agents', agentBody(agentValues))).body.data.id;
   const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
   const evaluations = new Map<string, string>();
   for (const evaluation of referenceEvaluations(personalityId).filter(({ key }) => keys.includes(key ?? ''))) {
