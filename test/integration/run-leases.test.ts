@@ -140,8 +140,7 @@ describe('leases of calls', () => {
 
   it('the sweep makes lanes for calls that wait without anybody, as many as there is room for', async () => {
     const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
-    const lanes = () =>
-      query(`SELECT key FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%' ORDER BY key`) as Promise<any[]>;
+    const lanes = () => query(`SELECT key FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%' ORDER BY key`);
     expect(await lanes()).toHaveLength(4);
     await claimed(agentId);
     await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%'`);
@@ -158,7 +157,7 @@ describe('leases of calls', () => {
   it('a run is ended once, and only when every call has ended', async () => {
     const { client, agentId, runId } = await started({ repeat: 2 });
     await client.post('/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] });
-    const events = () => query(`SELECT body FROM webhook_events WHERE body::text LIKE '%${runId}%'`) as Promise<any[]>;
+    const events = () => query(`SELECT body FROM webhook_events WHERE body::text LIKE '%${runId}%'`);
     await end(await claimed(agentId));
     await finisher.finish(runId);
     expect((await runOf(client, runId)).status).toBe('RUNNING');
@@ -193,7 +192,7 @@ describe('leases of calls', () => {
           }),
         ]);
       }
-      return rows as never;
+      return rows;
     });
     try {
       expect((await client.post(`/runs/${runId}/cancel`)).status).toBe(200);

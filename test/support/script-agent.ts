@@ -50,6 +50,6 @@ export async function startScriptAgent(
 
 /** An answer after so many milliseconds. */
 export const after = async (ms: number, text = 'Welcome!'): Promise<string> => {
-  await sleep(ms);
+  await sleep(ms, undefined, { ref: false });
   return text;
 };
