@@ -24,15 +24,16 @@ const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
 /**
  * Fields whose rules reach beyond the schema of the one field: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts` holds them.
+ * `evaluation-authoring.test.ts` and `run-start.test.ts` hold them.
  */
-const HELD_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria'];
+const HELD_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria', 'evaluationIds'];
 
 /** Every other field of every request body, with the schema that the document has for it. */
 const fields = operations.flatMap((operation) => {
   const { properties = {}, required = [] } = bodySchema(operation) ?? {};
   const isEvaluation = 'scenarioText' in properties;
-  const names = Object.entries(properties).filter(([field]) => !isEvaluation || !HELD_ELSEWHERE.includes(field));
+  const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
+  const names = Object.entries(properties).filter(([field]) => !hasOtherRules || !HELD_ELSEWHERE.includes(field));
   return names.map(([field, of]) => ({
     ...operation,
     field,
@@ -150,7 +151,10 @@ describe('request bodies are taken and refused as the served document says, fiel
 
     // Any text has the form of a workspace, but only the key's own may be named.
     const values = field === 'workspaceId' ? [null, subject.workspaceId] : allowed(of);
-    for (const value of values) await send(success, { ...example, [field]: value });
+    for (const value of values) {
+      // What is only planned is not created.
+      await send(field === 'dryRun' && value === true ? 200 : success, { ...example, [field]: value });
+    }
 
     for (const value of refused(of)) {
       const { body } = await send(400, { ...example, [field]: value });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
-import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import {
   allowedValues,
@@ -8,7 +7,6 @@ import {
   bodySchema,
   type DocumentedOperation,
   BODY_LIMITS,
-  byName,
   mediaTypeOf,
   rename,
   TABLES,
@@ -25,7 +23,6 @@ import { type Answer, HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
 import {
   collectionOf,
-  makeResource,
   NAMED_BY_EVERYONE,
   pathFor,
   type Subject,
@@ -33,6 +30,7 @@ import {
   WITHOUT_WORKER,
   withoutWebhookLimits,
 } from '../support/resources.js';
+import { SPECIAL_ANSWERS } from '../support/special-answers.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -289,47 +287,10 @@ describe('every answer conforms to the served OpenAPI document', () => {
       const { body } = await prober.expect(operation, 422, { ...first, body: other });
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^Idempotency-Key /) }]);
     });
+  });
 
-    it('PATCH /evaluations/{id}, to the key of another one', async () => {
-      const operation = byName('PATCH /evaluations/{id}');
-      const client = new HttpClient(app.url, own.apiKey);
-      const create = byName('POST /agents/{agentId}/evaluations');
-      const { path, body } = await request(create);
-      const values = body as object;
-      const { body: one } = await client.post(path, { ...values, key: 'one' });
-      const { body: two } = await client.post(path, { ...values, key: 'two' });
-      const taken = { path: `/evaluations/${two.data.id}`, key: own.apiKey, body: { key: one.data.key } };
-      await prober.expect(operation, 409, taken);
-    });
-
-    it('DELETE /workspace/api-keys/{id}, the last ADMIN key', async () => {
-      const { apiKey: key } = await app.createWorkspace();
-      const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
-      const path = `/workspace/api-keys/${body.data[0].id}`;
-      const answer = await prober.expect(byName('DELETE /workspace/api-keys/{id}'), 409, { path, key });
-      expect(answer.body.message).toBe('The last ADMIN key of a workspace cannot be revoked');
-    });
-
-    it('POST /workspace/webhook-deliveries/{id}/redeliver, while it is pending', async () => {
-      const operation = byName('POST /workspace/webhook-deliveries/{id}/redeliver');
-      const again = await request(operation);
-      await prober.expect(operation, 200, again);
-      expect((await prober.expect(operation, 409, again)).body.message).toBe('The delivery is still pending');
-    });
-
-    it('POST /workspace/webhooks, beyond the number allowed', async () => {
-      const subject = await app.createWorkspace();
-      const policy = app.nest.get(WebhookPolicy);
-      const { maxEndpoints } = policy;
-      await makeResource(app, subject, 'workspace/webhooks');
-      policy.maxEndpoints = 1;
-      try {
-        const operation = byName('POST /workspace/webhooks');
-        await prober.expect(operation, 409, await request(operation, subject));
-      } finally {
-        policy.maxEndpoints = maxEndpoints;
-      }
-    });
+  describe('what only one operation answers', () => {
+    it.each(SPECIAL_ANSWERS)('$name', ({ expectIt }) => expectIt({ app, own, prober, request }));
   });
 
   describe('413 and 415', () => {

@@ -85,6 +85,13 @@ export async function insertRun(
       status: 'COMPLETED',
       score: 92.5,
       totalCalls: 12,
+      repeat: 1,
+      concurrency: 5,
+      minimumScore: null,
+      agentSnapshot: { name: null, provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1' },
+      reasons: [],
+      startedAt: new Date(),
+      endedAt: new Date(),
       ...values,
     }),
   );

@@ -55,9 +55,9 @@ export const retryable = operations.filter(({ operation }) =>
 export const isForAdmins = ({ name, template }: { name: string; template: string }): boolean =>
   /^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace';
 
-/** The status of an operation's success. */
+/** The status of an operation's success: of two, that of what was written rather than only planned. */
 export function successOf({ name, statuses }: DocumentedOperation): number {
-  const status = statuses.find((candidate) => candidate < 300);
+  const status = statuses.findLast((candidate) => candidate < 300);
   if (status === undefined) throw new Error(`${name} has no success`);
   return status;
 }
@@ -203,20 +203,26 @@ type ParameterSchema = {
   minLength?: number;
   maxLength?: number;
   enum?: string[];
+  pattern?: string;
+  example?: string;
 };
 
 /** Values that the schema of a query parameter allows: every one of an enumeration, and those at the edges. */
 export function allowedValues(schema: object): string[] {
-  const { type, minimum = 0, maximum, minLength = 0, maxLength = 10, enum: values } = schema as ParameterSchema;
+  const { type, minimum = 0, maximum, minLength = 0, maxLength = 10, ...rest } = schema as ParameterSchema;
+  const { enum: values, pattern, example } = rest;
   if (values) return values;
+  if (pattern !== undefined) return [example ?? ''];
   if (type === 'integer') return [minimum, minimum + 1, ...(maximum === undefined ? [] : [maximum])].map(String);
   return ['a'.repeat(Math.max(minLength, 1)), '%_\\', 'ä€🙂', 'a'.repeat(maxLength)];
 }
 
 /** Values just beyond what the schema of a query parameter allows, and of no kind at all. */
 export function refusedValues(schema: object): string[] {
-  const { type, minimum = 0, maximum, maxLength = 10, enum: values } = schema as ParameterSchema;
-  if (values) return ['', values.join(','), inOtherCase(values[0] ?? '')];
+  const { type, minimum = 0, maximum, maxLength = 10, ...rest } = schema as ParameterSchema;
+  const { enum: values, pattern, example } = rest;
+  if (pattern !== undefined) return ['', `${example}x`, `x${example}`, 'a'.repeat(maxLength)];
+  if (values) return ['', [...values, values[0]].join(','), inOtherCase(values[0] ?? '')];
   if (type === 'integer') {
     const beyond = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [String(maximum + 1)];
     return ['', 'abc', '1.5', '1e2', ' 1', '-1', String(minimum - 1), '9'.repeat(30), ...beyond];

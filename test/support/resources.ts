@@ -2,9 +2,10 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
+import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
 import { EXAMPLE_ID } from '../../src/platform/http/fields.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation, insertRun, type Owner } from '../factories/rows.js';
+import { insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 
 /** A workspace and an ADMIN key of it. */
@@ -18,11 +19,19 @@ export interface Service {
   readonly nest: INestApplicationContext;
 }
 
+/** Where nobody answers. */
+const NOWHERE = 'http://127.0.0.1:9/v1/chat/completions';
+
 /**
  * What the suites over all operations start the service with: no worker, so that no event leaves for the addresses of
- * the document's examples.
+ * the document's examples and no call is made, and all that a run needs in order to be started.
  */
-export const WITHOUT_WORKER = { ROLE: 'api' } as const;
+export const WITHOUT_WORKER = {
+  ROLE: 'api',
+  LLM_BASE_URL: NOWHERE,
+  LLM_MODEL: 'none',
+  ...Object.fromEntries(AGENT_PROVIDERS.map((provider) => [`${provider}_URL`, NOWHERE])),
+} as const;
 
 /** Takes away what would only hold up the suites over all operations; both limits have tests of their own. */
 export function withoutWebhookLimits({ nest }: Service): void {
@@ -43,8 +52,16 @@ const MAKE: Readonly<Record<string, (service: Service, subject: Subject) => Prom
   personalities: (service, subject) => post(service, subject, '/personalities', personalityBody()),
   evaluations: async (service, subject) =>
     (await insertEvaluation(managerOf(service), subject, await makeResource(service, subject, 'agents'))).id,
-  runs: async (service, subject) =>
-    (await insertRun(managerOf(service), subject, await makeResource(service, subject, 'agents'))).id,
+  // Cancelled, because without a worker it would never end: nobody would wait for it to the last.
+  runs: async (service, subject) => {
+    const id = await startRun(service, subject, await makeFilled(service, subject, 'agents'));
+    expect((await new HttpClient(service.url, subject.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
+    return id;
+  },
+  calls: async (service, subject) => {
+    const runId = await makeResource(service, subject, 'runs');
+    return (await new HttpClient(service.url, subject.apiKey).get(`/runs/${runId}/calls`)).body.data[0].id;
+  },
   'workspace/api-keys': (service, subject) => post(service, subject, '/workspace/api-keys', { name: 'One more' }),
   'workspace/provider-keys': async ({ url }, { apiKey }) => {
     const provider = 'AGENT_PROVIDER_1';
@@ -71,11 +88,11 @@ const MAKE: Readonly<Record<string, (service: Service, subject: Subject) => Prom
   },
 };
 
-/** What must be there below a resource for lists under it to have something to show. */
+/** What must be there below a resource for lists under it to have something to show, and for runs to be started. */
 const FILL: Readonly<Record<string, (service: Service, subject: Subject, id: string) => Promise<unknown>>> = {
   agents: async (service, subject, id) => {
     await insertEvaluation(managerOf(service), subject, id);
-    await insertRun(managerOf(service), subject, id);
+    await startRun(service, subject, id);
   },
   'workspace/webhooks': sendTestEvent,
 };
@@ -95,14 +112,18 @@ export async function makeResource(service: Service, subject: Subject, collectio
   return make(service, subject);
 }
 
+/** The same, with something below it. */
+export async function makeFilled(service: Service, subject: Subject, collection: string): Promise<string> {
+  const id = await makeResource(service, subject, collection);
+  await FILL[collection]?.(service, subject, id);
+  return id;
+}
+
 /** Makes the resource that a path names by its parameter, with something below it, and fills it in. */
 export async function pathFor(service: Service, subject: Subject, template: string): Promise<string> {
   const parameter = /\{\w+\}/;
   if (!parameter.test(template)) return template;
-  const collection = collectionOf(template);
-  const id = await makeResource(service, subject, collection);
-  await FILL[collection]?.(service, subject, id);
-  return template.replace(parameter, id);
+  return template.replace(parameter, await makeFilled(service, subject, collectionOf(template)));
 }
 
 /**
@@ -117,6 +138,10 @@ export async function usable<T>(service: Service, subject: Subject, example: T):
 }
 
 const managerOf = ({ nest }: Service) => nest.get(DataSource).manager;
+
+function startRun(service: Service, subject: Subject, agentId: string): Promise<string> {
+  return post(service, subject, `/agents/${agentId}/runs`, { name: 'Nightly' });
+}
 
 function sendTestEvent(service: Service, subject: Subject, id: string): Promise<string> {
   return post(service, subject, `/workspace/webhooks/${id}/test`);

@@ -37,10 +37,10 @@ export async function createRunApp(
 }
 
 /** A workspace with an agent, a personality and the reference evaluations with these keys. */
-export async function prepareAgent(app: TestApp, keys: readonly string[]) {
+export async function prepareAgent(app: TestApp, keys: readonly string[], agentValues: object = {}) {
   const subject = await app.createWorkspace();
   const client = new HttpClient(app.url, subject.apiKey);
-  const agentId: string = (await client.post('/agents', agentBody())).body.data.id;
+  const agentId: string = (await client.post('/agents', agentBody(agentValues))).body.data.id;
   const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
   const evaluations = new Map<string, string>();
   for (const evaluation of referenceEvaluations(personalityId).filter(({ key }) => keys.includes(key ?? ''))) {
@@ -48,6 +48,34 @@ export async function prepareAgent(app: TestApp, keys: readonly string[]) {
     evaluations.set(evaluation.key ?? '', answer.body.data.id);
   }
   return { ...subject, client, agentId, personalityId, evaluations };
+}
+
+/** An evaluation whose caller says one sentence; passes when the agent answers with `text`. */
+export const shortEvaluation = (values: object = {}) => ({
+  name: 'Is greeted',
+  scenarioText: 'You call and want to be greeted.',
+  script: [{ say: 'Hello' }, { end: 'Greeted' }],
+  checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
+  ...values,
+});
+
+/** A workspace with an agent, a personality and these evaluations of it. */
+export async function prepareEvaluations(
+  app: TestApp,
+  evaluations: readonly object[] = [shortEvaluation()],
+  agentValues: object = {},
+) {
+  const subject = await app.createWorkspace();
+  const client = new HttpClient(app.url, subject.apiKey);
+  const agentId: string = (await client.post('/agents', agentBody(agentValues))).body.data.id;
+  const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
+  const evaluationIds: string[] = [];
+  for (const evaluation of evaluations) {
+    const answer = await client.post(`/agents/${agentId}/evaluations`, { personalityId, ...evaluation });
+    expect(answer).toMatchObject({ status: 201 });
+    evaluationIds.push(answer.body.data.id);
+  }
+  return { ...subject, client, agentId, personalityId, evaluationIds };
 }
 
 /** Starts a run and waits for its end. */

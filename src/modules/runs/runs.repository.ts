@@ -40,6 +40,15 @@ const LIST = {
   kept: { relation: 'runs' },
 };
 
+/**
+ * What taking a call of the agent waits for (`claim_call`). Taken before the run: a call that begins locks itself and
+ * then its run, and cancelling the other way round.
+ */
+const LOCK_CLAIMS: Statement = {
+  name: 'runs_lock_claims',
+  text: `SELECT pg_advisory_xact_lock(hashtextextended('calls:' || $1, 0))`,
+};
+
 /** Ends the run where it stands; calls under way are given up. */
 const CANCEL: Statement = {
   name: 'runs_cancel',
@@ -53,7 +62,7 @@ const CANCEL_CALLS: Statement = {
   name: 'runs_cancel_calls',
   text: `UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
                 changed_in = pg_current_xact_id()::text::bigint
-          WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')`,
+          WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`,
 };
 
 /** Explicit SQL for what every client asks most. */
@@ -75,8 +84,9 @@ export class RunsRepository {
     return readPage<RunEntity>(this.database, LIST, [agentId], page);
   }
 
-  /** @returns whether it had not ended yet */
-  async cancel(id: string): Promise<boolean> {
+  /** To be called in a transaction. @returns whether it had not ended yet */
+  async cancel({ id, agentId }: Pick<RunEntity, 'id' | 'agentId'>): Promise<boolean> {
+    await this.database.query(LOCK_CLAIMS, [agentId]);
     // The run first: whoever ends it locks it, too.
     if ((await this.database.query(CANCEL, [id])).length === 0) return false;
     await this.database.query(CANCEL_CALLS, [id]);

@@ -59,7 +59,7 @@ export class RunsService {
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = await this.require(caller, id);
-      if (await this.repository.cancel(run.id)) await notifyEnded(this.database, run.id, { isCancelled: true });
+      if (await this.repository.cancel(run)) await notifyEnded(this.database, run.id, { isCancelled: true });
       const now = own(caller, await this.repository.findWithCounts(run.id));
       if (now.status !== 'CANCELLED') throw conflict('The run has ended already');
       return toDetails(now, now);

@@ -12,6 +12,11 @@ const HEAD_UNSURE = 512;
 /** Fields of a create body whose stored value is the server's own (decisions, "Agents"). */
 const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
 
+/** Fields of a body that say what to do rather than what to keep, by its operation. */
+const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
+  'POST /agents/{agentId}/runs': ['evaluationIds', 'tags', 'dryRun'],
+};
+
 /** Fields that only the answer to the creation has. */
 const SHOWN_ONCE = new Set(['key', 'secret']);
 
@@ -102,7 +107,7 @@ export class Attack {
     const [path = ''] = target.split('?', 1);
     const isHead = method === 'HEAD';
     const route = this.routes.find((each) => each.method === (isHead ? 'GET' : method) && each.path.test(path));
-    const body = isHead || answer.text === '' ? undefined : parseJson(answer.text);
+    const body = isHead || answer.text === '' ? undefined : bodyOf(answer);
     if (isHead) {
       const documented = route ? Object.keys(this.validator.operations.get(route.operation)?.responses ?? {}) : ['404'];
       return documented.includes(String(answer.status)) ? [] : [`status ${answer.status} is not documented`];
@@ -130,19 +135,23 @@ export class Attack {
     // Where no body is documented none is read.
     if (!this.validator.operations.get(`${method} ${template}`)?.requestBody) return [];
     const { data } = parseJson(answer.text) as { data: Json };
+    const instructions = INSTRUCTIONS[`${method} ${template}`] ?? [];
     const faults = Object.entries(parseJson(body.json) as Json)
-      .filter(([name]) => !SERVER_OWNED.has(name))
+      .filter(([name]) => !SERVER_OWNED.has(name) && !instructions.includes(name))
       .filter(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value))
       .map(([name, value]) => `${name} was sent as ${shorten(value)} and answered as ${shorten(data[name])}`);
     this.readBack++;
-    if (method !== 'POST') return faults;
-    const stored = await this.read(template, String(data['id']), caller);
+    // What was only planned cannot be read.
+    if (method !== 'POST' || data['id'] === undefined) return faults;
+    const stored = await this.read(template, data['id'] as string, caller);
     const lasting = Object.fromEntries(Object.entries(data).filter(([name]) => !SHOWN_ONCE.has(name)));
     return JSON.stringify(stored) === JSON.stringify(lasting) ? faults : [...faults, `read back as ${shorten(stored)}`];
   }
 
   /** One of a collection as it is answered: by itself, or from its list where it cannot be read alone. */
-  private async read(collection: string, id: string, caller: HostileRequest['caller']): Promise<unknown> {
+  private async read(template: string, id: string, caller: HostileRequest['caller']): Promise<unknown> {
+    // What is created below another resource is read by its own path.
+    const collection = template.replace(/^.*\{\w+\}/, '');
     const isReadAlone = this.validator.operations.has(`GET ${collection}/{id}`);
     const answer = await this.client.send({
       method: 'GET',
@@ -169,6 +178,10 @@ const isProtocolError = ({ status, text }: WireAnswer): boolean =>
   status === 400 && /"message":"request (?:headers must be at most|must be valid HTTP)/.test(text);
 
 const shorten = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300);
+
+/** JSON as its value, any other file as its text. */
+const bodyOf = ({ headers, text }: WireAnswer): unknown =>
+  headers.get('content-type')?.includes('json') ? parseJson(text) : text;
 
 function parseJson(text: string): unknown {
   try {

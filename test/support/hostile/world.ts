@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeysService } from '../../../src/modules/api-keys/api-keys.service.js';
 import { HttpClient } from '../http.js';
-import { collectionOf, collections, makeResource, type Service, type Subject } from '../resources.js';
+import { collectionOf, collections, makeFilled, type Service, type Subject } from '../resources.js';
 import type { TestApp } from '../test-app.js';
 import type { CallerName, IdKind } from './requests.js';
 
@@ -69,14 +69,14 @@ export class World {
   /** Puts something new in the place of what a request has deleted or used up. */
   async renew(template: string): Promise<void> {
     const collection = collectionOf(template);
-    // Evaluations and runs go with their agent.
-    const gone = collection === 'agents' ? ['agents', 'evaluations', 'runs'] : [collection];
-    for (const each of gone) this.own[each] = await makeResource(this.service, this.home, each);
+    // Evaluations and runs go with their agent, and calls with their run.
+    const gone = collection === 'agents' ? ['agents', 'evaluations', 'runs', 'calls'] : [collection];
+    for (const each of gone) this.own[each] = await makeFilled(this.service, this.home, each);
   }
 }
 
 async function oneOfEach(service: Service, subject: Subject): Promise<Ids> {
   const ids: Ids = {};
-  for (const collection of collections) ids[collection] = await makeResource(service, subject, collection);
+  for (const collection of collections) ids[collection] = await makeFilled(service, subject, collection);
   return ids;
 }

@@ -39,12 +39,17 @@ export const RELEASE: Statement = {
           WHERE id = $1 AND claim_id = $2 RETURNING id`,
 };
 
-/** $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. What is not returned was taken away. */
+/**
+ * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. What is not returned was taken away.
+ * Whoever changes many calls locks them in one order, so that nobody waits in a circle.
+ */
 export const RENEW: Statement = {
   name: 'calls_renew',
-  text: `UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
-           FROM unnest($1::uuid[], $2::uuid[]) AS mine (id, claim_id)
-          WHERE c.id = mine.id AND c.claim_id = mine.claim_id RETURNING c.id`,
+  text: `WITH mine AS MATERIALIZED (
+           SELECT c.id FROM calls c JOIN unnest($1::uuid[], $2::uuid[]) AS m (id, claim_id)
+               ON c.id = m.id AND c.claim_id = m.claim_id ORDER BY c.id FOR UPDATE OF c)
+         UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
+           FROM mine WHERE c.id = mine.id RETURNING c.id`,
 };
 
 export const IS_OVER: Statement = {
@@ -74,7 +79,8 @@ export const DROP_DEAD_CLAIMS: Statement = {
                                 ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
                 ended_at = CASE WHEN losses + 1 < $1 THEN NULL ELSE now() END,
                 losses = losses + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
-          WHERE status = 'RUNNING' AND lease_until < now() RETURNING id`,
+          WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
+         RETURNING id`,
 };
 
 /** Agents with calls that nobody has taken although they were due and may run, and how many lanes they lack. */

@@ -45,11 +45,33 @@ export class RunEventsService {
     if (open >= MAX_STREAMS_PER_WORKSPACE) {
       throw new DomainError('TOO_MANY_REQUESTS', 'Too many event streams of the workspace are open');
     }
-    this.open.set(workspaceId, open + 1);
-    return this.stream(caller, run, since, signal);
+    return this.stream(caller, run, since, signal, this.take(workspaceId, signal));
   }
 
-  private async *stream(caller: Caller, first: RunDetails, from: bigint, signal: AbortSignal): AsyncGenerator<string> {
+  /** Counts a stream of the workspace until the signal fires or the returned function is called. */
+  private take(workspaceId: string, signal: AbortSignal): () => void {
+    this.open.set(workspaceId, (this.open.get(workspaceId) ?? 0) + 1);
+    let isOpen = true;
+    const free = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = (this.open.get(workspaceId) ?? 1) - 1;
+      if (left > 0) this.open.set(workspaceId, left);
+      else this.open.delete(workspaceId);
+    };
+    // The stream of a client that has left before its beginning is never read, and so does not end either.
+    if (signal.aborted) free();
+    else signal.addEventListener('abort', free, { once: true });
+    return free;
+  }
+
+  private async *stream(
+    caller: Caller,
+    first: RunDetails,
+    from: bigint,
+    signal: AbortSignal,
+    free: () => void,
+  ): AsyncGenerator<string> {
     const told = new Map<string, string>();
     let run = first;
     let since = from;
@@ -72,9 +94,7 @@ export class RunEventsService {
         await this.watcher.untilEnded(run.id, POLL_MS, signal);
       }
     } finally {
-      const left = (this.open.get(caller.workspaceId) ?? 1) - 1;
-      if (left > 0) this.open.set(caller.workspaceId, left);
-      else this.open.delete(caller.workspaceId);
+      free();
     }
   }
 

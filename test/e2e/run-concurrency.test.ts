@@ -1,0 +1,111 @@
+import { HttpClient } from '../support/http.js';
+import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+
+/** Two processes in all but name: each has its own pools, queue and signals. */
+describe('runs over two processes', () => {
+  let database: TestDatabase;
+  let agent: ScriptAgent;
+  let first: TestApp;
+  let second: TestApp;
+  let hangs = new Set<string>();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    agent = await startScriptAgent(({ model }) => {
+      if (hangs.delete(model)) return after(60_000);
+      return after(model === 'slow' ? 3_000 : 60);
+    });
+    const options = { databaseUrl: database.url, env: callEnv(agent.url) };
+    first = await createTestApp(options);
+    second = await createTestApp(options);
+  });
+  afterAll(async () => {
+    await agent.close();
+    await database.drop();
+  });
+
+  const start = async (client: HttpClient, agentId: string, body: object): Promise<string> => {
+    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    expect(status).toBe(201);
+    return answer.data.id;
+  };
+  const ended = async (client: HttpClient, id: string): Promise<any> =>
+    (await client.get(`/runs/${id}?wait=60`)).body.data;
+
+  it('never call an agent more often at once than its runs allow', async () => {
+    const { client, agentId, apiKey } = await prepareEvaluations(first, undefined, { assistantId: 'busy' });
+    const viaSecond = new HttpClient(second.url, apiKey);
+    const runs = await Promise.all([
+      start(client, agentId, { repeat: 40, concurrency: 4 }),
+      start(viaSecond, agentId, { repeat: 40, concurrency: 4 }),
+    ]);
+    for (const id of runs) {
+      expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 40, error: 0 } });
+    }
+    // Not more than allowed, and not as if only one could talk.
+    expect(agent.most.get('busy')).toBe(4);
+    expect(agent.heard.filter(({ model }) => model === 'busy')).toHaveLength(80);
+  });
+
+  it('the narrower of two runs is carried out with its own concurrency once it is alone', async () => {
+    const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'narrow' });
+    const id = await start(client, agentId, { repeat: 10, concurrency: 1 });
+    await ended(client, id);
+    expect(agent.most.get('narrow')).toBe(1);
+  });
+
+  it('agents do not wait for each other', async () => {
+    const slow = await prepareEvaluations(first, undefined, { assistantId: 'slow' });
+    const quick = await prepareEvaluations(first, undefined, { assistantId: 'quick' });
+    const long = await start(slow.client, slow.agentId, { repeat: 10, concurrency: 2 });
+    await until('the slow agent is called', () => agent.now.get('slow') === 2);
+    const begun = performance.now();
+    const run = await ended(quick.client, await start(quick.client, quick.agentId, { repeat: 5, concurrency: 5 }));
+    expect(run.status).toBe('COMPLETED');
+    expect(performance.now() - begun).toBeLessThan(2_500);
+    expect((await slow.client.get(`/runs/${long}`)).body.data.status).toBe('RUNNING');
+    await slow.client.post(`/runs/${long}/cancel`);
+  });
+
+  it('a call whose process seems dead is carried out again, and ends once', async () => {
+    const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'stuck' });
+    hangs = new Set(['stuck']);
+    const id = await start(client, agentId, {});
+    await until('the call is under way', () => agent.now.get('stuck') === 1);
+    await sql(database.url, `UPDATE calls SET lease_until = now() - interval '1 s' WHERE run_id = '${id}'`);
+    await first.nest.get(ExecutionRepository).sweep();
+    expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
+    // The first one gives up by itself, as soon as it hears that the call is not its own any more.
+    await until('nobody is on the line', () => agent.now.get('stuck') === 0);
+    const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
+    expect(call.attempts).toHaveLength(1);
+    expect(agent.heard.filter(({ model }) => model === 'stuck')).toHaveLength(2);
+  }, 60_000);
+
+  it('a process that ends hands its calls over', async () => {
+    const { agentId, apiKey } = await prepareEvaluations(first, undefined, { assistantId: 'moved' });
+    // The others would take the calls over at once, and nobody would see them wait.
+    await Promise.all([first.close(), second.close()]);
+    const leaving = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
+    hangs = new Set(['moved']);
+    const id = await start(new HttpClient(leaving.url, apiKey), agentId, { repeat: 3, concurrency: 1 });
+    await until('the call is under way', () => agent.now.get('moved') === 1);
+    await leaving.close();
+    const [row] = await sql(
+      database.url,
+      `SELECT count(*)::int AS queued FROM calls WHERE run_id = '${id}' AND status = 'QUEUED'`,
+    );
+    expect(row).toEqual({ queued: 3 });
+    expect(agent.now.get('moved')).toBe(0);
+    const heir = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
+    const run = await ended(new HttpClient(heir.url, apiKey), id);
+    await heir.close();
+    expect(run).toMatchObject({ status: 'COMPLETED', counts: { passed: 3, error: 0 } });
+  }, 60_000);
+});

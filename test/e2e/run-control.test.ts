@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expectError } from '../support/expect.js';
+import type { HttpClient } from '../support/http.js';
+import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+describe('runs under control', () => {
+  let app: TestApp;
+  let agent: ScriptAgent;
+
+  beforeAll(async () => {
+    agent = await startScriptAgent(async ({ model, said }) => {
+      if (model === 'slow') return after(30_000);
+      if (model === 'steady') return after(400);
+      return said === 'Are you there?' ? 'No.' : 'Welcome!';
+    });
+    app = await createTestApp({ env: callEnv(agent.url) });
+  });
+  afterAll(async () => {
+    await app.close();
+    await agent.close();
+  });
+
+  const start = async (client: HttpClient, agentId: string, body: object = {}): Promise<any> => {
+    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    expect(status).toBe(201);
+    return answer.data;
+  };
+  const isUnderWay = (assistant: string, count: number) =>
+    until(`${count} calls are under way`, () => agent.now.get(assistant) === count);
+
+  describe('cancelling', () => {
+    it('stops the calls under way within a second, and nothing of them is recorded later', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'slow' });
+      const run = await start(client, agentId, { repeat: 6, concurrency: 3 });
+      await isUnderWay('slow', 3);
+      const { status, body } = await client.post(`/runs/${run.id}/cancel`);
+      expect([status, body.message]).toEqual([200, 'Run cancelled successfully']);
+      expect(body.data).toMatchObject({
+        status: 'CANCELLED',
+        endedAt: expect.any(String),
+        counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 6, pending: 0 },
+      });
+      await until('no call is under way', () => agent.now.get('slow') === 0, 1_000);
+      await sleep(500);
+      const calls = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(new Set(calls.map((call: any) => call.status))).toEqual(new Set(['CANCELLED']));
+      expect(calls.every((call: any) => call.outcome === null && call.attempts.length === 0)).toBe(true);
+      const ids = calls.map(({ id }: any) => `'${id}'`).join();
+      expect(await sql(app.databaseUrl, `SELECT 1 FROM call_results WHERE call_id IN (${ids})`)).toEqual([]);
+      expect(agent.heard.filter(({ model }) => model === 'slow')).toHaveLength(3);
+    });
+
+    it('keeps what has ended, and twice is once', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'steady' });
+      const run = await start(client, agentId, { repeat: 20, concurrency: 1 });
+      await until('a call has ended', async () => (await client.get(`/runs/${run.id}`)).body.data.counts.passed > 0);
+      const first = (await client.post(`/runs/${run.id}/cancel`)).body.data;
+      expect(first.score).toBe(100);
+      expect(first.counts.passed + first.counts.cancelled).toBe(20);
+      const again = await client.post(`/runs/${run.id}/cancel`);
+      expect([again.status, again.body.data]).toEqual([200, first]);
+      await sleep(600);
+      expect((await client.get(`/runs/${run.id}`)).body.data).toEqual(first);
+    });
+
+    it('is refused once the run has ended otherwise', async () => {
+      const { client, agentId } = await prepareEvaluations(app);
+      const { id } = await carryOut(client, agentId);
+      expectError(await client.post(`/runs/${id}/cancel`), 409, 'CONFLICT', 'The run has ended already');
+    });
+
+    it('works at whatever moment, also while calls are taken and recorded', async () => {
+      const { client, agentId } = await prepareEvaluations(app);
+      const statuses: number[] = [];
+      for (let round = 0; round < 15; round++) {
+        const { id } = await start(client, agentId, { repeat: 40, concurrency: 40 });
+        await sleep((round % 5) * 10);
+        statuses.push((await client.post(`/runs/${id}/cancel`)).status);
+        const ended = (await client.get(`/runs/${id}`)).body.data;
+        const { passed, cancelled, pending } = ended.counts;
+        expect({ total: passed + cancelled, pending }).toEqual({ total: 40, pending: 0 });
+      }
+      expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
+    });
+  });
+
+  describe('starting again', () => {
+    it('uses evaluations as they were, and the agent as it is', async () => {
+      const { client, agentId, evaluationIds } = await prepareEvaluations(app);
+      const first = await carryOut(client, agentId, { name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50 });
+      await client.patch(`/evaluations/${evaluationIds[0]}`, { script: [{ say: 'Changed' }], name: 'Changed' });
+      await client.patch(`/agents/${agentId}`, { assistantId: 'renamed' });
+      const from = agent.heard.length;
+      const { status, body } = await client.post(`/runs/${first.id}/rerun`);
+      expect(status).toBe(201);
+      expect(body.data).toMatchObject({ name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50, totalCalls: 2 });
+      expect(body.data.id).not.toBe(first.id);
+      const ended = (await client.get(`/runs/${body.data.id}?wait=30`)).body.data;
+      expect(ended).toMatchObject({ status: 'COMPLETED', score: 100 });
+      expect(agent.heard.slice(from).map(({ model, said }) => [model, said])).toEqual([
+        ['renamed', 'Hello'],
+        ['renamed', 'Hello'],
+      ]);
+    });
+
+    it('takes only the evaluations of which a call did not pass when told to', async () => {
+      const { client, agentId } = await prepareEvaluations(app, [
+        shortEvaluation({ name: 'Passes' }),
+        shortEvaluation({ name: 'Fails', script: [{ say: 'Are you there?' }, { end: 'Done' }] }),
+      ]);
+      const first = await carryOut(client, agentId, { repeat: 2 });
+      expect(first.counts).toMatchObject({ passed: 2, failed: 2 });
+      const { body } = await client.post(`/runs/${first.id}/rerun?only=failed`);
+      expect(body.data.totalCalls).toBe(2);
+      await client.get(`/runs/${body.data.id}?wait=30`);
+      const calls = (await client.get(`/runs/${body.data.id}/calls`)).body.data;
+      expect(calls.map(({ evaluationName }: any) => evaluationName)).toEqual(['Fails', 'Fails']);
+    });
+
+    it('only of what failed needs an end and a failure', async () => {
+      const { client, agentId } = await prepareEvaluations(app);
+      const passed = await carryOut(client, agentId);
+      const nothing = await client.post(`/runs/${passed.id}/rerun?only=failed`);
+      expectError(nothing, 409, 'CONFLICT', 'Every call of the run has passed');
+      await client.patch(`/agents/${agentId}`, { assistantId: 'slow' });
+      const { id } = await start(client, agentId);
+      const early = await client.post(`/runs/${id}/rerun?only=failed`);
+      expectError(early, 409, 'CONFLICT', 'The run has not ended yet');
+      await client.post(`/runs/${id}/cancel`);
+    });
+  });
+
+  describe('snapshots', () => {
+    it('no edit after the start changes anything of a run', async () => {
+      const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, undefined, {
+        assistantId: 'steady',
+        name: 'Before',
+      });
+      const from = agent.heard.length;
+      const { id } = await start(client, agentId, { repeat: 3, concurrency: 1, minimumScore: 100 });
+      await client.patch(`/evaluations/${evaluationIds[0]}`, {
+        name: 'After',
+        script: [{ say: 'After' }],
+        checks: [{ name: 'Never', type: 'says', text: 'never said' }],
+      });
+      await client.patch(`/personalities/${personalityId}`, { name: 'After' });
+      await client.patch(`/agents/${agentId}`, { name: 'After', assistantId: 'after' });
+      await client.delete(`/evaluations/${evaluationIds[0]}`);
+      const run = (await client.get(`/runs/${id}?wait=30`)).body.data;
+      expect(run).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 3 } });
+      expect(agent.heard.slice(from).map(({ model, said }) => `${model} ${said}`)).toEqual([
+        'steady Hello',
+        'steady Hello',
+        'steady Hello',
+      ]);
+      const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
+      expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({
+        evaluationName: 'Is greeted',
+        evaluation: { name: 'Is greeted', personality: { name: 'Impatient regular' } },
+        agent: { name: 'Before', assistantId: 'steady' },
+      });
+    });
+  });
+
+  describe('waiting', () => {
+    it('answers at the end of the run', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'steady' });
+      const { id } = await start(client, agentId);
+      const begun = performance.now();
+      const { body } = await client.get(`/runs/${id}?wait=30`);
+      const took = performance.now() - begun;
+      expect(body.data.status).toBe('COMPLETED');
+      expect(took).toBeGreaterThan(300);
+      expect(took).toBeLessThan(5_000);
+      expect(Date.now() - Date.parse(body.data.endedAt)).toBeLessThan(1_000);
+    });
+
+    it('answers when the time is over', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'slow' });
+      const { id } = await start(client, agentId);
+      const begun = performance.now();
+      const { body } = await client.get(`/runs/${id}?wait=1`);
+      expect(['QUEUED', 'RUNNING']).toContain(body.data.status);
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(990);
+      expect(performance.now() - begun).toBeLessThan(3_000);
+      await client.post(`/runs/${id}/cancel`);
+    });
+  });
+});

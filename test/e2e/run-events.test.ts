@@ -1,0 +1,152 @@
+import { RunEventsService } from '../../src/modules/runs/progress/run-events.service.js';
+import { type EventStream, follow, type StreamEvent } from '../support/event-stream.js';
+import { expectInvalid } from '../support/expect.js';
+import { callEnv, carryOut, prepareEvaluations } from '../support/run-app.js';
+import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+describe('the events of a run', () => {
+  let app: TestApp;
+  let agent: ScriptAgent;
+
+  beforeAll(async () => {
+    agent = await startScriptAgent(({ model }) => after(model === 'slow' ? 30_000 : 150));
+    app = await createTestApp({ env: callEnv(agent.url) });
+  });
+  afterAll(async () => {
+    await app.close();
+    await agent.close();
+  });
+
+  /** How many streams each workspace has open. */
+  const openStreams = () => app.nest.get<unknown, { open: Map<string, number> }>(RunEventsService).open;
+  const begin = async (body: object, agentValues: object = {}) => {
+    const prepared = await prepareEvaluations(app, undefined, agentValues);
+    const { id } = (await prepared.client.post(`/agents/${prepared.agentId}/runs`, body)).body.data;
+    const listen = (lastEventId?: string): Promise<EventStream> =>
+      follow(`${app.url}/runs/${id}/events`, {
+        Authorization: `Bearer ${prepared.apiKey}`,
+        ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+      });
+    return { ...prepared, id: id as string, listen };
+  };
+  const endedCalls = (events: readonly StreamEvent[]): string[] =>
+    events.filter(({ event, data }) => event === 'call' && data.status === 'ENDED').map(({ data }) => data.id);
+  const callIds = async (run: { client: any; id: string }): Promise<string[]> =>
+    (await run.client.get(`/runs/${run.id}/calls?limit=100`)).body.data.map(({ id }: any) => id);
+
+  it('begin with the run, tell of every call, and end with the end of the run', async () => {
+    const run = await begin({ repeat: 6, concurrency: 2 });
+    const stream = await run.listen();
+    expect(stream.status).toBe(200);
+    expect(stream.headers.get('content-type')).toBe('text/event-stream');
+    expect(stream.headers.get('cache-control')).toContain('no-cache');
+    await stream.ended;
+    const runs = stream.events.filter(({ event }) => event === 'run').map(({ data }) => data);
+    expect(['QUEUED', 'RUNNING']).toContain(runs[0].status);
+    expect(runs.at(-1)).toEqual((await run.client.get(`/runs/${run.id}`)).body.data);
+    expect(runs.at(-1)).toMatchObject({ status: 'COMPLETED', counts: { passed: 6, pending: 0 } });
+    // Nothing comes after the end, and what is counted only grows.
+    expect(stream.events.at(-1)?.event).toBe('run');
+    const passed = runs.map(({ counts }) => counts.passed as number);
+    expect(passed).toEqual([...passed].sort((a, b) => a - b));
+    expect(endedCalls(stream.events).sort()).toEqual((await callIds(run)).sort());
+    expect(stream.events.find(({ event }) => event === 'call')?.data).toMatchObject({
+      evaluationId: run.evaluationIds[0],
+      evaluationName: 'Is greeted',
+    });
+  });
+
+  it('of a run that has ended are told at once', async () => {
+    const { client, agentId, apiKey } = await prepareEvaluations(app);
+    const run = await carryOut(client, agentId);
+    const stream = await follow(`${app.url}/runs/${run.id}/events`, { Authorization: `Bearer ${apiKey}` });
+    await stream.ended;
+    expect(stream.events.map(({ event }) => event)).toEqual(['call', 'run']);
+    expect(stream.events[1]?.data).toEqual(run);
+  });
+
+  it('come to an end when the run is cancelled', async () => {
+    const run = await begin({}, { assistantId: 'slow' });
+    const stream = await run.listen();
+    await until('the run has begun', () => stream.events.some(({ data }) => data.status === 'RUNNING'));
+    await run.client.post(`/runs/${run.id}/cancel`);
+    await stream.ended;
+    expect(stream.events.at(-1)).toMatchObject({ event: 'run', data: { status: 'CANCELLED' } });
+  });
+
+  it('are resumed without a gap, wherever the connection broke', async () => {
+    const run = await begin({ repeat: 16, concurrency: 3 });
+    const seen: StreamEvent[] = [];
+    let lastId: string | undefined;
+    for (let connections = 1; ; connections++) {
+      const stream = await run.listen(lastId);
+      const enough = 1 + (connections % 4);
+      const wasLast = await Promise.race<boolean>([
+        stream.ended.then(() => true),
+        until('some events have come', () => stream.events.length >= enough).then(() => false),
+      ]);
+      if (!wasLast) stream.leave();
+      await stream.ended;
+      // A client knows only what came before the connection broke.
+      seen.push(...stream.events);
+      lastId = stream.events.findLast(({ id }) => id !== undefined)?.id ?? lastId;
+      if (wasLast) {
+        expect(connections).toBeGreaterThan(2);
+        break;
+      }
+    }
+    expect([...new Set(endedCalls(seen))].sort()).toEqual((await callIds(run)).sort());
+    expect(seen.at(-1)?.data.status).toBe('COMPLETED');
+  });
+
+  it('resumed at the end tell nothing twice', async () => {
+    const { client, agentId, apiKey } = await prepareEvaluations(app);
+    const run = await carryOut(client, agentId, { repeat: 3 });
+    const listen = async (id: string) => {
+      const headers = { Authorization: `Bearer ${apiKey}`, 'Last-Event-ID': id };
+      const stream = await follow(`${app.url}/runs/${run.id}/events`, headers);
+      await stream.ended;
+      return stream.events;
+    };
+    const all = await listen('0');
+    expect(endedCalls(all)).toHaveLength(3);
+    const again = await listen(all.at(-1)?.id ?? '');
+    expect(again.map(({ event }) => event)).toEqual(['run']);
+  });
+
+  it.each(['x', '-1', '1.5', '9'.repeat(19), '0x1', '1 2'])('refuse the id %j', async (id) => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const run = await carryOut(client, agentId);
+    expectInvalid(await client.get(`/runs/${run.id}/events`, { 'Last-Event-ID': id }), 'Last-Event-ID');
+  });
+
+  it('go to nobody who has left: the stream is freed', async () => {
+    const open = openStreams();
+    const run = await begin({}, { assistantId: 'slow' });
+    const streams = await Promise.all(Array.from({ length: 100 }, () => run.listen()));
+    expect(open.get(run.workspaceId)).toBe(100);
+    const refused = await run.client.get(`/runs/${run.id}/events`);
+    expect([refused.status, refused.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
+    for (const stream of streams) stream.leave();
+    await until('every stream is freed', () => !open.has(run.workspaceId), 5_000);
+    const one = await run.listen();
+    expect(one.status).toBe(200);
+    await run.client.post(`/runs/${run.id}/cancel`);
+    await one.ended;
+    expect(open.has(run.workspaceId)).toBe(false);
+  });
+
+  it('go to nobody who has left before the first of them', async () => {
+    const open = openStreams();
+    const run = await begin({}, { assistantId: 'slow' });
+    const headers = { Authorization: `Bearer ${run.apiKey}` };
+    for (let round = 0; round < 60; round++) {
+      const signal = AbortSignal.timeout(round % 6);
+      await fetch(`${app.url}/runs/${run.id}/events`, { headers, signal }).catch(() => undefined);
+    }
+    await until('every stream is freed', () => !open.has(run.workspaceId), 5_000);
+    expect((await run.client.post(`/runs/${run.id}/cancel`)).status).toBe(200);
+  });
+});

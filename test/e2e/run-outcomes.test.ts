@@ -1,0 +1,238 @@
+import {
+  type EvaluationKey,
+  expectationOf,
+  type FaultName,
+  type ReferenceAgentServer,
+  startReferenceAgent,
+} from '../../libs/reference-agent/index.js';
+import { delta } from '../../libs/simulation/testing/servers.js';
+import { callEnv, carryOut, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { type Heard, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** How the agent of a test behaves, by the name of its assistant. */
+const BEHAVIOURS: Readonly<Record<string, (heard: Heard) => string | void>> = {
+  greets: () => 'Welcome!',
+  mute: () => 'Good day.',
+  'every-other': (() => {
+    let count = 0;
+    return () => (count++ % 2 === 0 ? 'Welcome!' : 'Good day.');
+  })(),
+  redirects: ({ response }) => void response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
+  refuses: ({ response }) => void response.writeHead(403).end(),
+  floods: ({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const chunk = Buffer.alloc(MEBIBYTE, 'x');
+    let left = 100;
+    const write = () => {
+      while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', write);
+      response.end();
+    };
+    write();
+  },
+  'talks-for-ever': ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const write = () => {
+      if (response.destroyed) return;
+      response.write(delta({ content: 'and so on '.repeat(1_000) }));
+      setImmediate(write);
+    };
+    write();
+  },
+  recovers: (() => {
+    let count = 0;
+    return ({ response }: Heard) => (count++ === 0 ? void response.writeHead(503).end() : 'Welcome!');
+  })(),
+  'drips-for-ever': ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const timer = setInterval(() => response.write(': \n\n'), 50);
+    response.once('close', () => clearInterval(timer));
+  },
+};
+
+describe('what a run comes to', () => {
+  let app: TestApp;
+  let script: ScriptAgent;
+
+  beforeAll(async () => {
+    script = await startScriptAgent((heard) => BEHAVIOURS[heard.model]?.(heard));
+    app = await createTestApp({
+      env: {
+        ...callEnv(script.url),
+        AGENT_PROVIDER_2_URL: 'http://127.0.0.1:9/v1/chat/completions',
+        AGENT_PROVIDER_3_URL: 'http://10.0.0.1/v1/chat/completions',
+      },
+    });
+  });
+  afterAll(async () => {
+    await app.close();
+    await script.close();
+  });
+
+  const scripted = (assistantId: string, evaluations?: object[]) =>
+    prepareEvaluations(app, evaluations, { assistantId });
+
+  describe('the gate', () => {
+    it('is met when the score is reached, and not below', async () => {
+      const checks = [
+        { name: 'Greets', type: 'says', text: 'welcome', weight: 3 },
+        { name: 'Sings', type: 'says', text: 'la la', required: false, weight: 1 },
+      ];
+      const { client, agentId } = await scripted('greets', [shortEvaluation({ checks })]);
+      const met = await carryOut(client, agentId, { minimumScore: 75 });
+      expect(met).toMatchObject({ status: 'COMPLETED', score: 75, reasons: [], counts: { passed: 1 } });
+      const missed = await carryOut(client, agentId, { minimumScore: 75.1 });
+      expect(missed).toMatchObject({
+        status: 'FAILED',
+        score: 75,
+        reasons: ['The score of 75 is below the minimum of 75.1.'],
+      });
+    });
+
+    it('asks for no score unless told to: a run with failed calls completes', async () => {
+      const { client, agentId } = await scripted('mute');
+      const run = await carryOut(client, agentId);
+      expect(run).toMatchObject({ status: 'COMPLETED', score: 0, counts: { passed: 0, failed: 1 } });
+    });
+
+    it('is never met when a critical evaluation failed, whatever the score', async () => {
+      const { client, agentId } = await scripted('mute', [
+        shortEvaluation({ name: 'Says good day', checks: [{ name: 'Good day', type: 'says', text: 'good day' }] }),
+        shortEvaluation({ critical: true }),
+      ]);
+      const run = await carryOut(client, agentId, { minimumScore: 0 });
+      expect(run).toMatchObject({
+        status: 'FAILED',
+        score: 50,
+        reasons: ['The critical evaluation "Is greeted" failed.'],
+        counts: { passed: 1, failed: 1 },
+      });
+    });
+
+    it('looks at every repetition', async () => {
+      const { client, agentId } = await scripted('every-other', [shortEvaluation({ critical: true })]);
+      const run = await carryOut(client, agentId, { repeat: 4, concurrency: 1 });
+      expect(run).toMatchObject({ status: 'FAILED', score: 50, counts: { passed: 2, failed: 2 } });
+    });
+  });
+
+  describe('an infrastructure that does not work', () => {
+    const FINAL: readonly [assistantId: string, provider: string, code: string, within: number][] = [
+      ['redirects', 'AGENT_PROVIDER_1', 'redirect', 5_000],
+      ['refuses', 'AGENT_PROVIDER_1', 'http_refused', 5_000],
+      ['floods', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
+      ['talks-for-ever', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
+      ['anybody', 'AGENT_PROVIDER_3', 'address_refused', 5_000],
+    ];
+
+    it.each(FINAL)('%s (%s): %s, at once, and nothing is counted', async (assistantId, provider, code, within) => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
+      const begun = performance.now();
+      const run = await carryOut(client, agentId, { minimumScore: 0 });
+      expect(performance.now() - begun).toBeLessThan(within);
+      expect(run).toMatchObject({
+        status: 'FAILED',
+        score: 0,
+        reasons: ['No call could be counted.'],
+        counts: { passed: 0, failed: 0, error: 1 },
+      });
+      const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
+      expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
+      expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ failure: { code } });
+    });
+
+    it('is tried three times, and every attempt is kept', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
+      const run = await carryOut(client, agentId);
+      expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1 } });
+      const [{ attempts, reason }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(attempts.map(({ outcome, failureCode }: any) => [outcome, failureCode])).toEqual(
+        Array.from({ length: 3 }, () => ['error', 'connection_failed']),
+      );
+      const gaps = attempts
+        .slice(1)
+        .map(({ startedAt }: any, index: number) => Date.parse(startedAt) - Date.parse(attempts[index].endedAt));
+      expect(gaps[0]).toBeGreaterThanOrEqual(1_000);
+      expect(gaps[1]).toBeGreaterThanOrEqual(4_000);
+      expect(reason).toMatch(/could not be connected to/);
+    });
+
+    it('for a moment is no fault of the agent: the next attempt counts', async () => {
+      const { client, agentId } = await scripted('recovers');
+      const run = await carryOut(client, agentId, { minimumScore: 100 });
+      expect(run).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 1, error: 0 } });
+      const [{ attempts }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(attempts.map(({ outcome, failureCode }: any) => [outcome, failureCode])).toEqual([
+        ['error', 'http_status'],
+        ['passed', null],
+      ]);
+    });
+
+    it('an answer that never ends is bounded by the evaluation', async () => {
+      const { client, agentId } = await scripted('drips-for-ever', [shortEvaluation({ maxDurationSeconds: 1 })]);
+      const begun = performance.now();
+      const run = await carryOut(client, agentId);
+      expect(performance.now() - begun).toBeLessThan(10_000);
+      const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(call).toMatchObject({ status: 'ENDED', outcome: 'failed' });
+      expect((await client.get(`/calls/${call.id}`)).body.data.end).toMatchObject({ code: 'max_duration' });
+      expect(script.now.get('drips-for-ever')).toBe(0);
+    });
+
+    it('does not spoil the score of what could be counted', async () => {
+      const { client, agentId } = await scripted('greets');
+      const run = await carryOut(client, agentId, { repeat: 2 });
+      expect(run.score).toBe(100);
+      await client.patch(`/agents/${agentId}`, { assistantId: 'refuses' });
+      expect((await carryOut(client, agentId)).counts).toMatchObject({ error: 1, failed: 0 });
+      const { body } = await client.get(`/agents/${agentId}/metrics`);
+      expect(body.data).toMatchObject({ score: 100, calls: { passed: 2, failed: 0, error: 1 } });
+    });
+  });
+
+  it('sends the key of the agent, and a changed one from the next calls on', async () => {
+    const { client, agentId } = await scripted('greets');
+    const from = script.heard.length;
+    await carryOut(client, agentId);
+    expect(script.heard.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
+  });
+});
+
+describe('planted faults', () => {
+  let agent: ReferenceAgentServer;
+  let app: TestApp;
+  beforeAll(async () => {
+    agent = await startReferenceAgent({ port: 0 });
+    app = await createTestApp({ env: callEnv(`${agent.url}/agents/{assistantId}/v1/chat/completions`) });
+  });
+  afterAll(async () => {
+    await app.close();
+    await agent.close();
+  });
+
+  const FOUND: readonly [FaultName, EvaluationKey][] = [
+    ['wrong-fact', 'house-facts'],
+    ['wrong-tool-argument', 'books-a-table'],
+    ['skips-confirmation', 'books-a-table'],
+    ['never-ends', 'says-goodbye'],
+    ['leaks-prompt', 'keeps-its-prompt'],
+  ];
+
+  it.each(FOUND)('%s is found by %s, for the right reason', async (fault, key) => {
+    const { client, agentId } = await prepareAgent(app, [key], { assistantId: `booking:${fault}` });
+    const run = await carryOut(client, agentId, { minimumScore: 100 });
+    expect(run).toMatchObject({ status: 'FAILED', counts: { passed: 0, failed: 1 } });
+    const [{ id, reason }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+    const { checks } = (await client.get(`/calls/${id}`)).body.data;
+    const missed = checks.filter(({ met }: any) => !met).map(({ name }: any) => name);
+    const expected = expectationOf(fault, key);
+    expect(missed.sort()).toEqual('fails' in expected ? [...expected.fails].sort() : []);
+    expect(missed.some((name: string) => reason.includes(name))).toBe(true);
+    // The sound agent passes the same.
+    await client.patch(`/agents/${agentId}`, { assistantId: 'booking' });
+    expect(await carryOut(client, agentId, { minimumScore: 100 })).toMatchObject({ status: 'COMPLETED', score: 100 });
+  });
+});

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
+import type { Answer, HttpClient } from '../support/http.js';
+import { carryOut, createRunApp, prepareEvaluations, type RunApp, shortEvaluation } from '../support/run-app.js';
+import { sql } from '../support/sql.js';
+
+describe('starting a run', () => {
+  let app: RunApp;
+
+  beforeAll(async () => {
+    app = await createRunApp();
+  });
+  afterAll(() => app.close());
+
+  const runs = async (client: HttpClient, agentId: string): Promise<number> =>
+    (await client.get(`/agents/${agentId}/runs`)).body.meta.total;
+  const issues = ({ body }: Answer<any>) => (body.issues ?? []).map(({ message }: { message: string }) => message);
+
+  describe('is refused with the name of the field', () => {
+    let client: HttpClient;
+    let path: string;
+    beforeAll(async () => {
+      const prepared = await prepareEvaluations(app);
+      client = prepared.client;
+      path = `/agents/${prepared.agentId}/runs`;
+    });
+
+    it.each<[string, unknown]>([
+      ['name', ''],
+      ['name', 7],
+      ['name', null],
+      ['name', 'x'.repeat(256)],
+      ['evaluationIds', []],
+      ['evaluationIds', null],
+      ['evaluationIds', 'x'],
+      ['evaluationIds', ['no-uuid']],
+      ['evaluationIds', [7]],
+      ['evaluationIds', Array.from({ length: 5_001 }, () => randomUUID())],
+      ['tags', []],
+      ['tags', null],
+      ['tags', ['']],
+      ['tags', ['a', 'a']],
+      ['tags', ['x'.repeat(101)]],
+      ['tags[0]', ['a\u0000']],
+      ['tags', [{}]],
+      ['repeat', 0],
+      ['repeat', 51],
+      ['repeat', 1.5],
+      ['repeat', '3'],
+      ['repeat', null],
+      ['concurrency', 0],
+      ['concurrency', 101],
+      ['concurrency', true],
+      ['minimumScore', -0.1],
+      ['minimumScore', 100.1],
+      ['minimumScore', '80'],
+      ['dryRun', 'true'],
+      ['dryRun', null],
+      ['colour', 'red'],
+    ])('%s: %j', async (field, value) => {
+      const [name = ''] = field.split('[');
+      expectInvalid(await client.post(path, { [name]: value }), field);
+    });
+
+    it('for an evaluation named twice; an identifier means the same in any letter case', async () => {
+      const { agentId, evaluationIds, client: owner } = await prepareEvaluations(app);
+      const [own = ''] = evaluationIds;
+      expectInvalid(await owner.post(`/agents/${agentId}/runs`, { evaluationIds: [own, own] }), 'evaluationIds');
+      const run = await carryOut(owner, agentId, { evaluationIds: [own, own.toUpperCase()] });
+      expect(run.totalCalls).toBe(1);
+    });
+
+    it('for evaluations and tags together, tags that match nothing, and everything wrong at once', async () => {
+      expectInvalid(await client.post(path, { evaluationIds: [randomUUID()], tags: ['a'] }), 'tags');
+      expectInvalid(await client.post(path, { tags: ['nothing has it'] }), 'tags');
+      expectInvalid(await client.post(path, { repeat: 0, concurrency: 0, name: 1 }), 'concurrency', 'name', 'repeat');
+    });
+  });
+
+  it('refuses evaluations that are unknown, of another agent or deleted, and those of another workspace', async () => {
+    const mine = await prepareEvaluations(app, [shortEvaluation(), shortEvaluation()]);
+    const foreign = await prepareEvaluations(app);
+    const path = `/agents/${mine.agentId}/runs`;
+    const [first = '', second = ''] = mine.evaluationIds;
+    const otherAgent = (
+      await mine.client.post('/agents', { provider: 'AGENT_PROVIDER_1', assistantId: 'a', apiKey: 'k' })
+    ).body.data.id as string;
+    await mine.client.delete(`/evaluations/${second}`);
+    for (const id of [randomUUID(), second]) {
+      const answer = await mine.client.post(path, { evaluationIds: [first, id] });
+      expect(answer.status).toBe(400);
+      expect(issues(answer)).toEqual(['evaluationIds.1 names no evaluation of the agent']);
+    }
+    const elsewhere = await mine.client.post(`/agents/${otherAgent}/runs`, { evaluationIds: [first] });
+    expect(issues(elsewhere)).toEqual(['evaluationIds.0 names no evaluation of the agent']);
+    expectForbidden(await mine.client.post(path, { evaluationIds: [first, foreign.evaluationIds[0]] }));
+    expect(await runs(mine.client, mine.agentId)).toBe(0);
+  });
+
+  it('carries out those with one of the tags, or those that are named, the oldest first', async () => {
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
+      shortEvaluation({ name: 'A', tags: ['x'] }),
+      shortEvaluation({ name: 'B', tags: ['x', 'y'] }),
+      shortEvaluation({ name: 'C', tags: ['z'] }),
+    ]);
+    const planned = async (body: object) =>
+      (await client.post(`/agents/${agentId}/runs`, { ...body, dryRun: true })).body.data.evaluations.map(
+        ({ name }: { name: string }) => name,
+      );
+    expect(await planned({})).toEqual(['A', 'B', 'C']);
+    expect(await planned({ tags: ['x'] })).toEqual(['A', 'B']);
+    expect(await planned({ tags: ['y', 'z'] })).toEqual(['B', 'C']);
+    expect(await planned({ evaluationIds: [evaluationIds[2], evaluationIds[0]] })).toEqual(['A', 'C']);
+  });
+
+  describe('conflicts', () => {
+    it('without an evaluation', async () => {
+      const { client, agentId } = await prepareEvaluations(app, []);
+      const answer = await client.post(`/agents/${agentId}/runs`, {});
+      expectError(answer, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
+    });
+
+    it('when the personality of an evaluation was deleted: named, and the others can be run', async () => {
+      const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
+        shortEvaluation(),
+        shortEvaluation({ name: 'Left alone' }),
+      ]);
+      const gone = (await client.post('/personalities', { name: 'Gone' })).body.data.id as string;
+      await client.patch(`/evaluations/${evaluationIds[1]}`, { personalityId: gone });
+      const before = await carryOut(client, agentId);
+      await client.delete(`/personalities/${gone}`);
+      const rerun = await client.post(`/runs/${before.id}/rerun`);
+      for (const answer of [await client.post(`/agents/${agentId}/runs`, {}), rerun]) {
+        expect([answer.status, issues(answer)]).toEqual([
+          409,
+          ['evaluations "Left alone" cannot be carried out: its personality was deleted; choose another one'],
+        ]);
+      }
+      const run = await carryOut(client, agentId, { evaluationIds: [evaluationIds[0]] });
+      expect(run.totalCalls).toBe(1);
+    });
+
+    it('when nobody could play the caller: named with the cure', async () => {
+      const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ name: 'Free talk', script: [] })]);
+      const answer = await client.post(`/agents/${agentId}/runs`, {});
+      expect(answer.status).toBe(409);
+      expect(issues(answer)).toEqual([expect.stringMatching(/^evaluations "Free talk" .*LLM_BASE_URL, LLM_MODEL/)]);
+    });
+
+    it('when the service has no address for the provider', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
+      const answer = await client.post(`/agents/${agentId}/runs`, {});
+      expect(answer.body).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('AGENT_PROVIDER_2_URL') });
+    });
+
+    it('after the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {
+      const { client, agentId } = await prepareEvaluations(app);
+      const run = await carryOut(client, agentId);
+      await client.delete(`/agents/${agentId}`);
+      expectNotFound(await client.post(`/agents/${agentId}/runs`, {}));
+      expectNotFound(await client.get(`/agents/${agentId}/metrics`));
+      expectError(await client.post(`/runs/${run.id}/rerun`), 409, 'CONFLICT', 'The agent of the run was deleted');
+      expect((await client.get(`/runs/${run.id}`)).status).toBe(200);
+      expect((await client.get(`/runs/${run.id}/calls`)).body.meta.total).toBe(1);
+    });
+  });
+
+  it('refuses more calls than a run may have', async () => {
+    const { client, agentId, workspaceId } = await prepareEvaluations(app);
+    await sql(
+      app.databaseUrl,
+      `INSERT INTO evaluations SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
+         FROM evaluations e, generate_series(1, 200) WHERE e.workspace_id = '${workspaceId}'`,
+    );
+    const answer = await client.post(`/agents/${agentId}/runs`, { repeat: 50 });
+    expect(answer.status).toBe(400);
+    expect(issues(answer)).toEqual([expect.stringMatching(/^repeat .*at most 10000 calls, not 10050$/)]);
+    expect((await client.post(`/agents/${agentId}/runs`, { repeat: 49, dryRun: true })).body.data.totalCalls).toBe(
+      9_849,
+    );
+  });
+
+  it('only plans with dryRun: nothing is written and the agent is not called', async () => {
+    const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, [
+      shortEvaluation({ key: 'greets', critical: true, tags: ['x'] }),
+      shortEvaluation({ name: 'Asks nothing', checks: [] }),
+      shortEvaluation({ name: 'Is judged', criteria: [{ text: 'The agent is polite.' }] }),
+    ]);
+    const body = { repeat: 3, concurrency: 2, minimumScore: 80, name: 'Plan', dryRun: true };
+    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({
+      message: 'Run planned successfully; nothing was started',
+      data: { agentId, name: 'Plan', repeat: 3, concurrency: 2, minimumScore: 80, totalCalls: 9 },
+    });
+    expect(answer.data.evaluations).toContainEqual({
+      id: evaluationIds[0],
+      key: 'greets',
+      name: 'Is greeted',
+      critical: true,
+      tags: ['x'],
+      personalityId,
+      caller: 'scripted',
+      calls: 3,
+    });
+    expect(answer.data.warnings).toEqual([
+      expect.stringMatching(/^"Asks nothing": /),
+      expect.stringMatching(/^"Is judged": .*LLM_BASE_URL/),
+    ]);
+    expect(await runs(client, agentId)).toBe(0);
+    const left = await sql(app.databaseUrl, `SELECT 1 FROM calls WHERE agent_id = '${agentId}'`);
+    expect(left).toEqual([]);
+  });
+
+  it('starts one run of many requests under one Idempotency-Key', async () => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const key = { 'Idempotency-Key': randomUUID() };
+    const send = () => client.post(`/agents/${agentId}/runs`, { name: 'Once' }, key);
+    const answers = await Promise.all(Array.from({ length: 10 }, send));
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    expect((await send()).headers.get('idempotent-replayed')).toBe('true');
+    expect(await runs(client, agentId)).toBe(1);
+  });
+});

@@ -1,0 +1,205 @@
+import { AsyncResource } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { type Attempt, brokenCall, type CallResult, failure } from '../../libs/simulation/index.js';
+import { type ClaimedCall, ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
+import { Database } from '../../src/platform/database/database.js';
+import type { HttpClient } from '../support/http.js';
+import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+const PASSED: CallResult = {
+  ...brokenCall('none', failure('internal')),
+  outcome: 'passed',
+  score: 100,
+  reason: 'What was asked was met.',
+  failure: null,
+};
+const ATTEMPT: Attempt = {
+  outcome: 'passed',
+  failureCode: null,
+  reason: 'What was asked was met.',
+  startedAt: '2026-11-21T06:37:42.758Z',
+  endedAt: '2026-11-21T06:37:43.758Z',
+};
+
+/** The state of calls in the database, moved by hand: no process carries out jobs here. */
+describe('leases of calls', () => {
+  let app: TestApp;
+  let repository: ExecutionRepository;
+  let finisher: RunFinisher;
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: { ...callEnv('http://127.0.0.1:9/v1'), ROLE: 'api' } });
+    repository = app.nest.get(ExecutionRepository);
+    finisher = app.nest.get(RunFinisher);
+  });
+  afterAll(() => app.close());
+
+  const query = (text: string) => sql<any>(app.databaseUrl, text);
+  const started = async (body: object = {}) => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const { id } = (await client.post(`/agents/${agentId}/runs`, body)).body.data;
+    return { client, agentId, runId: id as string };
+  };
+  const claim = async (agentId: string): Promise<ClaimedCall | undefined> =>
+    (await repository.claim(agentId, randomUUID(), undefined)).call;
+  const claimed = async (agentId: string): Promise<ClaimedCall> => {
+    const call = await claim(agentId);
+    if (!call) throw new Error('There is no call to claim');
+    return call;
+  };
+  const end = (call: ClaimedCall) => repository.end(call, PASSED, [12], ATTEMPT);
+  const expire = (runId: string) =>
+    query(`UPDATE calls SET lease_until = now() - interval '1 ms' WHERE run_id = '${runId}' AND status = 'RUNNING'`);
+  const callsOf = (runId: string) => query(`SELECT * FROM calls WHERE run_id = '${runId}' ORDER BY position`);
+  const resultsOf = (runId: string) =>
+    query(`SELECT r.* FROM call_results r JOIN calls c ON c.id = r.call_id WHERE c.run_id = '${runId}'`);
+  const runOf = async (client: HttpClient, runId: string) => (await client.get(`/runs/${runId}`)).body.data;
+
+  it('a call is given to one of many who ask at once, up to the concurrency', async () => {
+    const { agentId, runId } = await started({ repeat: 10, concurrency: 3 });
+    const calls = await Promise.all(Array.from({ length: 12 }, () => claim(agentId)));
+    const taken = calls.filter((call) => call !== undefined);
+    expect(new Set(taken.map(({ id }) => id)).size).toBe(3);
+    expect(taken).toHaveLength(3);
+    expect((await callsOf(runId)).filter(({ status }) => status === 'RUNNING')).toHaveLength(3);
+    await end(taken[0]!);
+    expect(await claim(agentId)).toBeDefined();
+    expect(await claim(agentId)).toBeUndefined();
+  });
+
+  it('keeps a renewed claim, and takes one away whose lease ran out', async () => {
+    const { client, agentId, runId } = await started();
+    const first = await claimed(agentId);
+    await expire(runId);
+    expect(await repository.renew([first])).toEqual(new Set([first.id]));
+    await repository.sweep();
+    expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', losses: 0, claim_id: first.claimId }]);
+    await expire(runId);
+    await repository.sweep();
+    expect(await callsOf(runId)).toMatchObject([{ status: 'QUEUED', losses: 1, claim_id: null, lease_until: null }]);
+    expect(await repository.renew([first])).toEqual(new Set());
+    expect((await runOf(client, runId)).status).toBe('RUNNING');
+  });
+
+  it('a worker thought dead writes nothing, whatever it tries, and the call ends once', async () => {
+    const { client, agentId, runId } = await started();
+    const dead = await claimed(agentId);
+    await expire(runId);
+    await repository.sweep();
+    const before = await callsOf(runId);
+    expect(await end(dead)).toBe(false);
+    await repository.tryAgain(dead, ATTEMPT, 60_000);
+    await repository.release(dead);
+    expect(await callsOf(runId)).toEqual(before);
+
+    const living = await claimed(agentId);
+    const running = await callsOf(runId);
+    expect(await end(dead)).toBe(false);
+    await repository.tryAgain(dead, ATTEMPT, 60_000);
+    await repository.release(dead);
+    expect(await callsOf(runId)).toEqual(running);
+    expect(await resultsOf(runId)).toEqual([]);
+
+    expect(await end(living)).toBe(true);
+    const ended = await callsOf(runId);
+    expect(ended).toMatchObject([{ status: 'ENDED', outcome: 'passed', losses: 1, attempts: [ATTEMPT] }]);
+    for (const late of [dead, living]) expect(await end(late)).toBe(false);
+    expect(await callsOf(runId)).toEqual(ended);
+    expect(await resultsOf(runId)).toHaveLength(1);
+    await finisher.finish(runId);
+    expect(await runOf(client, runId)).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 1 } });
+  });
+
+  it('a call whose process died five times is given up as an error', async () => {
+    const { client, agentId, runId } = await started();
+    for (let losses = 1; losses <= 5; losses++) {
+      await claimed(agentId);
+      await expire(runId);
+      await repository.sweep();
+      expect(await callsOf(runId)).toMatchObject([{ status: losses < 5 ? 'QUEUED' : 'ENDED', losses }]);
+    }
+    expect(await claim(agentId)).toBeUndefined();
+    const [call] = (await client.get(`/runs/${runId}/calls`)).body.data;
+    expect(call).toMatchObject({
+      outcome: 'error',
+      score: null,
+      reason: 'The process that carried the call out has died 5 times.',
+      attempts: [{ outcome: 'error', failureCode: 'internal' }],
+    });
+    expect(await repository.findOver()).toContain(runId);
+    await finisher.finish(runId);
+    expect(await runOf(client, runId)).toMatchObject({ status: 'FAILED', reasons: ['No call could be counted.'] });
+    // What was given up is shown like every other call.
+    expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ timeline: [], measures: null });
+    for (const form of ['junit', 'report']) expect((await client.get(`/runs/${runId}/${form}`)).status).toBe(200);
+  });
+
+  it('the sweep makes lanes for calls that wait without anybody, as many as there is room for', async () => {
+    const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
+    const lanes = () => query(`SELECT key FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%' ORDER BY key`);
+    expect(await lanes()).toHaveLength(4);
+    await claimed(agentId);
+    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%'`);
+    await repository.sweep();
+    // They may yet come: nobody has waited for long.
+    expect(await lanes()).toHaveLength(0);
+    await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
+    await repository.sweep();
+    expect(await lanes()).toHaveLength(3);
+    await repository.sweep();
+    expect(await lanes()).toHaveLength(3);
+  });
+
+  it('a run is ended once, and only when every call has ended', async () => {
+    const { client, agentId, runId } = await started({ repeat: 2 });
+    await client.post('/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] });
+    const events = () => query(`SELECT body FROM webhook_events WHERE body::text LIKE '%${runId}%'`);
+    await end(await claimed(agentId));
+    await finisher.finish(runId);
+    expect((await runOf(client, runId)).status).toBe('RUNNING');
+    expect(await repository.findOver()).not.toContain(runId);
+    await end(await claimed(agentId));
+    expect(await repository.findOver()).toContain(runId);
+    await Promise.all(Array.from({ length: 5 }, () => finisher.finish(runId)));
+    expect((await runOf(client, runId)).status).toBe('COMPLETED');
+    expect(await repository.findOver()).not.toContain(runId);
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('cancelling does not get in the way of a call that begins at the same moment', async () => {
+    const { client, agentId, runId } = await started({ repeat: 2 });
+    const database = app.nest.get(Database);
+    const real = database.query.bind(database);
+    // Outside of the transaction of the request.
+    const elsewhere = AsyncResource.bind(() => claim(agentId));
+    let meanwhile: Promise<ClaimedCall | undefined> | undefined;
+    const spy = jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
+      const rows = await real(statement, values);
+      if (statement.name === 'runs_cancel') {
+        meanwhile = elsewhere();
+        // Until it has met what the cancelling holds.
+        await Promise.race([
+          meanwhile,
+          until('the claim waits', async () => {
+            const waiting = await query(
+              `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            );
+            return waiting.length > 0;
+          }),
+        ]);
+      }
+      return rows;
+    });
+    try {
+      expect((await client.post(`/runs/${runId}/cancel`)).status).toBe(200);
+    } finally {
+      spy.mockRestore();
+    }
+    expect(await meanwhile).toBeUndefined();
+    expect((await callsOf(runId)).map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED']);
+  });
+});
