@@ -11,7 +11,7 @@ export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type Call = components['schemas']['Call'];
 
 /** Milliseconds. Before anything was begun the reader waits at the keyboard; a run under way outlives a restart. */
-const PATIENCE_AT_FIRST = 8_000;
+const PATIENCE_AT_FIRST = 5_000;
 const PATIENCE_LATER = 120_000;
 const CALLS_PER_PAGE = 100;
 
