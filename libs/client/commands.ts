@@ -51,7 +51,7 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
   await prepareOutputs(flags);
   let current = await service.run(id);
   if (flags.wait && !hasEnded(current)) {
-    const interruption = new Interruption(flags.timeout);
+    const interruption = new Interruption(flags.timeout, io.env);
     const ended = await watch(service, current, interruption, io).finally(() => interruption.release());
     if (ended === undefined) throw new CommandError(EXIT.notCarriedOut, `${interruption.reason}; the run goes on`);
     current = ended;
@@ -85,7 +85,7 @@ async function carryOut(
 ): Promise<ExitCode> {
   const service = await connect(flags, io);
   await prepareOutputs(flags);
-  const interruption = new Interruption(flags.timeout);
+  const interruption = new Interruption(flags.timeout, io.env);
   try {
     // Not given up when interrupted: a run that nobody knows of could not be cancelled.
     const started = await start(service);

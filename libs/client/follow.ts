@@ -63,7 +63,8 @@ export async function* follow(service: Service, runId: string, options: FollowOp
         // Refused for good, or no events for now: the run itself tells which.
         if (isFinalRefusal(error)) await service.run(runId, undefined, signal);
         yield { type: 'note', text: `No events to be had (${error.message}); asking for the run instead.` };
-        return yield* poll(service, runId, signal);
+        yield* poll(service, runId, signal);
+        return;
       }
       if (performance.now() - heardAt > patienceMs) throw error;
     }

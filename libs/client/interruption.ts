@@ -1,14 +1,21 @@
-/** Why a command stops before its run has ended. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+const PARENT_MS = 500;
+
+/** Ends the wait for a run before the run has ended: by a signal, by time, or with the parent. */
 export class Interruption {
   private readonly controller = new AbortController();
-  private readonly timer: NodeJS.Timeout | undefined;
+  private readonly timers: NodeJS.Timeout[] = [];
   private why = '';
 
   /** @param timeoutSeconds after which the run counts as too slow */
-  constructor(timeoutSeconds?: number) {
+  constructor(timeoutSeconds: number | undefined, env: NodeJS.ProcessEnv) {
     for (const name of SIGNALS) process.on(name, this.onSignal);
-    if (timeoutSeconds === undefined) return;
-    this.timer = setTimeout(() => this.stop(`Not ended after ${timeoutSeconds} s`), timeoutSeconds * 1000);
+    if (timeoutSeconds !== undefined) {
+      this.timers.push(setTimeout(() => this.stop(`Not ended after ${timeoutSeconds} s`), timeoutSeconds * 1000));
+    }
+    // npx starts commands in a shell, which dies of a SIGTERM without passing it on.
+    if (env['npm_command'] !== undefined) this.watchParent(process.ppid);
   }
 
   get signal(): AbortSignal {
@@ -21,8 +28,15 @@ export class Interruption {
   }
 
   release(): void {
-    clearTimeout(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     for (const name of SIGNALS) process.off(name, this.onSignal);
+  }
+
+  private watchParent(parent: number): void {
+    const check = () => {
+      if (process.ppid !== parent) this.stop('Stopped with npx');
+    };
+    this.timers.push(setInterval(check, PARENT_MS));
   }
 
   private stop(why: string): void {
@@ -36,6 +50,3 @@ export class Interruption {
     this.stop(`Stopped by ${name}`);
   };
 }
-
-const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -7,8 +7,8 @@ import { plain } from './text.js';
 
 const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr };
 
-// Whoever reads the output may have seen enough of it.
-process.stdout.on('error', () => undefined);
+// Whoever reads the output may have seen enough of it, or may be gone: the run is seen to all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 async function main(words: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = EXIT.met;

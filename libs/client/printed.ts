@@ -6,7 +6,7 @@ import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.
 import { type Column, type Look, textTable } from './table.js';
 import { plain } from './text.js';
 
-const NAME = { title: 'Evaluation', width: 40 } as const;
+const NAME = { title: 'Evaluation', width: 48 } as const;
 const figure = (title: string): Column => ({ title, align: 'right' });
 
 /** What a run came to: its evaluations, the gate, and where to look next. */

@@ -44,10 +44,13 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     )
     .addHelpText('after', FOOTER)
     .showHelpAfterError('(--help explains the options)')
+    .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) });
 
-  following(program.command('run'), 'start a run of an agent and follow it to its end')
+  const run = program
+    .command('run')
+    .description('start a run of an agent and follow it to its end')
     .requiredOption('--agent <id>', 'agent to call')
     .option('--evaluation <id>', 'only this evaluation; may be repeated', collect)
     .option('--tag <tag>', 'only evaluations with this tag; may be repeated', collect)
@@ -62,47 +65,60 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       const request = requestOf(flags);
       conclude(dryRun ? await commands.plan(agent, request, flags, io) : await commands.run(agent, request, flags, io));
     });
+  addOptions(run, FOLLOWING, REACHING);
 
-  following(program.command('rerun'), 'start the plan of an earlier run again and follow it')
+  const rerun = program
+    .command('rerun')
+    .description('start the plan of an earlier run again and follow it')
     .argument('<run>', 'identifier of the earlier run')
     .addOption(new Option('--only <which>', 'only the evaluations of which a call did not pass').choices(['failed']))
     .option('--no-wait', 'do not follow the run: print its id and end')
     .action(async (id: string, { only, ...flags }: FollowFlags & { only?: 'failed' }) => {
       conclude(await commands.rerun(id, only, flags, io));
     });
+  addOptions(rerun, FOLLOWING, REACHING);
 
-  following(program.command('status'), 'print what a run has come to; exit code 2 while it goes on')
+  const status = program
+    .command('status')
+    .description('print what a run has come to; exit code 2 while it goes on')
     .argument('<run>', 'identifier of the run')
     .option('--wait', 'follow it to its end', false)
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.status(id, flags, io)));
+  addOptions(status, FOLLOWING, REACHING);
 
   for (const [kind, what] of [
     ['report', 'report as one HTML page'],
     ['junit', 'results as JUnit XML'],
   ] as const) {
-    reaching(program.command(kind), `save a run's ${what}`)
+    const save = program
+      .command(kind)
+      .description(`save a run's ${what}`)
       .argument('<run>', 'identifier of the run')
       .requiredOption('--out <file>', 'file to write')
       .action(async (id: string, flags: ServiceFlags & { out: string }) => {
         conclude(await commands.save(kind, id, flags, io));
       });
+    addOptions(save, REACHING);
   }
   return program;
 }
 
-const reaching = (command: Command, description: string): Command =>
-  command
-    .description(description)
-    .allowExcessArguments(false)
-    .option('--url <address>', 'address of the service, instead of VAT_URL');
+const REACHING = [new Option('--url <address>', 'address of the service, instead of VAT_URL')];
 
-const following = (command: Command, description: string): Command =>
-  reaching(command, description)
-    .option('--timeout <seconds>', 'give up after so long; a run that the command started is cancelled', seconds)
-    .option('--junit <file>', 'write the results as JUnit XML')
-    .option('--json <file>', 'write run, evaluations and calls as JSON')
-    .option('--markdown <file>', 'write the table as Markdown; $GITHUB_STEP_SUMMARY is appended to')
-    .option('--report <file>', 'write the report, one HTML page with transcripts and evidence');
+const FOLLOWING = [
+  new Option('--timeout <seconds>', 'give up after so long, and cancel a run that the command has started').argParser(
+    seconds,
+  ),
+  new Option('--junit <file>', 'write the results as JUnit XML'),
+  new Option('--json <file>', 'write run, evaluations and calls as JSON'),
+  new Option('--markdown <file>', 'write the table as Markdown; $GITHUB_STEP_SUMMARY is appended to'),
+  new Option('--report <file>', 'write the report: one HTML page with transcripts and evidence'),
+];
+
+/** After a command's own options, so that its help begins with them. */
+function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
+  for (const option of groups.flat()) command.addOption(option);
+}
 
 function requestOf(flags: RunFlags): StartRunRequest {
   const { evaluation, tag, repeat, concurrency, minScore, name } = flags;
@@ -114,7 +130,7 @@ function requestOf(flags: RunFlags): StartRunRequest {
     ...(repeat !== undefined && { repeat }),
     ...(concurrency !== undefined && { concurrency }),
     ...(minScore !== undefined && { minimumScore: minScore }),
-  } as StartRunRequest;
+  };
 }
 
 /** Which option a field that the service finds fault with comes from. */

@@ -9,9 +9,10 @@ export type RunDetails = components['schemas']['RunDetails'];
 export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type Call = components['schemas']['Call'];
+type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Milliseconds. Before anything was begun the reader waits at the keyboard; a run under way outlives a restart. */
-const PATIENCE_AT_FIRST = 8_000;
+const PATIENCE_AT_FIRST = 5_000;
 const PATIENCE_LATER = 120_000;
 const CALLS_PER_PAGE = 100;
 
@@ -179,7 +180,7 @@ const isAnswer = (data: unknown): boolean =>
 function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
   const body: unknown = typeof error === 'string' ? parsed(error) : error;
   if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
-  const issues = Array.isArray(body['issues']) ? body['issues'].map(String) : [];
+  const issues = Array.isArray(body['issues']) ? (body['issues'] as ErrorIssue[]).map(({ message }) => message) : [];
   return { code: body['code'], message: body['message'], issues };
 }
 

@@ -85,7 +85,8 @@ export function exitCodeOf({ status, counts }: Pick<RunDetails, 'status' | 'coun
 /** The run in one line: `Gate met: 12 calls, 12 passed; score 100.` */
 export function verdictLine(run: RunDetails): string {
   const score = run.counts.passed + run.counts.failed > 0 ? `score ${number(run.score)}` : 'no score';
-  const minimum = run.minimumScore === null ? '' : ` of at least ${number(run.minimumScore)}`;
+  const none = run.counts.failed > 0 ? ', and no minimum was asked for' : '';
+  const minimum = run.minimumScore === null ? none : ` of at least ${number(run.minimumScore)}`;
   return `${verdict(run)}: ${countsLine(run)}; ${score}${minimum}.`;
 }
 

@@ -1,0 +1,57 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
+import type { Service } from './service.js';
+import { summarise } from './summary.js';
+import { callOf, runOf } from './testing/factories.js';
+
+describe('files', () => {
+  let folder: string;
+  const file = (name: string) => path.join(folder, name);
+  const summary = summarise(runOf(), [callOf()]);
+  const service = { junit: async () => '<testsuites/>', report: async () => Promise.reject(new Error('gone')) };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'vat-outputs-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('replace what was there, also behind a link, and leave nothing else', async () => {
+    await mkdir(file('real'));
+    await writeFile(file('real/a'), 'a longer text than the new one');
+    await symlink(file('real/a'), file('link'));
+    await writeAtomically(file('link'), 'new');
+    expect(await readFile(file('real/a'), 'utf8')).toBe('new');
+    expect([...(await readdir(folder)), ...(await readdir(file('real')))].sort()).toEqual(['a', 'link', 'real']);
+  });
+
+  it('are written into devices as they are', async () => {
+    await writeAtomically('/dev/null', 'text');
+    expect((await readdir('/dev')).filter((name) => name.startsWith('null.'))).toEqual([]);
+  });
+
+  it("are appended to a step's summary", async () => {
+    await writeFile(file('summary'), 'before\n');
+    const env = { GITHUB_STEP_SUMMARY: file('summary') };
+    await writeOutputs(service as unknown as Service, summary, { markdown: file('summary') }, env);
+    expect(await readFile(file('summary'), 'utf8')).toMatch(/^before\n### ✅ Nightly\n/);
+  });
+
+  it('are written as far as they can be, and the others named', async () => {
+    const files = { json: file('a/b/r.json'), report: file('r.html'), junit: file('r.xml') };
+    await prepareOutputs(files);
+    await expect(writeOutputs(service as unknown as Service, summary, files, {})).rejects.toMatchObject({
+      exitCode: 2,
+      details: [`${file('r.html')}: gone`],
+    });
+    expect(await readFile(files.junit, 'utf8')).toBe('<testsuites/>');
+    expect(JSON.parse(await readFile(files.json, 'utf8'))).toEqual(summary);
+  });
+
+  it('that cannot be written are refused before anything is started', async () => {
+    await writeFile(file('plain'), '');
+    await expect(prepareOutputs({ json: file('plain/r.json') })).rejects.toMatchObject({ exitCode: 3 });
+    await expect(prepareOutputs({ junit: folder })).rejects.toMatchObject({ exitCode: 3 });
+  });
+});

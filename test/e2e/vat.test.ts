@@ -1,0 +1,216 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { callEnv, prepareAgent } from '../support/run-app.js';
+import { createTcpProxy } from '../support/tcp-proxy.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+import { startVat, vat } from '../support/vat.js';
+
+const KEYS = ['books-a-table', 'house-facts'];
+/** Milliseconds before each answer of the slow agent, so that there is time to disturb a run. */
+const SLOW_MS = 250;
+
+describe('the command vat', () => {
+  let agent: ReferenceAgentServer;
+  let slowAgent: ReferenceAgentServer;
+  let app: TestApp;
+  let folder: string;
+
+  beforeAll(async () => {
+    const address = (url: string) => `${url}/agents/{assistantId}/v1/chat/completions`;
+    agent = await startReferenceAgent({ port: 0 });
+    slowAgent = await startReferenceAgent({ port: 0, latencyMs: SLOW_MS });
+    app = await createTestApp({
+      env: {
+        ...callEnv(address(agent.url)),
+        AGENT_PROVIDER_2_URL: 'http://127.0.0.1:1/nobody',
+        AGENT_PROVIDER_3_URL: address(slowAgent.url),
+      },
+    });
+    folder = await mkdtemp(path.join(tmpdir(), 'vat-'));
+  });
+  afterAll(async () => {
+    await app.close();
+    await Promise.all([agent.close(), slowAgent.close()]);
+    await rm(folder, { recursive: true });
+  });
+
+  /** An agent with two evaluations, and the environment in which the command reaches it. */
+  async function prepare(agentFields: object = {}) {
+    const prepared = await prepareAgent(app, KEYS);
+    const { client, agentId, apiKey } = prepared;
+    await client.patch(`/agents/${agentId}`, { assistantId: 'booking', ...agentFields });
+    return { ...prepared, env: { VAT_URL: app.url, VAT_API_KEY: apiKey } };
+  }
+
+  it('ends with 0 when the gate is met, having written every file', async () => {
+    const { agentId, env, client } = await prepare();
+    const file = (name: string) => path.join(folder, 'met/deep', name);
+    const { code, stdout, stderr } = await vat(
+      [
+        ...['run', '--agent', agentId, '--repeat', '2', '--min-score', '90', '--name', 'Nightly'],
+        ...['--junit', file('junit.xml'), '--json', file('run.json')],
+        ...['--markdown', file('run.md'), '--report', file('report.html')],
+      ],
+      env,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('4/4  passed') });
+    expect(stderr.match(/^\d\/4 {2}passed /gm)).toHaveLength(4);
+    expect(stdout).toMatch(/^passed +Books a table, detail by detail +2\/2 +stable pass +100 +\d+ ms +\d+ ms$/m);
+    expect(stdout).toContain('Gate met: 4 calls, 4 passed; score 100 of at least 90.');
+    // A log has neither colours nor a line that is drawn again.
+
+    expect(stdout + stderr).not.toMatch(/[\u001B\r]/);
+
+    const { run, evaluations, calls } = JSON.parse(await readFile(file('run.json'), 'utf8'));
+    expect(run).toEqual((await client.get(`/runs/${run.id}`)).body.data);
+    expect(run).toMatchObject({ name: 'Nightly', status: 'COMPLETED', repeat: 2, minimumScore: 90 });
+    expect(evaluations).toMatchObject([
+      { name: 'Books a table, detail by detail', outcome: 'passed', calls: 2, passed: 2, stability: 'stable pass' },
+      { name: 'Answers questions about the house', outcome: 'passed', calls: 2, passed: 2, score: 100, reason: null },
+    ]);
+    expect(calls).toEqual((await client.get(`/runs/${run.id}/calls`)).body.data);
+    expect(await readFile(file('run.md'), 'utf8')).toContain('| ✅ passed | Books a table, detail by detail | 2/2 |');
+    expect(await readFile(file('junit.xml'), 'utf8')).toMatch(/<testsuites name="Nightly" tests="4" failures="0"/);
+    expect(await readFile(file('report.html'), 'utf8')).toMatch(/^<!doctype html>/);
+    // Nothing temporary is left.
+    expect((await readdir(path.dirname(file('x')))).sort()).toEqual(['junit.xml', 'report.html', 'run.json', 'run.md']);
+  });
+
+  it('ends with 1 when the agent is at fault, having written the files all the same', async () => {
+    const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
+    const [junit, json] = [path.join(folder, 'failed.xml'), path.join(folder, 'failed.json')];
+    const words = ['run', '--agent', agentId, '--min-score', '95', '--junit', junit, '--json', json];
+    const { code, stdout, stderr } = await vat(words, env);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('failed   Answers questions') });
+    expect(stdout).toMatch(/^failed +Answers questions about the house +0\/1 .*Not met: States the closing time/m);
+    expect(stdout).toMatch(
+      /Gate not met: 2 calls, 1 passed, 1 failed; score [\d.]+ of at least 95\.\n {2}The score of/,
+    );
+    expect(await readFile(junit, 'utf8')).toMatch(/failures="1" errors="0"[^]*<failure /);
+    const { run } = JSON.parse(await readFile(json, 'utf8'));
+
+    // The run is the service's: whoever asks later is told the same.
+    expect(await vat(['status', run.id], env)).toMatchObject({ code: 1, stdout });
+    const again = await vat(['rerun', run.id, '--only', 'failed'], env);
+    expect(again).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('Gate not met: 1 call, 0 passed, 1 failed'),
+    });
+    const saved = path.join(folder, 'saved/report.html');
+    expect(await vat(['report', run.id, '--out', saved], env)).toMatchObject({ code: 0 });
+    expect(await readFile(saved, 'utf8')).toContain(run.id);
+    const savedJunit = path.join(folder, 'saved/junit.xml');
+    expect(await vat(['junit', run.id, '--out', savedJunit], env)).toMatchObject({ code: 0 });
+    expect(await readFile(savedJunit, 'utf8')).toBe(await readFile(junit, 'utf8'));
+  });
+
+  it('ends with 2 when the agent cannot be reached', async () => {
+    const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_2' });
+    const { code, stdout } = await vat(['run', '--agent', agentId], env);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^error +Books a table/m);
+    expect(stdout).toContain('Could not be carried out: 2 calls, 0 passed, 2 error; no score.');
+  });
+
+  it('ends with 2 when the service is down', async () => {
+    const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
+    const { code, stderr } = await vat(['status', 'x'], env);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('The service at http://127.0.0.1:1 cannot be reached'),
+    });
+  });
+
+  describe('ends with 3', () => {
+    let agentId: string;
+    let env: NodeJS.ProcessEnv;
+
+    beforeAll(async () => {
+      ({ agentId, env } = await prepare());
+    });
+
+    const NOBODY = '00000000-0000-4000-8000-000000000000';
+    it.each<[string, () => [string[], NodeJS.ProcessEnv?], string | RegExp]>([
+      ['without a command', () => [[]], 'Usage: vat'],
+      ['without an agent', () => [['run']], "required option '--agent <id>' not specified"],
+      ['an unknown option', () => [['run', '--agent', agentId, '--minscore', '9']], "unknown option '--minscore'"],
+      ['no number', () => [['run', '--agent', agentId, '--repeat', 'x']], "argument 'x' is invalid"],
+      ['no key', () => [['run', '--agent', agentId], { VAT_API_KEY: '' }], 'VAT_API_KEY is not set'],
+      ['no address', () => [['status', 'x', '--url', 'localhost:3000']], '--url is no http or https address'],
+      ['a wrong key', () => [['run', '--agent', agentId], { VAT_API_KEY: 'vat_wrong' }], '401 UNAUTHORIZED'],
+      ['an unknown agent', () => [['run', '--agent', NOBODY]], '404 NOT_FOUND'],
+      ['an unknown run', () => [['report', NOBODY, '--out', path.join(folder, 'x')]], '404 NOT_FOUND'],
+      ['a folder to write', () => [['run', '--agent', agentId, '--json', folder]], 'is a folder'],
+      [
+        'what the service finds fault with',
+        () => [['run', '--agent', agentId, '--min-score', '101', '--repeat', '51']],
+        /400 BAD_REQUEST: Invalid input data\n(.*\n)*  - --repeat: repeat must .*\n(.*\n)*  - --min-score: minimumScore must /,
+      ],
+      ['another server', () => [['run', '--agent', agentId, '--url', agent.url]], 'is not the address of the service'],
+    ])('for %s', async (_, words, said) => {
+      const [given, overriding = {}] = words();
+      const { code, stdout, stderr } = await vat(given, { ...env, ...overriding });
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toMatch(said);
+    });
+  });
+
+  it('prints the plan and starts nothing', async () => {
+    const { agentId, env, client } = await prepare();
+    const { code, stdout } = await vat(['run', '--agent', agentId, '--repeat', '3', '--dry-run'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Books a table, detail by detail +books-a-table +booking +scripted +3 +critical$/m);
+    expect(stdout).toContain('would carry out 6 calls of 2 evaluations');
+    expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+  });
+
+  it('starts a run without waiting, and waits for it later', async () => {
+    const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_3' });
+    const started = await vat(['run', '--agent', agentId, '--no-wait'], env);
+    expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/), stderr: '' });
+    const waited = await vat(['status', started.stdout.trim(), '--wait'], env);
+    expect(waited).toMatchObject({ code: 0, stdout: expect.stringContaining('Gate met: 2 calls, 2 passed') });
+  });
+
+  it('resumes when the connection breaks in the middle, and tells of every call once', async () => {
+    const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
+    const proxy = await createTcpProxy(app.url);
+    try {
+      const words = ['run', '--agent', agentId, '--repeat', '3', '--concurrency', '1', '--url', proxy.url];
+      const running = startVat(words, env);
+      await until('the first call has ended', () => running.stderr().includes('1/6  passed'), 30_000);
+      proxy.open = false;
+      proxy.cut();
+      await until('the break is noticed', () => running.stderr().includes('The connection broke; resuming.'));
+      proxy.open = true;
+      const { code, stderr } = await running.ended;
+      expect(code).toBe(0);
+      expect(stderr.match(/^\d\/6 /gm)).toEqual(['1/6 ', '2/6 ', '3/6 ', '4/6 ', '5/6 ', '6/6 ']);
+      expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(1);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it.each([
+    ['a signal', [], 'Stopped by SIGINT: cancelling the run'],
+    ['its time-out', ['--timeout', '2'], 'Not ended after 2 s: cancelling the run'],
+  ])('cancels its run on %s', async (_, more, said) => {
+    const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
+    const json = path.join(folder, `cancelled-${more.length}.json`);
+    const words = ['run', '--agent', agentId, '--repeat', '20', '--concurrency', '1', '--json', json, ...more];
+    const running = startVat(words, env);
+    if (more.length === 0) {
+      await until('the first call has ended', () => running.stderr().includes('1/40  passed'), 30_000);
+      running.child.kill('SIGINT');
+    }
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) });
+    expect(stdout).toMatch(/^Cancelled: 40 calls, \d+ passed, \d+ cancelled/m);
+    const { run } = JSON.parse(await readFile(json, 'utf8'));
+    expect((await client.get(`/runs/${run.id}`)).body.data.status).toBe('CANCELLED');
+  });
+});

@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+
+export interface VatResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningVat {
+  readonly child: ChildProcess;
+  /** What was written to standard error so far. */
+  stderr(): string;
+  readonly ended: Promise<VatResult>;
+}
+
+const ROOT = path.resolve(__dirname, '../..');
+
+/** The environment without what the command itself would heed. */
+const SURROUNDINGS = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(VAT_|GITHUB_|npm_)|_COLOR$/.test(name)),
+);
+
+/** Starts the command `vat` as a process of its own, with no settings but these. */
+export function startVat(words: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
+  const child = spawn(
+    process.execPath,
+    ['--import', '@swc-node/register/esm-register', path.join(ROOT, 'libs/client/main.ts'), ...words],
+    { cwd: ROOT, env: { ...SURROUNDINGS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = new Promise<VatResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, stderr: () => stderr, ended };
+}
+
+export const vat = (words: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> => startVat(words, env).ended;
