@@ -21,6 +21,7 @@ export class RunExecution1732300000000 implements MigrationInterface {
         ALTER COLUMN concurrency DROP DEFAULT,
         ALTER COLUMN agent_snapshot DROP DEFAULT,
         ALTER COLUMN reasons DROP DEFAULT;
+      CREATE INDEX runs_open_idx ON runs (id) WHERE status IN ('QUEUED', 'RUNNING');
       CREATE INDEX runs_ended_idx ON runs (agent_id, ended_at) WHERE ended_at IS NOT NULL;
 
       CREATE TABLE run_evaluations (
@@ -105,7 +106,7 @@ export class RunExecution1732300000000 implements MigrationInterface {
     await runner.query(`
       DROP FUNCTION claim_call;
       DROP TABLE call_results, calls, run_evaluations;
-      DROP INDEX runs_ended_idx;
+      DROP INDEX runs_ended_idx, runs_open_idx;
       ALTER TABLE runs DROP COLUMN repeat, DROP COLUMN concurrency, DROP COLUMN minimum_score,
         DROP COLUMN agent_snapshot, DROP COLUMN reasons, DROP COLUMN started_at, DROP COLUMN ended_at;
     `);
