@@ -31,7 +31,7 @@ import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
 /** How long a lane goes on before it lets those of other agents have a turn, in milliseconds. */
-const TURN_MS = 2_000;
+const TURN_MS = 5_000;
 /** Pauses between tries to record a call while the database is out of reach, in milliseconds. */
 const RECORD_RETRIES = [200, 500, 1_000, 2_000, 4_000, 8_000];
 
