@@ -16,7 +16,6 @@ describe('a summary', () => {
       }),
       callOf({ evaluationId: 'a', evaluationName: 'A', outcome: 'invalid', score: null, reason: 'Looped' }),
       callOf({ evaluationId: 'c', evaluationName: 'C', outcome: null, score: null, reason: null, status: 'CANCELLED' }),
-      callOf({ evaluationId: 'd', evaluationName: 'D', outcome: null, score: null, reason: null, status: 'QUEUED' }),
     ]);
     expect(evaluations).toEqual([
       // The reason is the failed call's, although another call went wrong before it; what is not counted has no latency.
@@ -26,6 +25,8 @@ describe('a summary', () => {
         failed: 1,
         error: 1,
         stability: 'flaky',
+        passAtK: [0.5, 1],
+        passHatK: [0.5, 0],
         score: 75,
         latencyP50: 300,
         latencyP95: 500,
@@ -33,13 +34,22 @@ describe('a summary', () => {
       },
       { ...row('a', 'A', 'invalid', 1), invalid: 1, reason: 'Looped' },
       row('c', 'C', 'cancelled', 1),
-      row('d', 'D', 'pending', 1),
     ]);
+    const queued = callOf({
+      evaluationId: 'd',
+      evaluationName: 'D',
+      outcome: null,
+      score: null,
+      reason: null,
+      status: 'QUEUED',
+    });
+    const going = summarise(runOf({ status: 'RUNNING', endedAt: null }), [queued]);
+    expect(going.evaluations).toEqual([row('d', 'D', 'pending', 1)]);
   });
 
   const row = (id: string, name: string, outcome: string, calls: number) => ({
     ...{ id, name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0 },
-    ...{ stability: null, score: null, latencyP50: null, latencyP95: null, reason: null },
+    ...{ stability: null, passAtK: [], passHatK: [], score: null, latencyP50: null, latencyP95: null, reason: null },
   });
 
   it('shows of many evaluations those that did not pass, and counts the rest', () => {

@@ -20,6 +20,10 @@ export interface EvaluationSummary {
   readonly error: number;
   /** Null without a counted call, as `score` is. */
   readonly stability: 'stable pass' | 'flaky' | 'stable fail' | null;
+  /** Chance that of k calls one at least passes, for k = 1 … counted calls, at position k − 1. */
+  readonly passAtK: readonly number[];
+  /** Chance that all of k calls pass, likewise. */
+  readonly passHatK: readonly number[];
   /** 0 to 100, mean of the counted calls. */
   readonly score: number | null;
   readonly latencyP50: number | null;
@@ -59,6 +63,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     invalid: invalid.length,
     error: error.length,
   };
+  const [statistics] = evaluationStatistics(ended);
   const { p50, p95 } = latencyMeasures(
     ended.filter(({ outcome }) => isCounted(outcome)).flatMap(({ latencies }) => latencies),
   );
@@ -68,7 +73,9 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     outcome: stateOfEvaluation(counts, run),
     calls: calls.length,
     ...counts,
-    stability: evaluationStatistics(ended)[0]?.stability ?? null,
+    stability: statistics?.stability ?? null,
+    passAtK: statistics?.passAtK ?? [],
+    passHatK: statistics?.passHatK ?? [],
     score: runScore(ended),
     latencyP50: p50,
     latencyP95: p95,

@@ -1,4 +1,4 @@
-import { latencyMeasures } from '../simulation/index.js';
+import { latencyMeasures, passAtK, passHatK } from '../simulation/index.js';
 import { html, type Html } from './html.js';
 import { latencyWords, longestOf, sparkline } from './latency.js';
 import { badge, facts, share } from './parts.js';
@@ -174,4 +174,20 @@ export function stability({ stability: found, counted }: ReportedEvaluation): Ht
   if (found === null || counted < 2) return html`<span class="none">${counted === 1 ? 'one call' : '–'}</span>`;
   if (found === 'flaky') return html`<span class="badge flaky"><span aria-hidden="true">≈</span> Flaky</span>`;
   return html`<span class="steady">${found === 'stable pass' ? 'Stable pass' : 'Stable fail'}</span>`;
+}
+
+/** So many calls in a row are of interest, as far as there are as many. */
+const CHANCES = [2, 3, 5, 10, 20, 50];
+
+/** What flakiness means for a series of calls; nothing to say of an evaluation that is not flaky. */
+export function chances({ stability: found, counted, passed }: ReportedEvaluation): Html | false {
+  if (found !== 'flaky') return false;
+  const ks = CHANCES.filter((k) => k <= counted);
+  return html`<small class="chances">
+    ${ks.map(
+      (k) =>
+        html`<span class="nowrap">pass^${k} ${percent(passHatK(counted, passed, k))}</span>
+          <span class="nowrap">pass@${k} ${percent(passAtK(counted, passed, k))}</span> `,
+    )}
+  </small>`;
 }

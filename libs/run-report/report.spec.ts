@@ -85,6 +85,11 @@ describe('renderReport', () => {
     expect(words(document)).toContain('The judge contradicted itself in 3 answers');
   });
 
+  it('says what flakiness means for a series of calls', () => {
+    // Three of five: C(3, 2) / C(5, 2) and 1 - C(2, 2) / C(5, 2).
+    expect(words(document)).toMatch(/Flaky 60 % 3 of 5 23 % to 88 % pass\^2 30 % pass@2 90 %/);
+  });
+
   it('shows failed calls open, and all others closed', () => {
     const open = tags(document).filter((tag) => /^<details class="call/.test(tag) && /\sopen/.test(tag));
     // Five calls of one evaluation failed for the same reason: three of them are enough.

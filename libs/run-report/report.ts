@@ -2,7 +2,7 @@ import { callDetails } from './call.js';
 import { failuresSection } from './failures.js';
 import { html, type Html } from './html.js';
 import { latencySection } from './latency.js';
-import { banner, countsSection, evaluationTable, passRate, stability } from './overview.js';
+import { banner, chances, countsSection, evaluationTable, passRate, stability } from './overview.js';
 import { badge } from './parts.js';
 import type { CallReader, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
@@ -81,6 +81,6 @@ function evaluationHead(run: ReportedRun, position: number): Html {
   return html`<header>
     <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
     ${badge(stateOfEvaluation(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
-    ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`}
+    ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`} ${chances(evaluation)}
   </header>`;
 }
