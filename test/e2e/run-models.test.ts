@@ -49,7 +49,12 @@ describe('runs with a language model', () => {
     });
     agent = await startScriptAgent();
     app = await createTestApp({
-      env: { ...callEnv(agent.url), LLM_BASE_URL: `${model}/v1`, LLM_MODEL: 'stub-1', LLM_API_KEY: 'llm-key' },
+      env: {
+        ...callEnv(agent.url),
+        LLM_BASE_URL: `${model}/v1`,
+        LLM_MODEL: 'stub-1',
+        LLM_API_KEY: 'llm-key-of-the-service',
+      },
     });
   });
   beforeEach(() => {
@@ -78,7 +83,7 @@ describe('runs with a language model', () => {
     expect(said).toEqual(['Good day, I am calling for a greeting.', 'Welcome!', 'Thank you, goodbye.', 'Welcome!']);
     expect(call.end).toMatchObject({ by: 'caller', reason: 'I was greeted' });
     expect(asked[0]?.messages[0]?.content).toContain('greeted by a baker');
-    expect(asked[0]).toMatchObject({ model: 'stub-1', authorization: 'Bearer llm-key' });
+    expect(asked[0]).toMatchObject({ model: 'stub-1', authorization: 'Bearer llm-key-of-the-service' });
   });
 
   it('judges criteria with a quote as evidence, and confirms what fails', async () => {
