@@ -213,9 +213,11 @@ export class ListCallsQuery extends PageQuery {
 }
 
 const fault = (value: unknown): string | undefined =>
-  typeof value === 'string' && ISO_TIME.test(value) && !Number.isNaN(Date.parse(value))
+  typeof value === 'string' && ISO_TIME.test(value) && isOnCalendar(value.slice(0, 10)) && !isNaN(Date.parse(value))
     ? undefined
     : 'must be a date, or a date and time with its zone, as 2026-11-21 or 2026-11-21T06:37:42.758Z';
+/** Taken by itself, the thirtieth of February is the second of March. */
+const isOnCalendar = (day: string): boolean => !isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 function MomentField(description: string): PropertyDecorator {

@@ -1,0 +1,162 @@
+import { Webhook } from 'standardwebhooks';
+import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { eventually, type Receiver, startReceiver } from '../support/receiver.js';
+import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const SECRET = `whsec_${Buffer.from('a secret of twenty-four!').toString('base64')}`;
+const EVENTS = ['run.completed', 'run.failed', 'agent.score_dropped', 'evaluation.critical_failed'];
+
+describe('the events that a run sends', () => {
+  let app: TestApp;
+  let agent: ScriptAgent;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    agent = await startScriptAgent(({ model, response }) => {
+      if (model === 'broken') return void response.writeHead(403).end();
+      return model === 'rude' ? 'What?' : 'Welcome!';
+    });
+    receiver = await startReceiver();
+    app = await createTestApp({ env: callEnv(agent.url) });
+  });
+  afterAll(async () => {
+    await app.close();
+    await agent.close();
+    await receiver.close();
+  });
+
+  /** A workspace that hears of everything under a path of its own; the agent's own address under another. */
+  async function prepare(evaluations?: object[], { threshold }: { threshold?: number } = {}) {
+    const prepared = await prepareEvaluations(app, evaluations, { name: 'Bella Vista', webhookSecret: SECRET });
+    const { client, agentId, workspaceId } = prepared;
+    await client.patch(`/agents/${agentId}`, { webhookUrl: `${receiver.url}/${agentId}/own` });
+    await client.post('/workspace/webhooks', { url: `${receiver.url}/${agentId}/workspace`, events: EVENTS });
+    if (threshold !== undefined) await client.patch('/workspace', { scoreThreshold: threshold });
+    /** What has come by one way, once everything that was sent has arrived. */
+    const heard = async (way: 'own' | 'workspace') => {
+      await eventually(
+        () => sql(app.databaseUrl, `SELECT status FROM webhook_deliveries WHERE workspace_id = '${workspaceId}'`),
+        (rows) => rows.every(({ status }: any) => status === 'DELIVERED'),
+      );
+      return receiver.received.filter(({ path }) => path === `/hook/${agentId}/${way}`);
+    };
+    const types = async (way: 'own' | 'workspace') =>
+      (await heard(way)).map(({ body }) => JSON.parse(body).type as string).sort();
+    const of = async (type: string): Promise<any[]> =>
+      (await heard('workspace')).map(({ body }) => JSON.parse(body)).filter((event) => event.type === type);
+    const behave = (assistantId: string) => client.patch(`/agents/${agentId}`, { assistantId });
+    return { ...prepared, heard, types, of, behave };
+  }
+
+  it('run.completed, once to the endpoint and once to the agent, each signed', async () => {
+    const { client, agentId, types, of, heard } = await prepare();
+    const run = await carryOut(client, agentId, { name: 'Nightly' });
+    expect(await types('workspace')).toEqual(['run.completed']);
+    expect(await types('own')).toEqual(['run.completed']);
+    const [event] = await of('run.completed');
+    expect(event).toEqual({
+      type: 'run.completed',
+      timestamp: expect.any(String),
+      data: {
+        run: {
+          label: 'READ',
+          id: run.id,
+          name: 'Nightly',
+          createdAt: run.createdAt,
+          updatedAt: run.updatedAt,
+          userId: run.userId,
+          workspaceId: run.workspaceId,
+          agentId,
+          metrics: { status: 'COMPLETED', score: 100, totalCalls: 1 },
+        },
+      },
+    });
+    const [own] = await heard('own');
+    const headers = own?.headers as Record<string, string>;
+    expect(new Webhook(SECRET).verify(own?.body ?? '', headers)).toEqual(event);
+  });
+
+  it('run.failed with the reason, when the gate is not met and when nothing could be counted', async () => {
+    const { client, agentId, types, of, behave } = await prepare();
+    await behave('rude');
+    await carryOut(client, agentId, { minimumScore: 1 });
+    await behave('broken');
+    await carryOut(client, agentId);
+    expect(await types('workspace')).toEqual(['run.failed', 'run.failed']);
+    expect(await types('own')).toEqual(['run.failed', 'run.failed']);
+    const events = await of('run.failed');
+    expect(events.map(({ data }) => data.reason).sort()).toEqual([
+      'No call could be counted.',
+      'The score of 0 is below the minimum of 1.',
+    ]);
+    expect(events[0].data.run.metrics.status).toBe('FAILED');
+  });
+
+  it('agent.score_dropped only when it dropped below the threshold', async () => {
+    const { client, agentId, types, of, behave } = await prepare(undefined, { threshold: 80 });
+    const drops = async () => (await of('agent.score_dropped')).length;
+    await behave('rude');
+    await carryOut(client, agentId);
+    // The first run has nothing to drop from.
+    expect(await drops()).toBe(0);
+    await behave('polite');
+    await carryOut(client, agentId);
+    await carryOut(client, agentId);
+    await behave('broken');
+    await carryOut(client, agentId);
+    // What could not be counted has no score.
+    expect(await drops()).toBe(0);
+    await behave('rude');
+    const dropped = await carryOut(client, agentId);
+    expect(await drops()).toBe(1);
+    await carryOut(client, agentId);
+    expect(await drops()).toBe(1);
+    expect((await of('agent.score_dropped'))[0].data).toEqual({
+      agentId,
+      agentName: 'Bella Vista',
+      runId: dropped.id,
+      score: 0,
+      previousScore: 100,
+      scoreThreshold: 80,
+    });
+    expect(await types('own')).toEqual(await types('workspace'));
+  });
+
+  it('evaluation.critical_failed for each failed call of a critical evaluation, with what failed', async () => {
+    const { client, agentId, of, types, behave } = await prepare([
+      shortEvaluation({ name: 'Not critical' }),
+      shortEvaluation({
+        critical: true,
+        checks: [
+          { name: 'Greets', type: 'says', text: 'welcome' },
+          { name: 'Asks back', type: 'says', text: 'what' },
+        ],
+      }),
+    ]);
+    await behave('rude');
+    const run = await carryOut(client, agentId, { repeat: 2 });
+    expect(await types('workspace')).toEqual([
+      'evaluation.critical_failed',
+      'evaluation.critical_failed',
+      'run.failed',
+    ]);
+    const calls = (await client.get(`/runs/${run.id}/calls?outcome=failed`)).body.data;
+    const critical = calls.filter(({ evaluationId }: any) => evaluationId !== calls[0].evaluationId);
+    const events = await of('evaluation.critical_failed');
+    expect(events.map(({ data }) => data.callId).sort()).toEqual(critical.map(({ id }: any) => id).sort());
+    for (const { data } of events) {
+      expect(data).toMatchObject({ runId: run.id, failedCriteria: ['Greets'] });
+      expect(data.evaluationId).toBe(critical[0].evaluationId);
+    }
+  });
+
+  it('a cancelled run sends nothing', async () => {
+    const { client, agentId, types } = await prepare();
+    const { id } = (await client.post(`/agents/${agentId}/runs`, { repeat: 50, concurrency: 1 })).body.data;
+    expect((await client.post(`/runs/${id}/cancel`)).status).toBe(200);
+    expect(await types('workspace')).toEqual([]);
+    expect(await types('own')).toEqual([]);
+  });
+});
