@@ -149,4 +149,14 @@ describe('the events of a run', () => {
     await until('every stream is freed', () => !open.has(run.workspaceId), 5_000);
     expect((await run.client.post(`/runs/${run.id}/cancel`)).status).toBe(200);
   });
+
+  it('are not waited for by those who ask for the head alone', async () => {
+    const run = await begin({}, { assistantId: 'slow' });
+    const begun = performance.now();
+    const answer = await run.client.send('HEAD', `/runs/${run.id}/events`);
+    expect([answer.status, answer.headers.get('content-type'), answer.body]).toEqual([200, 'text/event-stream', '']);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(openStreams().has(run.workspaceId)).toBe(false);
+    await run.client.post(`/runs/${run.id}/cancel`);
+  });
 });

@@ -50,7 +50,9 @@ export class RunEventsController {
     const events = await this.service.follow(caller, id, lastEventId, closeSignal(response));
     // Proxies must neither keep nor collect it.
     response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
-    const stream = Readable.from(events, { objectMode: false });
+    // Who asks for the head alone is not to wait for the end of the run.
+    const parts = response.req.method === 'HEAD' ? firstOf(events) : events;
+    const stream = Readable.from(parts, { objectMode: false });
     return new StreamableFile(stream, { type: 'text/event-stream' })
       .setErrorHandler((error) => {
         // The stream has begun: the client resumes it elsewhere.
@@ -58,5 +60,13 @@ export class RunEventsController {
         response.destroy();
       })
       .setErrorLogger(() => undefined);
+  }
+}
+
+/** Ends the rest. */
+async function* firstOf(events: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const event of events) {
+    yield event;
+    return;
   }
 }
