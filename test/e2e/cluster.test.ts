@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/redis.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { sql } from '../support/sql.js';
+import { sql, withClient } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -30,7 +35,6 @@ const start = async (processes: number, env: Record<string, string> = {}) => {
     DATABASE_POOL_SIZE: '4',
     BOOTSTRAP_API_KEY: KEY,
     ENCRYPTION_KEYS,
-    LOG_LEVEL: 'info',
     ...env,
   });
 };
@@ -89,7 +93,7 @@ it('four processes serve on one port and grant one budget, also after one of the
 });
 
 it('is restarted one by one under load without a failed request, and ends with exit code 0', async () => {
-  await start(2, { PLAN_FREE_REQUESTS_PER_MINUTE: '1000000', LOG_LEVEL: 'info' });
+  await start(2, { PLAN_FREE_REQUESTS_PER_MINUTE: '1000000' });
   await started(2);
   const before = service.children;
   const answers: (number | string)[] = [];
@@ -119,10 +123,42 @@ it('is restarted one by one under load without a failed request, and ends with e
   expect(tally(answers)).toEqual({ 200: answers.length });
 
   const since = performance.now();
-  service.child.kill('SIGTERM');
+  await withClient(database.url, async (blocker) => {
+    await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
+    const underWay = [ask(`${service.url}/agents`), ask(`${service.url}/agents`)];
+    const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
+                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
+    service.child.kill('SIGTERM');
+    await service.says('Shutting down \\(SIGTERM\\)', 3);
+    await blocker.query('ROLLBACK');
+    expect(await Promise.all(underWay)).toEqual([200, 200]);
+  });
   expect(await service.ended()).toEqual({ code: 0, signal: null });
   expect(performance.now() - since).toBeLessThan(20_000);
   expect(after.filter(isRunning)).toEqual([]);
+});
+
+it('joins the embedded database of a killed supervisor, and stops it last', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'cluster-embedded-'));
+  const server = path.join(dataDir, 'postgres/data/postmaster.pid');
+  try {
+    await start(2, { DATABASE_URL: '', DATA_DIR: dataDir });
+    await started(2);
+    service.child.kill('SIGKILL');
+    await service.ended();
+    expect(existsSync(server)).toBe(true);
+    await service.dispose();
+
+    await start(2, { DATABASE_URL: '', DATA_DIR: dataDir });
+    await started(2);
+    expect(await ask(`${service.url}/agents`)).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended()).toEqual({ code: 0, signal: null });
+    expect(existsSync(server)).toBe(false);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
 
 it('leaves nothing behind when the supervisor is killed: the port is free and the processes are gone', async () => {
@@ -160,12 +196,11 @@ it('gives up with a clear line when the processes die as fast as they are replac
 });
 
 it('does not start on a port in use, says so in one line and leaves no first key behind', async () => {
-  const { createServer } = await import('node:net');
   const other = createServer();
   const port = await freePort();
   await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
   try {
-    await start(2, { PORT: String(port), LOG_LEVEL: 'error' });
+    await start(2, { PORT: String(port), LOG_LEVEL: 'fatal' });
     expect((await service.ended()).code).toBe(1);
     expect(service.output).toBe(`PORT=${port} is in use by another process. Set PORT to another port\n`);
     expect(await sql(database.url, 'SELECT id FROM workspaces')).toEqual([]);
