@@ -1,24 +1,18 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
-import { type EmbeddedPostgres, EmbeddedPostgresError, openEmbeddedPostgres } from '../libs/embedded-postgres/index.js';
 import { createDataSource } from '../ormconfig.js';
 import type { Foundation } from './app.module.js';
-import { type Settings, SettingsError } from './platform/config/settings.js';
+import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
+import type { Settings } from './platform/config/settings.js';
 import { migrate } from './platform/database/migrate.js';
 import { checkCanary } from './platform/encryption/canary.js';
 import { loadOrCreateKeyFile } from './platform/encryption/key-file.js';
 import { KeyRing } from './platform/encryption/key-ring.js';
+import { messageOf, StartError } from './start-error.js';
 
-const DATABASE_NAME = 'voice_agent_testing';
 /** Older servers lack what the migrations and the queue use. */
 const OLDEST_POSTGRES = 140_000;
-
-/** Something outside the program keeps it from starting; the message is one line for an administrator. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
 
 /** The foundation, and what releases it again: last of all, after everything that uses it was closed. */
 export interface OpenFoundation extends Foundation {
@@ -32,8 +26,8 @@ export interface OpenFoundation extends Foundation {
  */
 export async function openFoundation(settings: Settings, logger: Logger): Promise<OpenFoundation> {
   await makeDataDir(settings.dataDir);
-  const embedded = settings.databaseUrl === undefined ? await openEmbedded(settings.dataDir, logger) : undefined;
-  const databaseUrl = embedded?.url(DATABASE_NAME) ?? settings.databaseUrl ?? '';
+  const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger) : undefined;
+  const databaseUrl = embedded?.url ?? settings.databaseUrl ?? '';
   const dataSource = createDataSource(databaseUrl, settings.databasePoolSize);
   const release = async () => {
     if (dataSource.isInitialized) await dataSource.destroy();
@@ -50,23 +44,6 @@ export async function openFoundation(settings: Settings, logger: Logger): Promis
     await release().catch(() => undefined);
     throw error;
   }
-}
-
-async function makeDataDir(dataDir: string): Promise<void> {
-  try {
-    await mkdir(dataDir, { recursive: true });
-  } catch (cause) {
-    throw new StartError(`DATA_DIR="${dataDir}" cannot be made: ${messageOf(cause)}`, { cause });
-  }
-}
-
-async function openEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedPostgres> {
-  const embedded = await openEmbeddedPostgres({
-    directory: path.resolve(dataDir, 'postgres'),
-    log: (message) => logger.debug(message),
-  });
-  await embedded.createDatabase(DATABASE_NAME);
-  return embedded;
 }
 
 async function connect(dataSource: DataSource, databaseUrl: string): Promise<void> {
@@ -102,13 +79,3 @@ async function openKeyRing({ encryptionKeys, dataDir, databaseUrl }: Settings, l
   }
   return new KeyRing(keys);
 }
-
-/** What an administrator reads of an error; Node's errors for a refused connection have an empty message of their own. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Whether an error explains itself to an administrator, so that a stack would only hide what it says. */
-export const isPlainError = (error: unknown): error is Error =>
-  error instanceof StartError || error instanceof SettingsError || error instanceof EmbeddedPostgresError;

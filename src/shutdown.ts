@@ -1,22 +1,31 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Logger } from 'pino';
 
 /** How long requests under way may take to end before their connections are cut, in milliseconds. */
 const DRAIN_MS = 10_000;
 const PARENT_POLL_MS = 500;
 
-/** Stops taking connections and waits until the requests under way have been answered. */
-export async function drain(server: Server, logger: Logger): Promise<void> {
+/**
+ * Stops taking connections and waits until the requests under way have been answered.
+ * @param gently leaves idle connections to their clients until they would have been closed anyway (5 s, which the
+ *   client was told): one that is just sending its next request is answered too
+ */
+export async function drain(server: Server, logger: Logger, gently = false): Promise<void> {
+  // Whoever keeps a connection busy would otherwise stay on it until it is cut.
+  server.prependListener('request', (_request, response: ServerResponse) => response.setHeader('Connection', 'close'));
   await new Promise<void>((resolve) => {
     const cut = setTimeout(() => {
       logger.warn(`Cutting the connections that are still open after ${DRAIN_MS / 1000} s`);
       server.closeAllConnections();
     }, DRAIN_MS);
-    server.close(() => {
+    const closed = () => {
       clearTimeout(cut);
       resolve();
-    });
-    server.closeIdleConnections();
+    };
+    // The way of http.Server closes idle connections at once.
+    if (gently) NetServer.prototype.close.call(server, closed);
+    else server.close(closed);
   });
 }
 

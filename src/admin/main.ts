@@ -1,9 +1,10 @@
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
-import { isPlainError, openFoundation } from '../foundation.js';
+import { openFoundation } from '../foundation.js';
 import { DomainError } from '../platform/errors/domain-error.js';
 import { readSettings } from '../platform/config/settings.js';
 import { createLogger } from '../platform/observability/logger.js';
+import { isPlainError } from '../start-error.js';
 import { adminProgram } from './admin-program.js';
 import { openAdmin } from './admin.module.js';
 

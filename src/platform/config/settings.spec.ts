@@ -33,6 +33,7 @@ describe('settings', () => {
       logFormat: 'json',
       metricsPort: undefined,
       databasePoolSize: 20,
+      webConcurrency: 1,
       workerConcurrency: 20,
       languageModel: undefined,
       agentProviders: Object.fromEntries(

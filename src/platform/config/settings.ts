@@ -29,6 +29,8 @@ export interface Settings {
   readonly logFormat: 'pretty' | 'json';
   readonly metricsPort: number | undefined;
   readonly databasePoolSize: number;
+  /** Processes that serve on the one port. */
+  readonly webConcurrency: number;
   /** Calls carried out at once by one process. */
   readonly workerConcurrency: number;
   /** The language model that plays callers without a script, and judges; undefined without one. */
@@ -215,6 +217,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
       METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
       DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
+      WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
       WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
       LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
       LLM_API_KEY: credential({ default: undefined }),
@@ -247,6 +250,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     logFormat: clean.LOG_FORMAT,
     metricsPort: clean.METRICS_PORT,
     databasePoolSize: clean.DATABASE_POOL_SIZE,
+    webConcurrency: clean.WEB_CONCURRENCY,
     workerConcurrency: clean.WORKER_CONCURRENCY,
     languageModel: languageModel(clean),
     agentProviders: agentProviders(clean),

@@ -41,19 +41,27 @@ export class Metrics {
     next();
   };
 
-  /** Serves `GET /metrics` on a port of its own, which is not meant for the outside. */
-  async listen(port: number, host: string): Promise<Server> {
-    const server = createServer((request, response) => {
-      if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
-      this.registry.metrics().then(
-        (text) => response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, host, resolve);
-    });
-    server.unref();
-    return server;
+  /** Serves the metrics of this process; see `serveMetrics`. */
+  listen(port: number, host: string): Promise<Server> {
+    return serveMetrics(port, host, () => this.registry.metrics());
   }
+}
+
+/**
+ * Serves `GET /metrics` on a port of its own, which is not meant for the outside.
+ * @param read gives the metrics in the format of Prometheus
+ */
+export async function serveMetrics(port: number, host: string, read: () => Promise<string>): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
+    read().then(
+      (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  server.unref();
+  return server;
 }

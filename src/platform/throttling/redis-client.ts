@@ -1,14 +1,5 @@
 import { createClient, defineScript } from 'redis';
-
-/** A counter as Redis answers: hits, milliseconds until the window ends, Unix time of that end in seconds. */
-export type SharedCount = readonly [hits: number, timeToExpire: number, resetAt: number];
-
-/** What a process knows of a counter, in case Redis has lost it: it is begun like this, and is at least this high. */
-export interface Beginning {
-  readonly hits: number;
-  readonly ttl: number;
-  readonly resetAt: number;
-}
+import type { Beginning, SharedCount } from './counter-link.js';
 
 export const KEY_PREFIX = 'voice-agent-testing:rate:';
 

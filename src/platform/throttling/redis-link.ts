@@ -1,11 +1,6 @@
 import { Logger } from '@nestjs/common';
-import {
-  type Beginning,
-  CONNECT_TIMEOUT_MS,
-  createRedisClient,
-  type RedisClient,
-  type SharedCount,
-} from './redis-client.js';
+import type { Beginning, CounterLink, SharedCount } from './counter-link.js';
+import { CONNECT_TIMEOUT_MS, createRedisClient, type RedisClient } from './redis-client.js';
 
 /** How long Redis may take for an answer, in milliseconds; it is waited for once, and then no more until it is back. */
 export const ANSWER_TIMEOUT_MS = 500;
@@ -16,7 +11,7 @@ const STEADY_MS = 30_000;
 const LONGEST_RETRY_MS = 30_000;
 
 /** The connection to Redis. While it is down, nothing is sent and nobody waits. */
-export class RedisLink {
+export class RedisLink implements CounterLink {
   private readonly logger = new Logger('RateLimits');
   private readonly name: string;
   private client: RedisClient | undefined;

@@ -1,5 +1,5 @@
 import { WINDOW_MS } from './counters.js';
-import type { Beginning, SharedCount } from './redis-client.js';
+import type { Beginning, SharedCount } from './counter-link.js';
 import { RedisLink } from './redis-link.js';
 import { SharedCounters } from './shared-counters.js';
 

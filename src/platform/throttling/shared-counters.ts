@@ -1,21 +1,21 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import type { CounterLink } from './counter-link.js';
 import { type Count, countOf, Counters, resetAfter } from './counters.js';
-import type { RedisLink } from './redis-link.js';
 import { remaining, stateOf, Windows } from './windows.js';
 
 /** How long the start waits for the first connection, in milliseconds. */
 const START_WAIT_MS = 1_000;
 
 /**
- * Counters that all processes with the same Redis share. Every answer of Redis is kept: while it is away, this process
- * counts on from there, and when it is back it hears of what was counted meanwhile, so that neither change grants
- * anyone a second budget.
+ * Counters that several processes share: all with the same Redis, or all of one supervisor. Every answer of theirs is
+ * kept: while they are away, this process counts on from there, and when they are back they hear of what was counted
+ * meanwhile, so that neither change grants anyone a second budget.
  */
 export class SharedCounters extends Counters implements OnModuleInit, OnApplicationShutdown {
   private starting: Promise<void> | undefined;
 
   constructor(
-    private readonly redis: RedisLink,
+    private readonly link: CounterLink,
     private readonly windows = new Windows(),
   ) {
     super();
@@ -28,15 +28,15 @@ export class SharedCounters extends Counters implements OnModuleInit, OnApplicat
   }
 
   onApplicationShutdown(): void {
-    this.redis.close();
+    this.link.close();
   }
 
   async increment(key: string, ttl: number, limit: number): Promise<Count> {
-    const { generation } = this.redis;
+    const { generation } = this.link;
     if (generation === undefined) return this.countHere(key, 1, ttl, limit);
     const known = this.windows.find(key);
     const untold = known?.untold ?? 0;
-    // After an interruption Redis may have lost the window, for instance by a restart: it goes on from what is known.
+    // After an interruption the window may be lost, for instance by a restart of Redis: it goes on from what is known.
     const beginning =
       known !== undefined && known.generation !== generation
         ? { hits: known.hits - untold, ttl: remaining(known), resetAt: known.resetAt }
@@ -47,22 +47,22 @@ export class SharedCounters extends Counters implements OnModuleInit, OnApplicat
       known.generation = generation;
     }
     try {
-      const [hits, timeToExpire, resetAt] = await this.redis.count(key, 1 + untold, beginning);
+      const [hits, timeToExpire, resetAt] = await this.link.count(key, 1 + untold, beginning);
       this.keep(key, hits, timeToExpire, resetAt, generation);
       return countOf(hits, timeToExpire, resetAt, limit);
     } catch {
-      // Redis may have counted them before it went away; telling them again errs on the strict side.
+      // They may have been counted before the link broke; telling them again errs on the strict side.
       return this.countHere(key, 1, ttl, limit, untold);
     }
   }
 
   async peek(key: string, ttl: number, limit: number): Promise<Count> {
-    const { generation } = this.redis;
+    const { generation } = this.link;
     const known = this.windows.find(key);
     const isAhead = known !== undefined && known.generation !== generation;
     if (generation === undefined || isAhead) return stateOf(known, ttl, limit);
     try {
-      const [hits, timeToExpire, resetAt] = await this.redis.count(key, 0, { hits: 0, ttl, resetAt: resetAfter(ttl) });
+      const [hits, timeToExpire, resetAt] = await this.link.count(key, 0, { hits: 0, ttl, resetAt: resetAfter(ttl) });
       return countOf(hits, timeToExpire, resetAt, limit);
     } catch {
       return stateOf(this.windows.find(key), ttl, limit);
@@ -72,7 +72,7 @@ export class SharedCounters extends Counters implements OnModuleInit, OnApplicat
   private async start(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, START_WAIT_MS)));
-    await Promise.race([this.redis.open(), enough]);
+    await Promise.race([this.link.open(), enough]);
     clearTimeout(timer);
   }
 

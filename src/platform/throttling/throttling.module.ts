@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { isWorkerProcess, supervisorChannel } from '../cluster/messages.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { Counters, WINDOW_MS } from './counters.js';
@@ -7,6 +8,7 @@ import { ProcessCounters } from './process-counters.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RedisLink } from './redis-link.js';
 import { SharedCounters } from './shared-counters.js';
+import { SupervisorLink } from './supervisor-link.js';
 
 @Global()
 @Module({
@@ -14,8 +16,12 @@ import { SharedCounters } from './shared-counters.js';
     {
       provide: Counters,
       inject: [SETTINGS],
-      useFactory: ({ redisUrl }: Settings): Counters =>
-        redisUrl === undefined ? new ProcessCounters() : new SharedCounters(new RedisLink(redisUrl)),
+      useFactory: (settings: Settings): Counters => {
+        if (settings.redisUrl !== undefined) return new SharedCounters(new RedisLink(settings.redisUrl));
+        return isWorkerProcess(settings)
+          ? new SharedCounters(new SupervisorLink(supervisorChannel))
+          : new ProcessCounters();
+      },
     },
     RateLimiter,
   ],

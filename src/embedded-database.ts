@@ -1,0 +1,51 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../libs/embedded-postgres/index.js';
+import type { Settings } from './platform/config/settings.js';
+import { messageOf, StartError } from './start-error.js';
+
+const DATABASE_NAME = 'voice_agent_testing';
+/** Connections of a process besides its pool: the queue's, notifications, and its registration as a user. */
+const OTHER_CONNECTIONS = 15;
+/** For administrators, and PostgreSQL's own reserve. */
+const SPARE_CONNECTIONS = 20;
+/** Enough for one process and a few that join it. */
+const FEWEST_CONNECTIONS = 200;
+
+/** The embedded database of this process. */
+export interface EmbeddedDatabase {
+  /** With the password: not for logs. */
+  readonly url: string;
+  /** Gives the server back; the last process that uses it stops it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the embedded PostgreSQL under DATA_DIR: starts it, or joins the one that runs there.
+ * @throws EmbeddedPostgresError
+ */
+export async function openEmbeddedDatabase(settings: Settings, logger: Logger): Promise<EmbeddedDatabase> {
+  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({
+    directory: path.resolve(settings.dataDir, 'postgres'),
+    log: (message) => logger.debug(message),
+    parameters: { max_connections: String(mostConnections(settings)) },
+  });
+  await embedded.createDatabase(DATABASE_NAME);
+  return { url: embedded.url(DATABASE_NAME), close: () => embedded.close() };
+}
+
+/** One process more than there are: in a restart one by one the new process comes before the old one goes. */
+function mostConnections({ webConcurrency, databasePoolSize }: Settings): number {
+  const needed = (webConcurrency + 1) * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS;
+  return Math.max(FEWEST_CONNECTIONS, needed);
+}
+
+/** @throws StartError when the folder cannot be made */
+export async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+  } catch (cause) {
+    throw new StartError(`DATA_DIR="${dataDir}" cannot be made: ${messageOf(cause)}`, { cause });
+  }
+}

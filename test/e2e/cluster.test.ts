@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/redis.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { sql, withClient } from '../support/sql.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(180_000);
+
+const KEY = 'cluster-test-key-0123456789';
+const ENCRYPTION_KEYS = `cluster:${randomBytes(32).toString('base64')}`;
+
+let database: TestDatabase;
+let service: ServiceProcess;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await service.dispose();
+  await database.drop();
+});
+
+const start = async (processes: number, env: Record<string, string> = {}) => {
+  service = await ServiceProcess.start({
+    WEB_CONCURRENCY: String(processes),
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '4',
+    BOOTSTRAP_API_KEY: KEY,
+    ENCRYPTION_KEYS,
+    ...env,
+  });
+};
+const started = (processes: number) => service.says(`${processes} processes listen`);
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** The status of one answer, or what went wrong instead. */
+const ask = (
+  url: string,
+  options: { agent?: Agent; headers?: Record<string, string> } = {},
+): Promise<number | string> =>
+  new Promise((resolve) => {
+    get(url, { agent: false, headers: { Authorization: `Bearer ${KEY}` }, ...options }, (response) => {
+      response.once('error', (error) => resolve(error.message)).once('end', () => resolve(response.statusCode ?? 0));
+      response.resume();
+    }).once('error', (error) => resolve(error.message));
+  });
+const tally = (answers: readonly (number | string)[]) => {
+  const counts: Record<string, number> = {};
+  for (const answer of answers) counts[answer] = (counts[answer] ?? 0) + 1;
+  return counts;
+};
+const burst = (count: number, work: () => Promise<number | string>) => Promise.all(Array.from({ length: count }, work));
+
+it('four processes serve on one port and grant one budget, also after one of them was killed and replaced', async () => {
+  const metricsPort = await freePort();
+  await start(4, { TRUST_PROXY: 'true', METRICS_PORT: String(metricsPort) });
+  await started(4);
+  const agents = `${service.url}/agents`;
+  expect(tally(await burst(200, () => ask(agents)))).toEqual({ 200: 60, 429: 140 });
+
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const served = [...metrics.matchAll(/^http_request_duration_seconds_count\{.*process="(\d)"\} (\d+)$/gm)];
+  expect(new Set(served.map(([, number]) => number))).toEqual(new Set(['1', '2', '3', '4']));
+  expect(served.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(200);
+
+  // By address now, for a budget that is whole. What is on its way to the killed process may be lost, but is counted.
+  const anonymous = () => ask(agents, { headers: { 'X-Forwarded-For': '192.0.2.1' } });
+  const first = await burst(40, anonymous);
+  expect(tally(first)).toEqual({ 401: 40 });
+  const [victim = 0] = service.children;
+  process.kill(victim, 'SIGKILL');
+  await service.says(`Process ${victim} ended \\(SIGKILL\\)`);
+  expect(tally(await burst(40, anonymous))).toEqual({ 401: 20, 429: 20 });
+  await service.says('is ready', 5);
+  expect(tally(await burst(40, anonymous))).toEqual({ 429: 40 });
+  expect(service.children).not.toContain(victim);
+  expect(service.children).toHaveLength(4);
+  expect(await sql(database.url, 'SELECT id FROM workspaces')).toHaveLength(1);
+});
+
+it('is restarted one by one under load without a failed request, and ends with exit code 0', async () => {
+  await start(2, { PLAN_FREE_REQUESTS_PER_MINUTE: '1000000' });
+  await started(2);
+  const before = service.children;
+  const answers: (number | string)[] = [];
+  let isLoading = true;
+  const load = async (agent?: Agent) => {
+    while (isLoading) {
+      answers.push(await ask(`${service.url}/agents`, agent && { agent, headers: { Authorization: `Bearer ${KEY}` } }));
+      await sleep(5);
+    }
+  };
+  const kept = new Agent({ keepAlive: true, maxSockets: 4 });
+  const clients = [load(), load(), ...Array.from({ length: 4 }, () => load(kept))];
+  await sleep(500);
+
+  service.child.kill('SIGUSR2');
+  await service.says('All processes have been restarted');
+  await sleep(500);
+  const beforeKill = answers.length;
+  const after = service.children;
+  expect(after).toHaveLength(2);
+  expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+
+  isLoading = false;
+  await Promise.all(clients);
+  kept.destroy();
+  expect(beforeKill).toBeGreaterThan(200);
+  expect(tally(answers)).toEqual({ 200: answers.length });
+
+  const since = performance.now();
+  await withClient(database.url, async (blocker) => {
+    await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
+    const underWay = [ask(`${service.url}/agents`), ask(`${service.url}/agents`)];
+    const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
+                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
+    service.child.kill('SIGTERM');
+    await service.says('Shutting down \\(SIGTERM\\)', 3);
+    await blocker.query('ROLLBACK');
+    expect(await Promise.all(underWay)).toEqual([200, 200]);
+  });
+  expect(await service.ended()).toEqual({ code: 0, signal: null });
+  expect(performance.now() - since).toBeLessThan(20_000);
+  expect(after.filter(isRunning)).toEqual([]);
+});
+
+it('joins the embedded database of a killed supervisor, and stops it last', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'cluster-embedded-'));
+  const server = path.join(dataDir, 'postgres/data/postmaster.pid');
+  try {
+    await start(2, { DATABASE_URL: '', DATA_DIR: dataDir });
+    await started(2);
+    service.child.kill('SIGKILL');
+    await service.ended();
+    expect(existsSync(server)).toBe(true);
+    await service.dispose();
+
+    await start(2, { DATABASE_URL: '', DATA_DIR: dataDir });
+    await started(2);
+    expect(await ask(`${service.url}/agents`)).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended()).toEqual({ code: 0, signal: null });
+    expect(existsSync(server)).toBe(false);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+it('leaves nothing behind when the supervisor is killed: the port is free and the processes are gone', async () => {
+  await start(2);
+  await started(2);
+  const processes = service.children;
+  expect(processes).toHaveLength(2);
+  service.child.kill('SIGKILL');
+  await service.ended();
+  await until('the processes are gone', () => !processes.some(isRunning), 5_000);
+  const { port } = service;
+  await service.dispose();
+  await start(2, { PORT: String(port) });
+  await started(2);
+  expect(await ask(`${service.url}/agents`)).toBe(200);
+});
+
+it('gives up with a clear line when the processes die as fast as they are replaced', async () => {
+  await start(2);
+  await started(2);
+  const killing = setInterval(() => {
+    for (const pid of service.children) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // Ended by itself meanwhile.
+      }
+    }
+  }, 50);
+  const { code } = await service.ended().finally(() => clearInterval(killing));
+  expect(code).toBe(1);
+  expect(service.output).toMatch(
+    /\nProcess \d+ ended \(SIGKILL\), as 6 in a row did soon after their start: giving up\n/,
+  );
+});
+
+it('does not start on a port in use, says so in one line and leaves no first key behind', async () => {
+  const other = createServer();
+  const port = await freePort();
+  await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+  try {
+    await start(2, { PORT: String(port), LOG_LEVEL: 'fatal' });
+    expect((await service.ended()).code).toBe(1);
+    expect(service.output).toBe(`PORT=${port} is in use by another process. Set PORT to another port\n`);
+    expect(await sql(database.url, 'SELECT id FROM workspaces')).toEqual([]);
+  } finally {
+    await new Promise((resolve) => other.close(resolve));
+  }
+});

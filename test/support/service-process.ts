@@ -1,0 +1,77 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from './redis.js';
+import { until } from './until.js';
+
+/** The program as it is started for real: a process of its own, with a port of its own. */
+export class ServiceProcess {
+  /** What it has written to standard output and to standard error. */
+  output = '';
+  exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly port: number,
+    private readonly dataDir: string,
+  ) {
+    child.stdout?.on('data', (text: Buffer) => (this.output += String(text)));
+    child.stderr?.on('data', (text: Buffer) => (this.output += String(text)));
+    child.once('exit', (code, signal) => (this.exit = { code, signal }));
+  }
+
+  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const root = path.resolve(__dirname, '../..');
+    const port = Number(env['PORT'] ?? (await freePort()));
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'service-process-'));
+    const args = ['--import', '@swc-node/register/esm-register', path.join(root, 'src/main.ts')];
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, HOST: '127.0.0.1', LOG_FORMAT: 'json', DATA_DIR: dataDir, ...env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new ServiceProcess(child, port, dataDir);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Numbers of the processes that this one has started and that still run. */
+  get children(): number[] {
+    try {
+      const table = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(this.pid)], { encoding: 'utf8' });
+      const rows = table
+        .trim()
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/));
+      return rows.filter(([, state]) => !state?.startsWith('Z')).map(([pid]) => Number(pid));
+    } catch {
+      // ps says by its exit code that there is none.
+      return [];
+    }
+  }
+
+  /** Waits until a text has been written, at least `times`. */
+  async says(text: string | RegExp, times = 1): Promise<void> {
+    const pattern = new RegExp(text, 'g');
+    await until(`${String(text)} in\n${this.output}`, () => [...this.output.matchAll(pattern)].length >= times, 90_000);
+  }
+
+  async ended(): Promise<{ readonly code: number | null; readonly signal: string | null }> {
+    await until('the process ends', () => this.exit !== undefined, 60_000);
+    return this.exit ?? { code: null, signal: null };
+  }
+
+  /** Ends it by force if need be, and removes what it has written. */
+  async dispose(): Promise<void> {
+    if (!this.exit) this.child.kill('SIGKILL');
+    await this.ended();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}
