@@ -1528,12 +1528,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Check
@@ -1646,13 +1646,13 @@ export interface components {
              * @default false
              * @example false
              */
-            callMonitoring: boolean;
+            callMonitoring?: boolean;
             /**
              * @description Whether the workspace's default key of the provider is used
              * @default false
              * @example false
              */
-            isUsingDefaultApiKey: boolean | null;
+            isUsingDefaultApiKey?: boolean | null;
             /**
              * Format: uri
              * @description Address that gets the events of the agent's runs
@@ -1682,7 +1682,7 @@ export interface components {
              * @example EDITOR
              * @enum {string}
              */
-            role: "VIEWER" | "EDITOR" | "ADMIN";
+            role?: "VIEWER" | "EDITOR" | "ADMIN";
             /**
              * Format: date-time
              * @description When the key stops working; null for never
@@ -1711,7 +1711,7 @@ export interface components {
              * @default
              * @example Be polite.
              */
-            generalInstructions: string;
+            generalInstructions?: string;
             /**
              * Format: uuid
              * @description Personality of the caller
@@ -1728,7 +1728,7 @@ export interface components {
              * @default false
              * @example true
              */
-            critical: boolean;
+            critical?: boolean;
             /**
              * @description Tags, by which a run can choose its evaluations
              * @default []
@@ -1737,7 +1737,7 @@ export interface components {
              *       "smoke"
              *     ]
              */
-            tags: string[];
+            tags?: string[];
             /**
              * @description What a scripted caller says and does, in order; after the last step it ends the call. Without a script a language model plays the caller
              * @default []
@@ -1787,7 +1787,7 @@ export interface components {
              *       }
              *     ]
              */
-            script: components["schemas"]["ScriptStep"][];
+            script?: components["schemas"]["ScriptStep"][];
             /**
              * @description Deterministic conditions on what happened on the call
              * @default []
@@ -1813,7 +1813,7 @@ export interface components {
              *       }
              *     ]
              */
-            checks: components["schemas"]["Check"][];
+            checks?: components["schemas"]["Check"][];
             /**
              * @description Sentences that a judge, a language model, decides after the call
              * @default []
@@ -1825,19 +1825,19 @@ export interface components {
              *       }
              *     ]
              */
-            criteria: components["schemas"]["Criterion"][];
+            criteria?: components["schemas"]["Criterion"][];
             /**
              * @description After so many turns the call is ended. A turn is one exchange: the caller speaks, the agent answers
              * @default 40
              * @example 20
              */
-            maxTurns: number;
+            maxTurns?: number;
             /**
              * @description After so many seconds the call is ended
              * @default 600
              * @example 300
              */
-            maxDurationSeconds: number;
+            maxDurationSeconds?: number;
         };
         CreatePersonalityRequest: {
             /**
@@ -1850,45 +1850,45 @@ export interface components {
              * @default
              * @example Calls on the way home
              */
-            description: string;
+            description?: string;
             /**
              * @description How the caller behaves
              * @default
              * @example You are in a hurry and interrupt.
              */
-            prompt: string;
+            prompt?: string;
             /**
              * @description Sampling temperature of the caller's language model
              * @default 0.7
              * @example 0.7
              */
-            temperature: number;
+            temperature?: number;
             /**
              * @description The caller's accent
              * @default
              * @example Scottish
              */
-            accent: string;
+            accent?: string;
             /**
              * @description Whether there is noise around the caller
              * @default false
              * @example false
              */
-            backgroundNoise: boolean;
+            backgroundNoise?: boolean;
             /**
              * @description Gender of the caller's voice
              * @default FEMALE
              * @example FEMALE
              * @enum {string}
              */
-            gender: "MALE" | "FEMALE";
+            gender?: "MALE" | "FEMALE";
             /**
              * @description Voice provider
              * @default PERSONALITY_PROVIDER_1
              * @example PERSONALITY_PROVIDER_1
              * @enum {string}
              */
-            provider: "PERSONALITY_PROVIDER_1" | "PERSONALITY_PROVIDER_2" | "PERSONALITY_PROVIDER_3" | "PERSONALITY_PROVIDER_4";
+            provider?: "PERSONALITY_PROVIDER_1" | "PERSONALITY_PROVIDER_2" | "PERSONALITY_PROVIDER_3" | "PERSONALITY_PROVIDER_4";
             /** @description Workspace that it belongs to: that of the API key, null or absent */
             workspaceId?: string | null;
             /**
@@ -1896,7 +1896,7 @@ export interface components {
              * @default
              * @example voice-1
              */
-            voice_id: string;
+            voice_id?: string;
         };
         CreateWebhookRequest: {
             /**
@@ -1923,7 +1923,7 @@ export interface components {
              * @default true
              * @example true
              */
-            enabled: boolean;
+            enabled?: boolean;
         };
         /**
          * Criterion
@@ -1939,12 +1939,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * @example {
@@ -2010,12 +2010,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         ErrorBody: {
             /**
@@ -2355,12 +2355,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Answers within
@@ -2381,17 +2381,17 @@ export interface components {
              * @default 100
              * @enum {integer}
              */
-            percentile: 50 | 90 | 95 | 99 | 100;
+            percentile?: 50 | 90 | 95 | 99 | 100;
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Is silent for at most
@@ -2411,12 +2411,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * At most so many turns
@@ -2436,12 +2436,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Never calls a tool
@@ -2471,12 +2471,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Never says
@@ -2505,17 +2505,17 @@ export interface components {
              * @default agent
              * @enum {string}
              */
-            speaker: "agent" | "caller";
+            speaker?: "agent" | "caller";
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         } & (unknown | unknown);
         NewApiKey: {
             /**
@@ -3005,12 +3005,12 @@ export interface components {
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         };
         /**
          * Says
@@ -3039,17 +3039,17 @@ export interface components {
              * @default agent
              * @enum {string}
              */
-            speaker: "agent" | "caller";
+            speaker?: "agent" | "caller";
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
              */
-            weight: number;
+            weight?: number;
             /**
              * @description Whether the call is failed when this is not met; otherwise it only lowers the score
              * @default true
              */
-            required: boolean;
+            required?: boolean;
         } & (unknown | unknown);
         ScorePoint: {
             /**
@@ -3146,7 +3146,7 @@ export interface components {
              * @default agent
              * @enum {string}
              */
-            speaker: "agent" | "caller";
+            speaker?: "agent" | "caller";
         } & (unknown | unknown);
         StartRunRequest: {
             /**
@@ -3173,25 +3173,25 @@ export interface components {
              * @default 1
              * @example 3
              */
-            repeat: number;
+            repeat?: number;
             /**
              * @description Most calls of the agent at once, over all of its runs
              * @default 5
              * @example 5
              */
-            concurrency: number;
+            concurrency?: number;
             /**
              * @description Score that the run must reach to complete; null asks for none. Critical evaluations must pass anyway
              * @default null
              * @example 80
              */
-            minimumScore: number | null;
+            minimumScore?: number | null;
             /**
              * @description With `true` nothing is started: the answer is the plan
              * @default false
              * @example false
              */
-            dryRun: boolean;
+            dryRun?: boolean;
         };
         /**
          * @description Something that happened on the call: words of either side, a tool call, a silence, an error, the end
