@@ -19,8 +19,8 @@ export interface Window {
   readonly allowedUndisturbed: number | undefined;
 }
 
-/** Some fifty requests a second, of all callers together. */
-const PAUSE_MS = 60;
+/** Some twenty requests a second, of all callers together. */
+const PAUSE_MS = 150;
 const CALLERS = 3;
 const WINDOW_S = 60;
 /** The processes know of Redis' going and coming a little later. */

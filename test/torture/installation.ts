@@ -174,6 +174,8 @@ export class Installation {
       BOOTSTRAP_API_KEY: `torture-${randomBytes(16).toString('hex')}`,
       ENCRYPTION_KEYS: `torture:${randomBytes(32).toString('base64')}`,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+      // All clients share one address here, which is counted while the database cannot tell whose key it is.
+      PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
       AGENT_PROVIDER_1_URL: `${this.agent.url}/v1/chat/completions`,
       LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',

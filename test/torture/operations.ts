@@ -94,12 +94,11 @@ const evaluation = (client: VirtualClient, name: string) => ({
   checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
 });
 
-const started = (client: VirtualClient, marker: string) => ({
-  name: marker,
-  evaluationIds: [client.base.evaluationId],
-  repeat: 1 + client.random.integer(3),
-  concurrency: 1 + client.random.integer(3),
-});
+const started = (client: VirtualClient, marker: string) => {
+  const isLong = client.random.integer(4) === 0;
+  const size = isLong ? { repeat: 20, concurrency: 1 } : { repeat: 1 + client.random.integer(3), concurrency: 3 };
+  return { name: marker, evaluationIds: [client.base.evaluationId], ...size };
+};
 
 /** How to call every operation of the document, by its `operationId`. A new operation is added here. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -197,9 +196,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
   },
   cancelRun: {
-    weight: 1,
+    weight: 2,
     plan: (client) => {
-      const run = client.any('runs');
+      // The latest, which goes on most likely.
+      const run = client.latest('runs');
       if (!run) return undefined;
       const done = () => void (run.cancelled = true);
       // 409: it has ended already.
@@ -212,7 +212,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       const run = client.any('runs');
       if (!run) return undefined;
       // It has the name of the other run, so it is known by its id alone.
-      const done = ({ data }: any) => void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.marker });
+      const done = ({ data }: any) => void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
     },
   },

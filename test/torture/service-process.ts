@@ -37,7 +37,7 @@ export class ServiceProcess {
     this.isWanted = true;
     this.isExpected = false;
     this.starts++;
-    const child = spawn(process.execPath, ['--enable-source-maps', this.program], {
+    const child = spawn(process.execPath, [this.program], {
       env: { ...process.env, ...this.env, ROLE: this.role },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -26,7 +26,7 @@ export interface TortureOptions {
 const NO_LIMIT = 1_000_000_000;
 const LIMIT = 40;
 /** Leases, and the sweeps that look for what fell through. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 45_000;
 const WARM_MS = 3_000;
 const POLL_MS = 250;
 
@@ -43,6 +43,7 @@ export async function torture(installation: Installation, options: TortureOption
     ledger,
     urls: installation.apis.map(({ url }) => url),
     receiverUrl: installation.receiver.url,
+    print,
     during: 'the start',
     isOver: false,
     isClosed: false,

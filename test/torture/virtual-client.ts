@@ -20,6 +20,7 @@ export interface Scene {
   /** Addresses of the API processes. */
   readonly urls: readonly string[];
   readonly receiverUrl: string;
+  readonly print: (line: string) => void;
   /** What is being done to the service at this moment. */
   during: string;
   /** No new request is begun once it is over. */
@@ -30,7 +31,7 @@ export interface Scene {
 
 const IN_PROGRESS = /still in progress/;
 /** Between two requests of a client. */
-const PAUSE_MS = 25;
+const PAUSE_MS = 100;
 
 /**
  * A client with things of its own, so that it knows what it must find. It does one thing after the other, retries a
@@ -77,6 +78,10 @@ export class VirtualClient {
   /** Anything of the kind, deleted or not. */
   any(kind: Kind): Entry | undefined {
     return this.random.pick(this.entries.filter((entry) => entry.kind === kind));
+  }
+
+  latest(kind: Kind): Entry | undefined {
+    return this.entries.findLast((entry) => entry.kind === kind);
   }
 
   /** Something of the kind of which everything is known. */
@@ -186,6 +191,9 @@ export class VirtualClient {
   }
 
   private fault(operation: string, status: number, text: string, requestId: string): void {
-    this.scene.ledger.faults.push({ operation, status, text, requestId, during: this.scene.during });
+    const { ledger, during, print } = this.scene;
+    const isNew = !ledger.faults.some((fault) => fault.status === status && fault.during === during);
+    ledger.faults.push({ operation, status, text, requestId, during });
+    if (isNew) print(`  ${operation} answered ${status}: ${text}`);
   }
 }
