@@ -15,6 +15,9 @@ describe('isDatabaseUnavailable', () => {
     '57014',
     '08006',
     '55000',
+    '42501',
+    '58030',
+    '53100',
   ])('is true for the code %s', (code) => expect(isDatabaseUnavailable(failure('x', code))).toBe(true));
 
   it.each([

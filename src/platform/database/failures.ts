@@ -4,6 +4,11 @@ import { types } from 'node:util';
 const UNAVAILABLE_SQLSTATES = new Set([
   '53300', // too_many_connections
   '53400', // configuration_limit_exceeded
+  '42501', // insufficient_privilege: what PostgreSQL says of files that it may not open or write any more
+  '58P01', // undefined_file
+  '58030', // io_error
+  '53100', // disk_full
+  '53200', // out_of_memory
   '57014', // query_canceled: our statement_timeout
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown

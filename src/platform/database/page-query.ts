@@ -33,13 +33,14 @@ export function pageStatement(source: ListSource, valueCount: number): Statement
   const alias = from.split(' ').at(-1) ?? from;
   const [limit, offset] = [`$${valueCount + 1}`, `$${valueCount + 2}`];
   // First the ids, which the index knows; then the rows, of these only: the sub-query with a limit cannot be turned into
-  // a walk through the table. The total comes even when the page is empty, hence the outer join.
+  // a walk through the table. The total comes even when the page is empty, hence the outer join. No source may have one
+  // of these names for its alias: its own would hide it, and every row of the page would be the same one.
   return {
     name,
     text: `WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
            SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
-             LEFT JOIN LATERAL unnest(l.ids) AS k(id) ON true
-             LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = k.id LIMIT 1) p ON true
+             LEFT JOIN LATERAL unnest(l.ids) AS page_entry(id) ON true
+             LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = page_entry.id LIMIT 1) p ON true
             ORDER BY p."createdAt" DESC, p.id DESC`,
   };
 }

@@ -1,0 +1,58 @@
+/** What became of one request. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly body: any }
+  /** Nobody took the connection: the request cannot have had an effect. */
+  | { readonly kind: 'refused' }
+  /** The connection broke or nothing came in time: it may have had its effect. */
+  | { readonly kind: 'broken'; readonly why: string };
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Reads at most for so long, and then goes away: for answers that have no end of their own. */
+  readonly readForMs?: number;
+}
+
+/** Longer than the service's own limits, so that it is the service that gives up first. */
+const PATIENCE_MS = 30_000;
+
+/** Sends one request and never throws. */
+export async function send(
+  base: string,
+  key: string,
+  { method, path, body, headers = {}, readForMs }: Request,
+  patienceMs = PATIENCE_MS,
+): Promise<Outcome> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), patienceMs);
+  try {
+    const response = await fetch(base + path, {
+      method,
+      signal: abort.signal,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status } = response;
+    if (readForMs !== undefined && status === 200) {
+      const leave = setTimeout(() => abort.abort(), readForMs);
+      await response.text().catch(() => undefined);
+      clearTimeout(leave);
+      return { kind: 'answer', status, headers: response.headers, body: '' };
+    }
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { kind: 'answer', status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+  } catch (error) {
+    const { cause, name, message } = error as Error & { cause?: { code?: string } };
+    if (cause?.code === 'ECONNREFUSED') return { kind: 'refused' };
+    return { kind: 'broken', why: cause?.code ?? `${name}: ${message}` };
+  } finally {
+    clearTimeout(timer);
+  }
+}

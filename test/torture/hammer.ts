@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from './caller.js';
+import type { Workspace } from './installation.js';
+import type { Scene } from './virtual-client.js';
+
+interface Hit {
+  /** When the answer came, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** When the window ends, as the answer says, in seconds since the Unix epoch. */
+  readonly reset: number;
+  readonly isAllowed: boolean;
+}
+
+export interface Window {
+  readonly reset: number;
+  readonly refused: number;
+  readonly allowed: number;
+  /** Of those, the ones before Redis went away in this window; undefined when it was away when the window began. */
+  readonly allowedUndisturbed: number | undefined;
+}
+
+/** Some twenty requests a second, of all callers together. */
+const PAUSE_MS = 150;
+const CALLERS = 3;
+const WINDOW_S = 60;
+/** The processes know of Redis' going and coming a little later. */
+const NOTICE_MS = 2_000;
+
+/** Asks far more often than one workspace may, at all API processes at once. */
+export class Hammer {
+  private readonly hits: Hit[] = [];
+  private readonly outages: { from: number; to: number }[] = [];
+
+  constructor(
+    readonly workspace: Workspace,
+    private readonly scene: Scene,
+  ) {}
+
+  redisGoes(): void {
+    this.outages.push({ from: Date.now(), to: Infinity });
+  }
+
+  redisIsBack(): void {
+    this.outages.at(-1)!.to = Date.now() + NOTICE_MS;
+  }
+
+  async work(): Promise<void> {
+    await Promise.all(Array.from({ length: CALLERS }, (_, caller) => this.call(caller)));
+  }
+
+  /** What was allowed in each window. */
+  windows(): Window[] {
+    const byReset = new Map<number, Hit[]>();
+    for (const hit of this.hits) {
+      // Rounded by each process for itself.
+      const known = [...byReset.keys()].find((reset) => Math.abs(reset - hit.reset) <= 1) ?? hit.reset;
+      byReset.set(known, [...(byReset.get(known) ?? []), hit]);
+    }
+    return [...byReset].map(([reset, hits]) => {
+      const begin = (reset - WINDOW_S) * 1_000;
+      const allowed = hits.filter(({ isAllowed }) => isAllowed);
+      const outages = this.outages.filter(({ from, to }) => to > begin && from < hits.at(-1)!.at);
+      const until = Math.min(...outages.map(({ from }) => from));
+      return {
+        reset,
+        allowed: allowed.length,
+        refused: hits.length - allowed.length,
+        allowedUndisturbed: until < begin ? undefined : allowed.filter(({ at }) => at < until).length,
+      };
+    });
+  }
+
+  private async call(caller: number): Promise<void> {
+    const { urls } = this.scene;
+    for (let n = caller; !this.scene.isOver; n++) {
+      const outcome = await send(urls[n % urls.length]!, this.workspace.key, { method: 'GET', path: '/agents' }, 5_000);
+      // While the database cannot tell whose key it is, the client's address is counted in its place.
+      if (
+        outcome.kind === 'answer' &&
+        outcome.headers.get('x-ratelimit-limit') === String(this.workspace.requestsPerMinute)
+      ) {
+        const reset = Number(outcome.headers.get('x-ratelimit-reset'));
+        this.hits.push({ at: Date.now(), reset, isAllowed: outcome.status !== 429 });
+      }
+      await sleep(PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
+import { startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { eventually, startReceiver } from '../support/receiver.js';
+import { freePort, startRedis, type TestRedis } from '../support/redis.js';
+import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { ServiceProcess } from './service-process.js';
+
+/** What the server takes at once; the processes could use 4 × (8 + 2) of them. */
+export const MAX_CONNECTIONS = 60;
+const POOL_SIZE = 8;
+const DATABASE = 'torture';
+
+export interface Workspace {
+  readonly index: number;
+  readonly id: string;
+  readonly key: string;
+  readonly requestsPerMinute: number;
+}
+
+/** Everything that is tortured, on the loopback and in one folder. */
+export class Installation {
+  readonly services: ServiceProcess[] = [];
+  readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
+  readonly redis: TestRedis | undefined;
+  proxy!: TcpProxy;
+  private server!: EmbeddedPostgres;
+  private modes = new Map<string, number>();
+
+  private constructor(
+    private readonly root: string,
+    private readonly directory: string,
+    private readonly agent: Awaited<ReturnType<typeof startReferenceAgent>>,
+    receiver: Awaited<ReturnType<typeof startReceiver>>,
+    redis: TestRedis | undefined,
+  ) {
+    this.receiver = receiver;
+    this.redis = redis;
+  }
+
+  static async open(root: string, directory: string, withRedis: boolean): Promise<Installation> {
+    // The account that PostgreSQL runs as must reach its data without privileges, or modes would not hold it back.
+    chmodSync(directory, 0o755);
+    const agent = await startReferenceAgent({ port: 0, latencyMs: 40 });
+    const redis = withRedis ? await startRedis() : undefined;
+    return new Installation(root, directory, agent, await startReceiver(), redis);
+  }
+
+  get apis(): readonly ServiceProcess[] {
+    return this.services.filter(({ role }) => role === 'api');
+  }
+
+  get workers(): readonly ServiceProcess[] {
+    return this.services.filter(({ role }) => role === 'worker');
+  }
+
+  get databaseUrl(): string {
+    return this.server.url(DATABASE);
+  }
+
+  /** Starts the database and all processes, and makes a workspace for each of these rates. */
+  async start(rates: readonly number[], counts: { apis: number; workers: number }): Promise<Workspace[]> {
+    await this.startPostgres();
+    await this.server.createDatabase(DATABASE);
+    this.proxy = await createTcpProxy(this.databaseUrl);
+    const env = this.environment();
+    const add = async (role: 'api' | 'worker', n: number) => {
+      const [port, metrics] = [await freePort(), await freePort()];
+      const own = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
+      const [url, metricsUrl] = [port, metrics].map((each) => `http://127.0.0.1:${each}`) as [string, string];
+      const program = path.join(this.root, 'dist/src/main.js');
+      this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, own));
+    };
+    for (let n = 1; n <= counts.apis; n++) await add('api', n);
+    for (let n = 1; n <= counts.workers; n++) await add('worker', n);
+    // The first brings the tables; the others would only wait for it.
+    this.services[0]!.start();
+    await this.isReady(this.services[0]!);
+    for (const service of this.services.slice(1)) service.start();
+    const workspaces: Workspace[] = [];
+    for (const [index, rate] of rates.entries()) workspaces.push(await this.createWorkspace(index, rate, env));
+    for (const service of this.apis) await this.isReady(service);
+    for (const service of this.services) {
+      await eventually(() => isUp(`${service.metricsUrl}/metrics`), Boolean, 30_000);
+    }
+    return workspaces;
+  }
+
+  isReady(service: ServiceProcess): Promise<boolean> {
+    return eventually(() => isUp(`${service.url}/readyz`), Boolean, 60_000);
+  }
+
+  /** Runs statements on the database itself, past the proxy. */
+  async onDatabase<T>(work: (database: Client) => Promise<T>): Promise<T> {
+    const database = new Client({ connectionString: this.databaseUrl });
+    database.on('error', () => undefined);
+    await database.connect();
+    try {
+      return await work(database);
+    } finally {
+      await database.end().catch(() => undefined);
+    }
+  }
+
+  async killPostgres(): Promise<void> {
+    process.kill(this.server.pid, 'SIGKILL');
+    await this.reopenPostgres();
+  }
+
+  /** Takes the right to write away from everything in the database's folder, as when its disk is mounted read-only. */
+  makeReadOnly(): void {
+    const visit = (file: string): void => {
+      const { mode } = statSync(file);
+      this.modes.set(file, mode & 0o7777);
+      if ((mode & 0o170000) === 0o040000) for (const name of readdirSync(file)) visit(path.join(file, name));
+      chmodSync(file, mode & 0o7777 & ~0o222);
+    };
+    visit(path.join(this.directory, 'postgres/data'));
+  }
+
+  /** Gives it back, and starts PostgreSQL again if it has given up meanwhile. */
+  async makeWritable(): Promise<{ hadEnded: boolean }> {
+    // From the top: what is in a folder can be changed even while the folder itself cannot.
+    for (const [file, mode] of this.modes) {
+      try {
+        chmodSync(file, mode);
+      } catch {
+        // Removed meanwhile.
+      }
+    }
+    this.modes.clear();
+    const hadEnded = !(await this.onDatabase(async () => true).catch(() => false));
+    if (hadEnded) await this.reopenPostgres();
+    return { hadEnded };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.stop()));
+    if (this.modes.size > 0) await this.makeWritable();
+    this.redis?.resume();
+    await this.redis?.kill();
+    await this.proxy?.close();
+    await this.server?.close().catch(() => undefined);
+    await this.receiver.close();
+    await this.agent.close();
+  }
+
+  private async reopenPostgres(): Promise<void> {
+    await this.server.close().catch(() => undefined);
+    await this.startPostgres();
+  }
+
+  private async startPostgres(): Promise<void> {
+    const before = this.server as EmbeddedPostgres | undefined;
+    this.server = await openEmbeddedPostgres({
+      directory: path.join(this.directory, 'postgres'),
+      parameters: { max_connections: String(MAX_CONNECTIONS) },
+    });
+    if (before && before.url(DATABASE) !== this.databaseUrl) throw new Error('PostgreSQL came back on another port');
+  }
+
+  private environment(): NodeJS.ProcessEnv {
+    return {
+      DATABASE_URL: this.proxy.url,
+      DATABASE_POOL_SIZE: String(POOL_SIZE),
+      ...(this.redis && { REDIS_URL: this.redis.url }),
+      HOST: '127.0.0.1',
+      DATA_DIR: path.join(this.directory, 'service'),
+      BOOTSTRAP_API_KEY: `torture-${randomBytes(16).toString('hex')}`,
+      ENCRYPTION_KEYS: `torture:${randomBytes(32).toString('base64')}`,
+      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+      // All clients share one address here, which is counted while the database cannot tell whose key it is.
+      PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
+      AGENT_PROVIDER_1_URL: `${this.agent.url}/v1/chat/completions`,
+      LOG_LEVEL: process.env['DEBUG_TORTURE'] ? 'warn' : 'error',
+      LOG_FORMAT: 'json',
+    };
+  }
+
+  private async createWorkspace(index: number, rate: number, env: NodeJS.ProcessEnv): Promise<Workspace> {
+    const program = path.join(this.root, 'dist/src/admin/main.js');
+    const args = ['workspace', 'create', '--name', `Torture ${index}`, '--rate-limit', String(rate), '--json'];
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
+    const { workspaceId, apiKey } = JSON.parse(stdout) as { workspaceId: string; apiKey: string };
+    return { index, id: workspaceId, key: apiKey, requestsPerMinute: rate };
+  }
+}
+
+const isUp = async (url: string): Promise<boolean> =>
+  fetch(url).then(
+    async (response) => {
+      await response.text();
+      return response.ok;
+    },
+    () => false,
+  );

@@ -1,0 +1,289 @@
+import type { Client } from 'pg';
+import { send } from './caller.js';
+import { documented } from './document.js';
+import type { Hammer } from './hammer.js';
+import type { Installation, Workspace } from './installation.js';
+import { type Holdings, holdingsOf, sessionsOf } from './leaks.js';
+import { type Entry, type Ledger, shownValue } from './ledger.js';
+import { checkLists } from './lists.js';
+import type { Random } from './random.js';
+import { READ_WRITE_LIMIT_MS, type Recovery, RUN_LIMIT_MS } from './recovery.js';
+
+/** One thing that must hold, and how far it does. */
+export interface Finding {
+  readonly name: string;
+  readonly figures: string;
+  readonly problems: readonly string[];
+}
+
+/** What is held against each other at the end. */
+export interface Evidence {
+  readonly installation: Installation;
+  readonly workspaces: readonly Workspace[];
+  readonly ledger: Ledger;
+  readonly hammer: Hammer;
+  readonly recoveries: readonly Recovery[];
+  /** What each process held soon after its start. */
+  readonly baseline: ReadonlyMap<number, Holdings>;
+  readonly sessionsBefore: number;
+  readonly random: Random;
+}
+
+const READERS = 8;
+const MEMORY_SLACK_MB = 160;
+const HANDLES_SLACK = 20;
+
+/** Counts every time that a call is written as ended, by whomever. */
+export const AUDIT = `
+  CREATE TABLE endings (call_id uuid NOT NULL);
+  CREATE FUNCTION note_ending() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN INSERT INTO endings VALUES (NEW.id); RETURN NULL; END $$;
+  CREATE TRIGGER note_ending AFTER UPDATE ON calls FOR EACH ROW
+    WHEN (NEW.status IN ('ENDED', 'CANCELLED')) EXECUTE FUNCTION note_ending()`;
+
+export async function findings(evidence: Evidence): Promise<Finding[]> {
+  // First, while nothing that follows has made the service work again.
+  const leaks = await leakFinding(evidence);
+  return evidence.installation.onDatabase(async (database) => [
+    await writesFinding(evidence),
+    await onceFinding(evidence, database),
+    await listsFinding(evidence, database),
+    answersFinding(evidence),
+    operationsFinding(evidence),
+    limitsFinding(evidence),
+    await callsFinding(database),
+    await runsFinding(evidence, database),
+    await deliveriesFinding(evidence, database),
+    leaks,
+    recoveryFinding(evidence),
+  ]);
+}
+
+/** Everything that was acknowledged is read back through the API, with its last value. */
+async function writesFinding({ installation, workspaces, ledger }: Evidence): Promise<Finding> {
+  const problems: string[] = [];
+  const rest = ledger.entries.filter(({ state }) => state !== 'unsure');
+  const left = [...rest];
+  const listed = new Map<string, Promise<Set<string>>>();
+  const reader = async (url: string) => {
+    for (let entry = left.pop(); entry; entry = left.pop()) {
+      const problem = await examine(url, workspaces[entry.workspace]!.key, entry, listed);
+      if (problem !== undefined) problems.push(`${entry.kind} ${entry.id} (${entry.marker}): ${problem}`);
+    }
+  };
+  const urls = installation.apis.map(({ url }) => url);
+  await Promise.all(Array.from({ length: READERS }, (_, n) => reader(urls[n % urls.length]!)));
+  const unsure = ledger.entries.length - rest.length;
+  const figures = `${ledger.acknowledged} writes acknowledged, ${rest.length} things read back, ${unsure} unsure`;
+  return { name: 'every acknowledged write is there', figures, problems };
+}
+
+async function examine(
+  url: string,
+  key: string,
+  entry: Entry,
+  listed: Map<string, Promise<Set<string>>>,
+): Promise<string | undefined> {
+  const { kind, id, state, values } = entry;
+  if (kind === 'api-keys' || kind === 'provider-keys') {
+    const path = `/workspace/${kind}`;
+    const ids = listed.get(`${key}${path}`) ?? listIds(url, key, path);
+    listed.set(`${key}${path}`, ids);
+    return (await ids).has(id) === (state === 'there') ? undefined : `should be ${state}`;
+  }
+  const path =
+    kind === 'workspace' ? '/workspace' : kind === 'webhooks' ? `/workspace/webhooks/${id}` : `/${kind}/${id}`;
+  const outcome = await send(url, key, { method: 'GET', path });
+  if (outcome.kind !== 'answer') return outcome.kind;
+  if (state === 'gone') return outcome.status === 404 ? undefined : `deleted, but answered ${outcome.status}`;
+  if (outcome.status !== 200) return `answered ${outcome.status}`;
+  const { data } = outcome.body;
+  if (!values.includes(shownValue(kind, data))) return `is ${shownValue(kind, data)}, not ${values.join(' or ')}`;
+  return entry.cancelled && data.status !== 'CANCELLED' ? `cancelled, but is ${data.status}` : undefined;
+}
+
+async function listIds(url: string, key: string, path: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let page = 1; ; page++) {
+    const outcome = await send(url, key, { method: 'GET', path: `${path}?limit=100&page=${page}` });
+    if (outcome.kind !== 'answer' || outcome.status !== 200) return ids;
+    for (const item of outcome.body.data) ids.add(item.id ?? item.provider);
+    if (page >= outcome.body.meta.pageCount) return ids;
+  }
+}
+
+/** A text that only one request has sent is in the database once: twice would be a retry that was carried out twice. */
+async function onceFinding({ ledger }: Evidence, database: Client): Promise<Finding> {
+  const problems: string[] = [];
+  const ids = ledger.entries.filter(({ kind }) => !['provider-keys', 'workspace'].includes(kind)).map(({ id }) => id);
+  if (new Set(ids).size < ids.length) problems.push(`${ids.length - new Set(ids).size} ids were answered twice`);
+  const tables = {
+    agents: ['agents', 'name'],
+    personalities: ['personalities', 'name'],
+    evaluations: ['evaluations', 'name'],
+    'api-keys': ['api_keys', 'name'],
+  } as const;
+  for (const [kind, [table, column]] of Object.entries(tables)) {
+    const { rows } = await database.query(
+      `SELECT ${column} AS value, count(*)::int AS n FROM ${table} WHERE ${column} LIKE 'c%-%' GROUP BY 1 HAVING count(*) > 1`,
+    );
+    for (const { value, n } of rows) problems.push(`${kind} ${value}: ${n} times`);
+  }
+  const { rows } = await database.query(
+    `SELECT id FROM (SELECT id FROM agents UNION ALL SELECT id FROM personalities UNION ALL SELECT id FROM evaluations
+       UNION ALL SELECT id FROM runs UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM webhook_endpoints
+       UNION ALL SELECT id FROM webhook_deliveries) a GROUP BY id HAVING count(*) > 1`,
+  );
+  if (rows.length > 0) problems.push(`${rows.length} ids are in two tables`);
+  const figures = `${ids.length} ids, ${ledger.replayed} answers replayed, ${ledger.unanswered.size} POSTs unanswered`;
+  return { name: 'no id twice, no retry carried out twice', figures, problems };
+}
+
+async function listsFinding(evidence: Evidence, database: Client): Promise<Finding> {
+  const { installation, workspaces, random } = evidence;
+  const { lists, items, longest, problems } = await checkLists(
+    installation.apis[0]!.url,
+    workspaces.filter(({ requestsPerMinute }) => requestsPerMinute > 1_000),
+    database,
+    random,
+  );
+  const figures = `${lists} lists with ${items} items, the longest ${longest}`;
+  return { name: 'totals, pages and counts are equal', figures, problems };
+}
+
+function answersFinding({ ledger, installation }: Evidence): Finding {
+  const problems = ledger.faults.map(({ operation, status, text, during, requestId }) => {
+    const lines = installation.services.flatMap(({ errors }) => errors);
+    const log = requestId === '' ? undefined : lines.find((line) => line.includes(requestId));
+    return `${operation} ${status} during ${during}: ${text}${log === undefined ? '' : ` – ${log.slice(0, 600)}`}`;
+  });
+  for (const { name, errors } of installation.services) {
+    for (const line of errors) if (/"level":60|unhandled|uncaught/i.test(line)) problems.push(`${name}: ${line}`);
+  }
+  const figures = [...ledger.outcomes].sort().map(([outcome, n]) => `${outcome}: ${n}`);
+  return { name: 'no answer but the right ones and 503', figures: figures.join(', '), problems };
+}
+
+function operationsFinding({ ledger }: Evidence): Finding {
+  const problems = documented
+    .filter(({ operationId }) => !ledger.succeeded.has(operationId))
+    .map(({ operationId }) => `${operationId} has never succeeded`);
+  return { name: 'every operation took part', figures: `${ledger.succeeded.size} of ${documented.length}`, problems };
+}
+
+function limitsFinding({ hammer, installation }: Evidence): Finding {
+  const limit = hammer.workspace.requestsPerMinute;
+  const windows = hammer.windows();
+  const undisturbed = windows.flatMap(({ allowedUndisturbed }) => allowedUndisturbed ?? []);
+  const most = Math.max(0, ...windows.map(({ allowed }) => allowed));
+  const refused = windows.reduce((sum, window) => sum + window.refused, 0);
+  const problems = undisturbed.filter((n) => n > limit).map((n) => `${n} of ${limit} allowed in a window`);
+  if (undisturbed.length === 0 || refused === 0) problems.push('no window was long enough to tell anything');
+  // Without Redis every process counts on from the last shared count, and one that starts then counts from nothing.
+  const bound = limit * installation.apis.reduce((sum, { starts }) => sum + starts, 0);
+  if (most > bound) problems.push(`${most} allowed in a window while Redis was away, more than ${bound}`);
+  const figures =
+    `limit ${limit}; ${windows.length} windows, at most ${Math.max(0, ...undisturbed)} allowed with Redis, ` +
+    `${most} in one without it, ${refused} refused`;
+  return { name: 'limits are never exceeded', figures, problems };
+}
+
+async function callsFinding(database: Client): Promise<Finding> {
+  const { rows } = await database.query(`
+    SELECT (SELECT count(*)::int FROM calls) AS calls,
+           (SELECT count(*)::int FROM calls WHERE status NOT IN ('ENDED', 'CANCELLED')) AS open,
+           (SELECT count(*)::int FROM calls WHERE losses > 0) AS lost,
+           (SELECT count(*)::int FROM calls WHERE outcome = 'error') AS errors,
+           (SELECT count(*)::int FROM (SELECT FROM endings GROUP BY call_id HAVING count(*) > 1) e) AS twice,
+           (SELECT count(*)::int FROM calls c WHERE NOT EXISTS (SELECT FROM endings e WHERE e.call_id = c.id)) AS never,
+           (SELECT count(*)::int FROM runs r WHERE total_calls <> (SELECT count(*) FROM calls c WHERE c.run_id = r.id)) AS odd,
+           (SELECT count(*)::int FROM calls c WHERE status = 'ENDED' AND outcome <> 'error'
+               AND NOT EXISTS (SELECT FROM call_results s WHERE s.call_id = c.id)) AS "withoutResult"`);
+  const { calls, open, lost, errors, twice, never, odd, withoutResult } = rows[0];
+  const problems = Object.entries({ open, twice, never, odd, withoutResult })
+    .filter(([, n]) => n !== 0)
+    .map(([what, n]) => `${what}: ${n}`);
+  const figures = `${calls} calls, ${lost} lost their process, ${errors} ended as error`;
+  return { name: 'every call has ended exactly once', figures, problems };
+}
+
+async function runsFinding({ ledger }: Evidence, database: Client): Promise<Finding> {
+  const { rows } = await database.query<{ id: string; status: string; events: number }>(`
+    SELECT r.id, r.status, (SELECT count(*)::int FROM webhook_events e
+             WHERE e.type IN ('run.completed', 'run.failed') AND e.body::jsonb #>> '{data,run,id}' = r.id::text) AS events
+      FROM runs r`);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const problems: string[] = [];
+  for (const { id } of ledger.entries.filter(({ kind }) => kind === 'runs')) {
+    if (!byId.has(id)) problems.push(`${id} is lost`);
+  }
+  for (const { id, status, events } of rows) {
+    const isOver = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status);
+    const wanted = status === 'CANCELLED' ? 0 : 1;
+    if (!isOver || events !== wanted) problems.push(`${id} is ${status} with ${events} outcome events`);
+  }
+  const cancelled = rows.filter(({ status }) => status === 'CANCELLED').length;
+  const figures = `${rows.length} runs, ${cancelled} cancelled`;
+  return { name: 'every run has ended, with one event of its outcome', figures, problems };
+}
+
+async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {
+  const came = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
+  const { rows } = await database.query<{ id: string; status: string; isSound: boolean }>(`
+    SELECT event_id AS id, status, (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at IS NOT NULL)) AS "isSound"
+      FROM webhook_deliveries`);
+  const problems = rows
+    .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !came.has(id)))
+    .map(({ id, status }) => `${id} is ${status}, and ${came.has(id) ? 'came' : 'never came'}`);
+  if (process.env['DEBUG_TORTURE']) {
+    const show = async (q: string) => console.log(q, (await database.query(q)).rows);
+    await show(`SELECT j.task_identifier, j.locked_by IS NOT NULL AS locked, j.attempts, j.last_error, count(*), min(run_at)-now() AS due, max(run_at)-now() AS latest FROM graphile_worker.jobs j GROUP BY 1,2,3,4`);
+    await show('SELECT *, now() FROM queue_workers');
+    await show(`SELECT status, is_parked, claimed_by, tries, count(*), min(next_attempt_at)-now() AS due, max(next_attempt_at)-now(), (SELECT count(DISTINCT target_id)) FROM webhook_deliveries GROUP BY 1,2,3,4`);
+    await show(`SELECT attempts FROM webhook_deliveries WHERE status='PENDING' LIMIT 2`);
+    await show(`SELECT enabled, disabled_reason, count(*) FROM webhook_endpoints GROUP BY 1,2`);
+    for (const s of installation.services) console.log(s.name, s.pid, s.errors.slice(-5));
+  }
+  const pending = rows.filter(({ status }) => status === 'PENDING').length;
+  const repeated = installation.receiver.received.length - came.size;
+  const figures = `${rows.length} deliveries, ${pending} pending; ${came.size} events came, ${repeated} repetitions`;
+  return { name: 'every event is delivered or has a next attempt', figures, problems };
+}
+
+async function leakFinding({ installation, baseline, sessionsBefore }: Evidence): Promise<Finding> {
+  const problems: string[] = [];
+  const figures: string[] = [];
+  for (const service of installation.services) {
+    const before = baseline.get(service.pid ?? 0);
+    const now = await holdingsOf(service);
+    if (!before) {
+      problems.push(`${service.name} was not measured after its start`);
+      continue;
+    }
+    figures.push(
+      `${service.name} ${before.megabytes}→${now.megabytes} MB, ${before.files}→${now.files} files, ` +
+        `${before.handles}→${now.handles} handles`,
+    );
+    if (now.megabytes > before.megabytes + MEMORY_SLACK_MB) problems.push(`${service.name}: memory`);
+    if ((now.files ?? 0) > (before.files ?? 0) + HANDLES_SLACK) problems.push(`${service.name}: files`);
+    if (now.handles > before.handles + HANDLES_SLACK) problems.push(`${service.name}: handles`);
+    if (now.borrowed > 1) problems.push(`${service.name}: ${now.borrowed} database connections are not given back`);
+  }
+  const sessions = await sessionsOf(installation);
+  figures.push(`database sessions ${sessionsBefore}→${sessions}`);
+  if (sessions > sessionsBefore + 10) problems.push(`${sessions} database sessions`);
+  return { name: 'nothing leaks', figures: figures.join('; '), problems };
+}
+
+function recoveryFinding({ recoveries }: Evidence): Finding {
+  const problems = recoveries
+    .filter(
+      ({ readMs, writeMs, runMs }) => Math.max(readMs, writeMs) > READ_WRITE_LIMIT_MS || runMs > RUN_LIMIT_MS,
+    )
+    .map(({ name, readMs, writeMs, runMs }) => `${name}: read ${readMs} ms, write ${writeMs} ms, run ${runMs} ms`);
+  const worst = (field: 'readMs' | 'writeMs' | 'runMs') => Math.max(0, ...recoveries.map((each) => each[field]));
+  const figures =
+    `${recoveries.length} disturbances; slowest read ${worst('readMs')} ms, write ${worst('writeMs')} ms, ` +
+    `run ${worst('runMs')} ms`;
+  return { name: 'recovery within seconds', figures, problems };
+}

@@ -1,0 +1,110 @@
+import type { Client } from 'pg';
+import { send } from './caller.js';
+import { documentedLists, mustMatch } from './document.js';
+import type { Workspace } from './installation.js';
+import type { Random } from './random.js';
+
+interface ListKind {
+  /** `{id}` stands for an id of `parents`. */
+  readonly path: string;
+  /** Query of the ids that the list is of; $1 is the workspace. */
+  readonly parents: string;
+  /** What it must show; $1 is the parent. */
+  readonly rows: string;
+}
+
+const workspace = 'SELECT $1::uuid AS id';
+const agents = 'SELECT id FROM agents WHERE workspace_id = $1 AND deleted_at IS NULL';
+
+/** Every list of the document, by its `operationId`. A new list is added here. */
+const LISTS: Readonly<Record<string, ListKind>> = {
+  listAgents: { path: '/agents', parents: workspace, rows: agents },
+  listPersonalities: {
+    path: '/personalities',
+    parents: workspace,
+    rows: 'SELECT id FROM personalities WHERE workspace_id = $1 AND deleted_at IS NULL',
+  },
+  listEvaluations: {
+    path: '/agents/{id}/evaluations',
+    parents: agents,
+    rows: 'SELECT id FROM evaluations WHERE agent_id = $1 AND deleted_at IS NULL',
+  },
+  listRuns: { path: '/agents/{id}/runs', parents: agents, rows: 'SELECT id FROM runs WHERE agent_id = $1' },
+  listCalls: {
+    path: '/runs/{id}/calls',
+    parents: 'SELECT id FROM runs WHERE workspace_id = $1',
+    rows: 'SELECT id FROM calls WHERE run_id = $1',
+  },
+  listApiKeys: {
+    path: '/workspace/api-keys',
+    parents: workspace,
+    rows: 'SELECT id FROM api_keys WHERE workspace_id = $1 AND revoked_at IS NULL',
+  },
+  listProviderKeys: {
+    path: '/workspace/provider-keys',
+    parents: workspace,
+    rows: 'SELECT provider AS id FROM provider_keys WHERE workspace_id = $1',
+  },
+  listWebhooks: {
+    path: '/workspace/webhooks',
+    parents: workspace,
+    rows: 'SELECT id FROM webhook_endpoints WHERE workspace_id = $1',
+  },
+  listWebhookDeliveries: {
+    path: '/workspace/webhooks/{id}/deliveries',
+    parents: 'SELECT id FROM webhook_endpoints WHERE workspace_id = $1',
+    rows: 'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1',
+  },
+};
+mustMatch('LISTS', Object.keys(LISTS), documentedLists);
+
+const PAGE = 100;
+/** Lists of one kind in one workspace that are paged through; the first ones have the most in them. */
+const MOST_PARENTS = 40;
+
+export interface ListFigures {
+  readonly lists: number;
+  readonly items: number;
+  /** Items that the longest list has. */
+  readonly longest: number;
+  readonly problems: readonly string[];
+}
+
+/** Pages through lists and holds totals, what came, and what the database has against each other. */
+export async function checkLists(
+  url: string,
+  workspaces: readonly Workspace[],
+  database: Client,
+  random: Random,
+): Promise<ListFigures> {
+  const problems: string[] = [];
+  let [lists, items, longest] = [0, 0, 0];
+  for (const { id: workspaceId, key } of workspaces) {
+    for (const { path, parents, rows } of Object.values(LISTS)) {
+      const { rows: found } = await database.query<{ id: string }>(parents, [workspaceId]);
+      for (const { id } of random.shuffled(found).slice(0, MOST_PARENTS)) {
+        const list = path.replace('{id}', id);
+        const wanted = (await database.query<{ id: string }>(rows, [id])).rows.map((row) => row.id);
+        const { total, shown } = await pageThrough(url, key, list);
+        lists++;
+        items += wanted.length;
+        longest = Math.max(longest, wanted.length);
+        if (total !== wanted.length || [...shown].sort().join() !== wanted.sort().join()) {
+          problems.push(`${list}: total ${total}, paged ${shown.length}, counted ${wanted.length} ${shown.filter(x=>!wanted.includes(x))} | ${wanted.filter(x=>!shown.includes(x))}`);
+        }
+      }
+    }
+  }
+  return { lists, items, longest, problems };
+}
+
+async function pageThrough(url: string, key: string, path: string): Promise<{ total: number; shown: string[] }> {
+  const shown: string[] = [];
+  for (let page = 1; ; page++) {
+    const outcome = await send(url, key, { method: 'GET', path: `${path}?page=${page}&limit=${PAGE}` });
+    if (outcome.kind !== 'answer' || outcome.status !== 200) return { total: NaN, shown };
+    const { data, meta } = outcome.body;
+    shown.push(...data.map((item: { id?: string; provider?: string }) => item.id ?? item.provider));
+    if (page >= meta.pageCount) return { total: meta.total, shown };
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Tortures a whole installation, and says whether what must always hold still does:
+ *   npm run torture -- [--minutes N] [--seed N] [--short]
+ * The seed decides what is asked for and in which order things go wrong; when they happen depends on the machine.
+ */
+import 'reflect-metadata';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Installation } from './installation.js';
+import { torture } from './torture.js';
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string' }, seed: { type: 'string' }, short: { type: 'boolean' } },
+});
+const isShort = values.short === true;
+const minutes = Number(values.minutes ?? '5');
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+if (!(minutes > 0) || !Number.isSafeInteger(seed)) throw new Error('--minutes and --seed take numbers');
+
+const began = performance.now();
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+print(`Seed ${seed}, ${isShort ? 'short form' : `${minutes} minutes`}`);
+
+const directory = await mkdtemp(path.join(tmpdir(), 'torture-'));
+const root = path.resolve(import.meta.dirname, '../..');
+const installation = await Installation.open(root, directory, hasRedis());
+let isEnding = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (isEnding) return;
+    isEnding = true;
+    print(`${signal}: ending everything that was started`);
+    void clear().finally(() => process.exit(1));
+  });
+}
+try {
+  const found = await torture(installation, {
+    seed,
+    disturbedMs: isShort ? 0 : minutes * 60_000,
+    quietMs: isShort ? 15_000 : 60_000,
+    clientsPerWorkspace: isShort ? 5 : 10,
+    print,
+  });
+  for (const { name, figures, problems } of found) {
+    print(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${name}: ${figures}`);
+    for (const problem of problems.slice(0, 10)) print(`         ${problem}`);
+    if (problems.length > 10) print(`         and ${problems.length - 10} more`);
+  }
+  const failed = found.filter(({ problems }) => problems.length > 0).length;
+  const took = `${Math.round((performance.now() - began) / 1_000)} s, seed ${seed}`;
+  print(failed === 0 ? `All ${found.length} invariants hold (${took})` : `${failed} of ${found.length} failed (${took})`);
+  if (!isEnding) process.exitCode = failed === 0 ? 0 : 1;
+} catch (error) {
+  // What is being ended fails, and need not say so.
+  if (!isEnding) throw error;
+} finally {
+  if (!isEnding) await clear();
+}
+// Connections that clients keep for later would keep the program, too.
+if (!isEnding) process.exit();
+
+async function clear(): Promise<void> {
+  await installation.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+
+function hasRedis(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    if (process.env['REQUIRE_ALL_TESTS'] === 'true') throw error;
+    print('Without Redis and its disturbances, because no redis-server is installed (apt-get install redis-server)');
+    return false;
+  }
+}

@@ -1,0 +1,285 @@
+import type { Request } from './caller.js';
+import type { Entry, Kind } from './ledger.js';
+import type { VirtualClient } from './virtual-client.js';
+
+/** One request, and what its answer means. */
+export interface Call extends Request {
+  /** Answers that are right, besides 503. */
+  readonly expect: readonly number[];
+  /** What the answer is put down as; only of the first status of `expect`. */
+  readonly done?: (body: any) => void;
+  /** Called when nobody knows whether it had its effect. */
+  readonly unsure?: () => void;
+  /** Text that is unique to what this request makes. */
+  readonly marker?: string;
+}
+
+export interface Operation {
+  /** How often it is called, compared with the others. */
+  readonly weight: number;
+  /** Undefined when the client has nothing now that it could be called for. */
+  readonly plan: (client: VirtualClient) => Call | undefined;
+}
+
+const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
+const page = (client: VirtualClient, path: string): Call =>
+  get(`${path}?page=${1 + client.random.integer(3)}&limit=${1 + client.random.integer(50)}`);
+
+/** A GET of something that the client may have deleted. */
+const read = (kind: Kind, path: (entry: Entry) => string) => (client: VirtualClient) => {
+  const entry = client.any(kind);
+  if (!entry) return undefined;
+  const done = ({ data }: any) => client.compare(entry, data);
+  return { ...get(path(entry)), expect: entry.state === 'there' ? [200] : [200, 404], done };
+};
+
+const readRun = (suffix: string) => (client: VirtualClient) => {
+  const run = client.any('runs');
+  return run && get(`/runs/${run.id}${suffix}`);
+};
+
+/** Creates something under a text of its own. */
+const create =
+  (kind: Kind, path: (client: VirtualClient) => string, body: (client: VirtualClient, marker: string) => object) =>
+  (client: VirtualClient): Call => {
+    const marker = client.marker();
+    return {
+      method: 'POST',
+      path: path(client),
+      body: body(client, marker),
+      expect: [201],
+      marker,
+      done: ({ data }) => void client.made({ kind, id: data.id, marker, list: path(client) }),
+    };
+  };
+
+/** Changes one field to a text of its own. */
+const change = (kind: Kind, field: string) => (client: VirtualClient) => {
+  const entry = client.own(kind);
+  if (!entry) return undefined;
+  const value = `${client.url(kind)}${client.marker()}`;
+  return {
+    method: 'PATCH',
+    path: client.path(entry),
+    body: { [field]: value },
+    expect: [200],
+    done: () => void (entry.values = [value]),
+    // Left alone from now on: the change may still be under way, and may come after a later one.
+    unsure: () => void (entry.values = [...entry.values, value]),
+  };
+};
+
+const remove = (kind: Kind) => (client: VirtualClient) => {
+  const entry = client.own(kind);
+  if (!entry) return undefined;
+  return {
+    method: 'DELETE',
+    path: client.path(entry),
+    expect: [200],
+    done: () => void (entry.state = 'gone'),
+    unsure: () => void (entry.state = 'unsure'),
+  };
+};
+
+const act = (kind: Kind, suffix: string, status: number) => (client: VirtualClient) => {
+  const entry = client.own(kind);
+  return entry && { method: 'POST', path: `${client.path(entry)}${suffix}`, expect: [status] };
+};
+
+const evaluation = (client: VirtualClient, name: string) => ({
+  name,
+  personalityId: client.base.personalityId,
+  scenarioText: 'You call and want to be greeted.',
+  script: [{ say: 'Hello' }, { end: 'Greeted' }],
+  checks: [{ name: 'Greets', type: 'says', text: 'welcome' }],
+});
+
+const started = (client: VirtualClient, marker: string) => {
+  const isLong = client.random.integer(4) === 0;
+  const size = isLong ? { repeat: 20, concurrency: 1 } : { repeat: 1 + client.random.integer(3), concurrency: 3 };
+  return { name: marker, evaluationIds: [client.base.evaluationId], ...size };
+};
+
+/** How to call every operation of the document, by its `operationId`. A new operation is added here. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  getHealth: { weight: 1, plan: () => get('/healthz') },
+  getReadiness: { weight: 1, plan: () => get('/readyz') },
+  listAgents: {
+    weight: 4,
+    plan: (client) => {
+      const call = page(client, '/agents');
+      return client.random.integer(2) ? call : { ...call, path: `${call.path}&search=${client.name}` };
+    },
+  },
+  createAgent: {
+    weight: 4,
+    plan: create(
+      'agents',
+      () => '/agents',
+      (_, name) => ({ name, provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'none' }),
+    ),
+  },
+  getAgent: { weight: 4, plan: read('agents', ({ id }) => `/agents/${id}`) },
+  updateAgent: { weight: 4, plan: change('agents', 'name') },
+  deleteAgent: { weight: 2, plan: remove('agents') },
+  getAgentMetrics: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/metrics`) },
+  listEvaluations: { weight: 3, plan: (client) => page(client, `/agents/${client.base.agentId}/evaluations`) },
+  createEvaluation: {
+    weight: 4,
+    plan: create('evaluations', (client) => `/agents/${client.base.agentId}/evaluations`, evaluation),
+  },
+  importEvaluations: {
+    weight: 1,
+    plan: (client) => {
+      const marker = client.marker();
+      const items = [1, 2, 3].map((n) => ({ ...evaluation(client, `${marker} ${n}`), key: `${marker}-${n}` }));
+      return {
+        method: 'POST',
+        path: `/agents/${client.base.agentId}/evaluations/import`,
+        body: items,
+        expect: [200],
+        marker: `${marker} 1`,
+        done: ({ data }) =>
+          items.forEach(({ name }, n) => client.made({ kind: 'evaluations', id: data.items[n].id, marker: name })),
+      };
+    },
+  },
+  exportEvaluations: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/evaluations/export`) },
+  getEvaluation: { weight: 3, plan: read('evaluations', ({ id }) => `/evaluations/${id}`) },
+  updateEvaluation: { weight: 3, plan: change('evaluations', 'name') },
+  deleteEvaluation: { weight: 2, plan: remove('evaluations') },
+  listPersonalities: { weight: 3, plan: (client) => page(client, '/personalities') },
+  createPersonality: {
+    weight: 4,
+    plan: create(
+      'personalities',
+      () => '/personalities',
+      (_, name) => ({ name }),
+    ),
+  },
+  getPersonality: { weight: 3, plan: read('personalities', ({ id }) => `/personalities/${id}`) },
+  updatePersonality: { weight: 3, plan: change('personalities', 'name') },
+  deletePersonality: { weight: 2, plan: remove('personalities') },
+  listRuns: { weight: 2, plan: (client) => page(client, `/agents/${client.base.agentId}/runs`) },
+  startRun: {
+    weight: 3,
+    plan: (client) => {
+      const path = `/agents/${client.base.agentId}/runs`;
+      const call = create('runs', () => path, started)(client);
+      if (client.random.integer(8) > 0) return call;
+      return { method: 'POST', path, body: { ...(call.body as object), dryRun: true }, expect: [200] };
+    },
+  },
+  getRun: { weight: 3, plan: (client) => readRun(client.random.integer(4) ? '' : '?wait=1')(client) },
+  listCalls: {
+    weight: 2,
+    plan: (client) => {
+      const call = readRun('/calls')(client);
+      return call && { ...call, done: ({ data }) => void client.calls.push(...data.map(({ id }: Entry) => id)) };
+    },
+  },
+  getCall: {
+    weight: 2,
+    plan: (client) => {
+      const id = client.random.pick(client.calls);
+      return id === undefined ? undefined : get(`/calls/${id}`);
+    },
+  },
+  getRunMetrics: { weight: 2, plan: readRun('/metrics') },
+  getJunit: { weight: 1, plan: readRun('/junit') },
+  getReport: { weight: 1, plan: readRun('/report') },
+  followRun: {
+    weight: 1,
+    plan: (client) => {
+      const call = readRun('/events')(client);
+      return call && { ...call, readForMs: client.random.between(50, 1_500) };
+    },
+  },
+  cancelRun: {
+    weight: 2,
+    plan: (client) => {
+      // The latest, which goes on most likely.
+      const run = client.latest('runs');
+      if (!run) return undefined;
+      const done = () => void (run.cancelled = true);
+      // 409: it has ended already.
+      return { method: 'POST', path: `/runs/${run.id}/cancel`, expect: [200, 409], done };
+    },
+  },
+  rerunRun: {
+    weight: 1,
+    plan: (client) => {
+      const run = client.any('runs');
+      if (!run) return undefined;
+      // It has the name of the other run, so it is known by its id alone.
+      const done = ({ data }: any) => void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
+      return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
+    },
+  },
+  getWorkspace: { weight: 1, plan: () => get('/workspace') },
+  updateWorkspace: { weight: 1, plan: change('workspace', 'name') },
+  listApiKeys: { weight: 1, plan: (client) => page(client, '/workspace/api-keys') },
+  createApiKey: {
+    weight: 1,
+    plan: create(
+      'api-keys',
+      () => '/workspace/api-keys',
+      (_, name) => ({ name, role: 'VIEWER' }),
+    ),
+  },
+  revokeApiKey: { weight: 1, plan: remove('api-keys') },
+  listProviderKeys: { weight: 1, plan: (client) => page(client, '/workspace/provider-keys') },
+  putProviderKey: {
+    weight: 1,
+    plan: (client) => {
+      const entry = client.any('provider-keys');
+      if (!entry || entry.state === 'unsure') return undefined;
+      return {
+        method: 'PUT',
+        path: client.path(entry),
+        body: { apiKey: client.marker() },
+        expect: [200],
+        done: () => void (entry.state = 'there'),
+        unsure: () => void (entry.state = 'unsure'),
+      };
+    },
+  },
+  deleteProviderKey: { weight: 1, plan: remove('provider-keys') },
+  listWebhooks: { weight: 1, plan: (client) => page(client, '/workspace/webhooks') },
+  createWebhook: {
+    weight: 2,
+    plan: (client) =>
+      // A workspace may have fifty.
+      client.count('webhooks') < 4
+        ? create(
+            'webhooks',
+            () => '/workspace/webhooks',
+            (_, marker) => ({ url: `${client.url('webhooks')}${marker}`, events: ['run.completed', 'run.failed'] }),
+          )(client)
+        : undefined,
+  },
+  getWebhook: { weight: 1, plan: read('webhooks', ({ id }) => `/workspace/webhooks/${id}`) },
+  updateWebhook: { weight: 1, plan: change('webhooks', 'url') },
+  deleteWebhook: { weight: 1, plan: remove('webhooks') },
+  listWebhookDeliveries: { weight: 1, plan: (client) => page(client, `/workspace/webhooks/${client.base.webhookId}/deliveries`) },
+  rotateWebhookSecret: { weight: 1, plan: act('webhooks', '/rotate-secret', 200) },
+  testWebhook: {
+    weight: 1,
+    plan: (client) => ({
+      method: 'POST',
+      path: `/workspace/webhooks/${client.base.webhookId}/test`,
+      expect: [201],
+      done: ({ data }) => void client.deliveries.push(data.id),
+    }),
+  },
+  redeliverWebhook: {
+    weight: 1,
+    plan: (client) => {
+      const id = client.random.pick(client.deliveries);
+      // 409: it is still pending.
+      return id === undefined
+        ? undefined
+        : { method: 'POST', path: `/workspace/webhook-deliveries/${id}/redeliver`, expect: [200, 409] };
+    },
+  },
+};

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from './caller.js';
+import type { Installation, Workspace } from './installation.js';
+import type { Base, Scene } from './virtual-client.js';
+
+/** How long something took to work again, in milliseconds; Infinity when it did not. */
+export interface Recovery {
+  readonly name: string;
+  /** Slowest API process. */
+  readonly readMs: number;
+  readonly writeMs: number;
+  /** A run that was started then had ended. */
+  readonly runMs: number;
+}
+
+export const READ_WRITE_LIMIT_MS = 10_000;
+/** A call whose process died is free after its lease. */
+export const RUN_LIMIT_MS = 30_000;
+const POLL_MS = 50;
+const PATIENCE_MS = 3_000;
+
+/** Measures how long the service takes to be itself again, from now. */
+export class RecoveryMeter {
+  readonly measured: Recovery[] = [];
+  private counter = 0;
+
+  constructor(
+    private readonly installation: Installation,
+    private readonly workspace: Workspace,
+    private readonly scene: Scene,
+    private readonly base: Base,
+  ) {}
+
+  async measure(name: string): Promise<Recovery> {
+    const begun = performance.now();
+    const each = this.installation.apis.map(async ({ url }) => ({
+      readMs: await this.first(begun, READ_WRITE_LIMIT_MS, () => this.reads(url)),
+      writeMs: await this.first(begun, READ_WRITE_LIMIT_MS, () => this.writes(url)),
+    }));
+    const times = await Promise.all(each);
+    const url = this.installation.apis[0]!.url;
+    const runMs = await this.run(begun, url);
+    const recovery = {
+      name,
+      readMs: Math.max(...times.map(({ readMs }) => readMs)),
+      writeMs: Math.max(...times.map(({ writeMs }) => writeMs)),
+      runMs,
+    };
+    this.measured.push(recovery);
+    return recovery;
+  }
+
+  private async first(begun: number, limitMs: number, tryIt: () => Promise<boolean>): Promise<number> {
+    for (;;) {
+      if (await tryIt()) return Math.round(performance.now() - begun);
+      // Twice the limit, so that what is too slow is told from what does not come back.
+      if (this.scene.isClosed || performance.now() - begun > 2 * limitMs) return Infinity;
+      await sleep(POLL_MS);
+    }
+  }
+
+  private async reads(url: string): Promise<boolean> {
+    const { key } = this.workspace;
+    const outcome = await send(url, key, { method: 'GET', path: `/agents/${this.base.agentId}` }, PATIENCE_MS);
+    return outcome.kind === 'answer' && outcome.status === 200;
+  }
+
+  private async writes(url: string): Promise<boolean> {
+    const marker = `recovery-${++this.counter}`;
+    const request = { method: 'POST', path: '/personalities', body: { name: marker } };
+    const outcome = await send(url, this.workspace.key, request, PATIENCE_MS);
+    if (outcome.kind !== 'answer' || outcome.status !== 201) return false;
+    const { id } = outcome.body.data;
+    this.scene.ledger.add({ kind: 'personalities', id, marker, workspace: this.workspace.index });
+    return true;
+  }
+
+  private async run(begun: number, url: string): Promise<number> {
+    const marker = `recovery-run-${++this.counter}`;
+    const path = `/agents/${this.base.agentId}/runs`;
+    const headers = { 'Idempotency-Key': marker };
+    const request = { method: 'POST', path, body: { name: marker }, headers };
+    let id: string | undefined;
+    await this.first(begun, RUN_LIMIT_MS, async () => {
+      const outcome = await send(url, this.workspace.key, request, PATIENCE_MS);
+      if (outcome.kind === 'answer' && outcome.status === 201) id = outcome.body.data.id as string;
+      return id !== undefined;
+    });
+    if (id === undefined) return Infinity;
+    this.scene.ledger.add({ kind: 'runs', id, marker, workspace: this.workspace.index });
+    return this.first(begun, RUN_LIMIT_MS, async () => {
+      const outcome = await send(url, this.workspace.key, { method: 'GET', path: `/runs/${id}` }, PATIENCE_MS);
+      return outcome.kind === 'answer' && outcome.status === 200 && outcome.body.data.endedAt !== null;
+    });
+  }
+}

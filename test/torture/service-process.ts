@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** Between the end of a process and its next start, as a supervisor of services would wait. */
+const RESTART_MS = 250;
+/** Lines of the log that are kept, of each process. */
+const KEPT_LINES = 200;
+
+/** One process of the service, started again whenever it ends, as systemd or Kubernetes would. */
+export class ServiceProcess {
+  /** Errors that it wrote to its log, the latest. */
+  readonly errors: string[] = [];
+  /** Times it was started. */
+  starts = 0;
+  /** Ends that nobody had asked for: it could not start, or died by itself. */
+  ownEnds = 0;
+  private child: ChildProcess | undefined;
+  private isWanted = false;
+  private isExpected = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly role: 'api' | 'worker',
+    readonly url: string,
+    readonly metricsUrl: string,
+    private readonly program: string,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  start(): void {
+    this.isWanted = true;
+    this.isExpected = false;
+    this.starts++;
+    const child = spawn(process.execPath, [this.program], {
+      env: { ...process.env, ...this.env, ROLE: this.role },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        this.errors.push(line);
+        if (this.errors.length > KEPT_LINES) this.errors.shift();
+      });
+    }
+    child.once('exit', () => {
+      if (!this.isWanted) return;
+      if (!this.isExpected) this.ownEnds++;
+      this.timer = setTimeout(() => this.start(), RESTART_MS);
+    });
+  }
+
+  /** Sends a signal and waits for its end; the next one starts by itself. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    this.isExpected = true;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    this.isWanted = false;
+    clearTimeout(this.timer);
+    await this.end('SIGKILL');
+  }
+
+  /** At once, for a program that is about to end itself. */
+  abandon(): void {
+    this.isWanted = false;
+    clearTimeout(this.timer);
+    this.child?.kill('SIGKILL');
+  }
+}

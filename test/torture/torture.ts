@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Disturbance, disturbances, together } from './disturbances.js';
+import { documented, mustMatch } from './document.js';
+import { Hammer } from './hammer.js';
+import { Installation, type Workspace } from './installation.js';
+import { AUDIT, type Finding, findings } from './invariants.js';
+import { type Holdings, holdingsOf, sessionsOf } from './leaks.js';
+import { Ledger } from './ledger.js';
+import { OPERATIONS } from './operations.js';
+import { Random } from './random.js';
+import { RecoveryMeter } from './recovery.js';
+import { VanishingClient } from './vanishing-client.js';
+import { type Scene, VirtualClient } from './virtual-client.js';
+
+export interface TortureOptions {
+  readonly seed: number;
+  /** How long the service is disturbed, at least; all disturbances come once however short it is. */
+  readonly disturbedMs: number;
+  /** How long nothing happens before what is held is measured. */
+  readonly quietMs: number;
+  readonly clientsPerWorkspace: number;
+  readonly print: (line: string) => void;
+}
+
+/** Far beyond what the clients ask for. */
+const NO_LIMIT = 1_000_000_000;
+const LIMIT = 40;
+/** Leases, and the sweeps that look for what fell through. */
+const SETTLE_MS = 45_000;
+const WARM_MS = 3_000;
+const POLL_MS = 250;
+
+/** Tortures an installation that was opened and not started, and says what held. */
+export async function torture(installation: Installation, options: TortureOptions): Promise<Finding[]> {
+  mustMatch('OPERATIONS', Object.keys(OPERATIONS), documented.map(({ operationId }) => operationId));
+  const { print } = options;
+  const random = new Random(options.seed);
+  const workspaces = await installation.start([NO_LIMIT, NO_LIMIT, LIMIT], { apis: 2, workers: 2 });
+  const [first, second, limited] = workspaces as [Workspace, Workspace, Workspace];
+  await installation.onDatabase((database) => database.query(AUDIT));
+  const ledger = new Ledger();
+  const scene: Scene = {
+    ledger,
+    urls: installation.apis.map(({ url }) => url),
+    receiverUrl: installation.receiver.url,
+    print,
+    during: 'the start',
+    isOver: false,
+    isClosed: false,
+  };
+  const clients: VirtualClient[] = [];
+  for (const workspace of [first, second]) {
+    const crew = Array.from({ length: options.clientsPerWorkspace }, (_, n) => {
+      return new VirtualClient(`c${workspace.index}x${n}`, workspace, scene, random.fork());
+    });
+    await settleIn(crew, workspace, scene);
+    clients.push(...crew);
+  }
+  const prober = new VirtualClient('probe', first, scene, random.fork());
+  await prober.settleIn('');
+  const meter = new RecoveryMeter(installation, first, scene, prober.base);
+  const hammer = new Hammer(limited, scene);
+  const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
+  const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
+  const baseline = new Map<number, Holdings>();
+  const measureStarted = () => measure(installation, baseline);
+  await measureStarted();
+  const sessionsBefore = await sessionsOf(installation);
+
+  const begun = performance.now();
+  const progress = setInterval(() => print(progressLine(begun, scene)), 5_000);
+  const work = [...clients.map((client) => client.work()), hammer.work(), vanishing.work()];
+  try {
+    await sleep(WARM_MS);
+    const all = disturbances(installation, hammer, vanishing, random.fork());
+    const only = process.env['DEBUG_ONLY'];
+    for (const next of program(only === undefined ? all : all.filter(({name}) => new RegExp(only).test(name)), random, () => performance.now() - begun < options.disturbedMs)) {
+      scene.during = next.name;
+      await next.begin();
+      await sleep(next.holdMs);
+      await next.end?.();
+      const { readMs, writeMs, runMs } = await meter.measure(next.name);
+      print(`${next.name}: reads after ${readMs} ms, writes after ${writeMs} ms, a run after ${runMs} ms`);
+      await measureStarted();
+    }
+    scene.during = 'the end';
+    await sleep(WARM_MS);
+    // Processes that were started last, too.
+    await measureStarted();
+    scene.isOver = true;
+    await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
+    scene.isClosed = true;
+    print(`${progressLine(begun, scene)}; quiet for ${options.quietMs / 1_000} s at least`);
+    await Promise.all([sleep(options.quietMs), settle(installation)]);
+  } finally {
+    clearInterval(progress);
+    scene.isOver = true;
+    scene.isClosed = true;
+  }
+  const recoveries = meter.measured;
+  return findings({ installation, workspaces, ledger, hammer, recoveries, baseline, sessionsBefore, random });
+}
+
+/** Gives each client what it works with, and the first of them what there is one of. */
+async function settleIn(crew: readonly VirtualClient[], workspace: Workspace, scene: Scene): Promise<void> {
+  const [leader] = crew;
+  if (!leader) return;
+  // Hears of every run of the workspace, as long as the workspace lives.
+  let webhookId = '';
+  await leader.perform('createWebhook', {
+    method: 'POST',
+    path: '/workspace/webhooks',
+    body: { url: scene.receiverUrl, events: ['run.completed', 'run.failed', 'webhook.test'] },
+    expect: [201],
+    done: ({ data }) => void (webhookId = data.id),
+  });
+  for (const client of crew) await client.settleIn(webhookId);
+  leader.made({ kind: 'workspace', id: workspace.id, marker: `Torture ${workspace.index}` });
+  crew.slice(0, 4).forEach((client, n) => {
+    const provider = `AGENT_PROVIDER_${n + 1}`;
+    client.made({ kind: 'provider-keys', id: provider, marker: provider }).state = 'gone';
+  });
+}
+
+/** Each disturbance once and two at once; then, while there is time, any two or one. */
+function* program(all: readonly Disturbance[], random: Random, hasTime: () => boolean): Generator<Disturbance> {
+  const named = (part: string) => all.find(({ name }) => name.includes(part));
+  yield* all;
+  const both = [named('Redis killed'), named('-9 of an API'), named('-9 of PostgreSQL')];
+  yield together(...both.filter((each) => each !== undefined));
+  while (all.length > 1 && hasTime()) {
+    const [one, other] = random.shuffled(all) as [Disturbance, Disturbance];
+    // Two that stand in each other's way: a server that is killed cannot be one whose folder is read-only.
+    const isPair = random.integer(2) === 0 && ![one, other].some(({ name }) => name.includes('read-only'));
+    const isSameTarget = one.name.includes('Redis') && other.name.includes('Redis');
+    yield isPair && !isSameTarget ? together(one, other) : one;
+  }
+}
+
+/** Puts down what processes hold that have been started since the last time. */
+async function measure(installation: Installation, baseline: Map<number, Holdings>): Promise<void> {
+  for (const service of installation.services) {
+    const { pid } = service;
+    if (pid === undefined || baseline.has(pid)) continue;
+    const holdings = await holdingsOf(service).catch(() => undefined);
+    if (holdings && service.pid === pid) baseline.set(pid, holdings);
+  }
+}
+
+/** Waits until no run goes on any more; what still does then is found by the invariants. */
+async function settle(installation: Installation): Promise<void> {
+  const until = performance.now() + SETTLE_MS;
+  const open = `SELECT (SELECT count(*) FROM runs WHERE status IN ('QUEUED', 'RUNNING'))
+                     + (SELECT count(*) FROM webhook_deliveries WHERE status = 'PENDING' AND next_attempt_at < now()) AS n`;
+  await installation.onDatabase(async (database) => {
+    while (performance.now() < until && Number((await database.query(open)).rows[0].n) > 0) await sleep(POLL_MS);
+  });
+}
+
+function progressLine(begun: number, { ledger, during }: Scene): string {
+  const requests = [...ledger.outcomes.values()].reduce((sum, n) => sum + n, 0);
+  const seconds = Math.round((performance.now() - begun) / 1_000);
+  return `${seconds} s: ${requests} requests, ${ledger.acknowledged} writes, ${ledger.faults.length} faults; ${during}`;
+}

@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Workspace } from './installation.js';
+import type { Random } from './random.js';
+import type { Scene } from './virtual-client.js';
+
+/** How a client goes away. */
+const WAYS = ['half a head', 'half a body', 'before the answer', 'within the answer', 'within events'] as const;
+
+/** Begins requests on connections of its own and goes away in the middle of them, without a word. */
+export class VanishingClient {
+  count = 0;
+
+  constructor(
+    private readonly workspace: Workspace,
+    private readonly scene: Scene,
+    private readonly random: Random,
+    private readonly runId: () => string | undefined,
+  ) {}
+
+  async work(): Promise<void> {
+    while (!this.scene.isOver) {
+      await this.vanish();
+      await sleep(this.random.between(50, 200));
+    }
+  }
+
+  /** Many at once. */
+  async burst(clients: number): Promise<void> {
+    await Promise.all(Array.from({ length: clients }, () => this.vanish()));
+  }
+
+  private async vanish(): Promise<void> {
+    this.count++;
+    const { hostname, port } = new URL(this.random.pick(this.scene.urls)!);
+    const way = this.random.pick(WAYS)!;
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.write(this.text(way));
+    if (way === 'within the answer' || way === 'within events') socket.once('data', () => socket.destroy());
+    setTimeout(() => socket.destroy(), this.random.between(5, way === 'within events' ? 400 : 60));
+    await closed;
+  }
+
+  private text(way: (typeof WAYS)[number]): string {
+    const head = (line: string, ...more: string[]) =>
+      [`${line} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${this.workspace.key}`, ...more].join('\r\n');
+    if (way === 'half a head') return head('GET /agents', 'X-Half: ');
+    if (way === 'within the answer') return `${head('GET /agents?limit=100')}\r\n\r\n`;
+    if (way === 'within events') return `${head(`GET /runs/${this.runId() ?? 'none'}/events`)}\r\n\r\n`;
+    const body = JSON.stringify({ name: `vanished ${this.count}` });
+    const post = head('POST /personalities', 'Content-Type: application/json', `Content-Length: ${body.length}`);
+    return `${post}\r\n\r\n${way === 'half a body' ? body.slice(0, body.length / 2) : body}`;
+  }
+}
