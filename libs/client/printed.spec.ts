@@ -92,7 +92,7 @@ describe('Markdown', () => {
     ['a | b \\| c', 'a &#124; b &#92;&#124; c'],
     ['<b>&amp;', '&#60;b&#62;&#38;amp;'],
     ['[x](http://evil.test)', '&#91;x&#93;&#40;http:/&#8203;/evil.test&#41;'],
-    ['WWW.evil.test @org/team', 'WWW&#8203;.evil.test &#8203;@org/team'],
+    ['WWW.evil.test @org/team', 'WWW&#8203;.evil.test @&#8203;org/team'],
     ['**bold** _it_ ~no~ #1 $x$', '&#42;&#42;bold&#42;&#42; &#95;it&#95; &#126;no&#126; &#35;1 &#36;x&#36;'],
     ['two\n\nlines', 'two lines'],
   ])('shows %j as text', (text, escaped) => {

@@ -14,4 +14,6 @@ export const markdownText = (text: string, length = 300): string =>
   plain(text, length)
     .replace(/[\\`*_{}[\]<>()|~$&"'#!]/g, (character) => `&#${character.charCodeAt(0)};`)
     // GFM makes links of bare addresses; an invisible space keeps it from doing so.
-    .replace(/:\/\/|www\.|@/gi, (match) => `${match.slice(0, -1)}&#8203;${match.slice(-1)}`);
+    .replace(/:\/\/|www\./gi, (match) => `${match.slice(0, -1)}&#8203;${match.slice(-1)}`)
+    // A mention is found behind such a space, too, but not with one in it.
+    .replaceAll('@', '@&#8203;');

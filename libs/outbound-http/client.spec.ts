@@ -231,6 +231,15 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${port}/`, { timeoutMs: 100 }))).toBe('TIMEOUT');
   });
 
+  it('gives up on many of them: what they cost is bounded, whatever the time-out is', async () => {
+    const port = await serveRaw((socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)));
+    expect(await failure(get(`http://127.0.0.1:${port}/`, { timeoutMs: 2_000 }))).toBe('BAD_RESPONSE');
+    const few = await serveRaw((socket) =>
+      socket.end(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5)}HTTP/1.1 204 No Content\r\n\r\n`),
+    );
+    expect((await get(`http://127.0.0.1:${few}/`)).status).toBe(204);
+  });
+
   it('takes the answer of a receiver that does not read a large request', async () => {
     const port = await serveRaw((socket) => {
       socket.pause();

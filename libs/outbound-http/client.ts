@@ -13,6 +13,8 @@ import { type Resolve, resolveName } from './resolver.js';
 
 /** Longest status line and headers, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Interim responses (1xx) before the answer; each may be as long as the headers, and nothing else bounds their number. */
+const MAX_INTERIM = 20;
 
 export interface OutboundOptions {
   /** Networks (CIDR) that may be reached although they are not public. */
@@ -203,6 +205,10 @@ class Exchange {
       if (!socket.connecting) this.phase = 'waiting';
       socket.once('connect', () => (this.phase = this.secure ? 'securing' : 'waiting'));
       socket.once('secureConnect', () => (this.phase = 'waiting'));
+    });
+    let interim = 0;
+    this.outgoing.on('information', () => {
+      if (++interim > MAX_INTERIM) this.fail('BAD_RESPONSE');
     });
     // A switch of protocols was not asked for.
     this.outgoing.on('upgrade', (_response, socket) => {

@@ -49,6 +49,16 @@ function clean(value: JsonValue, depth: number): JsonValue | undefined {
   return Object.fromEntries(entries);
 }
 
+const AROUND = /["'“”„«»\s]/u;
+
+/** A quote without quotation marks and white space around it, in linear time: a model may send a megabyte of them. */
+export function unquoted(quote: string): string {
+  let [from, to] = [0, quote.length];
+  while (from < to && AROUND.test(quote[from]!)) from++;
+  while (from < to && AROUND.test(quote[to - 1]!)) to--;
+  return quote.slice(from, to);
+}
+
 /** A text shortened for a sentence. */
 export const shortened = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;

@@ -1,3 +1,5 @@
+import { cleanText } from './clean.js';
+
 /** Why a call could not be carried out to its end; a closed set, so that results can be counted by it. */
 export const FAILURES = {
   url_refused: ['infrastructure', false, "The agent's address is no usable http or https address"],
@@ -43,10 +45,10 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** @param detail what more is known, of a few words; never a secret */
+/** @param detail what more is known, of a few words, possibly the agent's own; never a secret */
 export function failure(code: FailureCode, detail?: string): Failure {
   const [fault, retryable, sentence] = FAILURES[code];
-  return { code, message: detail === undefined ? sentence : `${sentence}: ${detail}`, fault, retryable };
+  return { code, message: detail === undefined ? sentence : `${sentence}: ${cleanText(detail)}`, fault, retryable };
 }
 
 /** Carries a failure through code that throws. */

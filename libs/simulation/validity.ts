@@ -75,7 +75,7 @@ function inventedFact(view: CallView, { personality, scenario }: ValidityInput):
   const learn = (text = '') => {
     const folded = fold(cleanText(text));
     known += ` ${folded}`;
-    digits += folded.replace(/\D/g, '');
+    digits += folded.replace(/\D+/g, '');
   };
   const { name, description, prompt } = personality;
   for (const text of [name, description, prompt, scenario.scenarioText, scenario.generalInstructions]) learn(text);

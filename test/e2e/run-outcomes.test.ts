@@ -5,6 +5,7 @@ import {
   type ReferenceAgentServer,
   startReferenceAgent,
 } from '../../libs/reference-agent/index.js';
+import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
 import { delta } from '../../libs/simulation/testing/servers.js';
 import { callEnv, carryOut, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type Heard, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
@@ -198,6 +199,24 @@ describe('what a run comes to', () => {
     const from = script.heard.length;
     await carryOut(client, agentId);
     expect(script.heard.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
+  });
+
+  it('is an error for a call whose result the database refuses, after the usual attempts', async () => {
+    const { client, agentId } = await scripted('greets');
+    const executor = app.nest.get(CallExecutor);
+    const original = executor.carryOut.bind(executor);
+    const carried = jest
+      .spyOn(executor, 'carryOut')
+      .mockImplementation(async (...values) => ({ ...(await original(...values)), reason: 'No text: \u0000' }));
+    try {
+      const run = await carryOut(client, agentId);
+      expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1, pending: 0 } });
+      const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(call.reason).toBe('The tester itself failed: its result cannot be stored.');
+      expect(carried).toHaveBeenCalledTimes(3);
+    } finally {
+      carried.mockRestore();
+    }
   });
 });
 

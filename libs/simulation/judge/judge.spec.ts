@@ -43,6 +43,14 @@ describe('judge', () => {
     expect(result.measures.durationMs).toBe(0);
   });
 
+  it('reads a quote of very many quotation marks at once', async () => {
+    const begun = performance.now();
+    const { criterion } = await judge({ ...GOOD, quote: `x${'"'.repeat(200_000)}x` }, GOOD);
+    expect(criterion).toMatchObject({ verdict: 'met' });
+    // In quadratic time it took a minute, in which the whole process stood still.
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+
   it('takes a tool call as evidence too', async () => {
     const { criterion } = await judge({ ...GOOD, quote: 'book_table({"people":4})' });
     expect(criterion.evidence?.entry).toBe(2);

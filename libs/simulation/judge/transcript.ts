@@ -1,6 +1,6 @@
 import { fold } from '../../evaluation-definition/index.js';
 import { type Evidence, toolCallText } from '../checks.js';
-import { shortened } from '../clean.js';
+import { shortened, unquoted } from '../clean.js';
 import type { TimelineEntry } from '../timeline.js';
 
 /** A line of the transcript as the judge sees it. */
@@ -40,7 +40,7 @@ export class Transcript {
    * @param who only this side's words count, when given
    */
   locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
-    const wanted = fold(quote.replace(/^\s*["'“”„«»]+|["'“”„«»]+\s*$/gu, ''));
+    const wanted = fold(unquoted(quote));
     if (!/[\p{L}\p{N}]/u.test(wanted)) return undefined;
     const line = this.lines.find((candidate, position) => {
       if (candidate.who === 'call' || (who && candidate.who !== who)) return false;

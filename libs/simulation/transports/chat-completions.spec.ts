@@ -178,6 +178,9 @@ const answering = (status: number, code: string): [string, string, (socket: Sock
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 const KILOBYTES = delta({ content: 'y'.repeat(8_000) });
 
+const nested = (depth: number): string =>
+  `{"choices":[{"message":{"tool_calls":[{"function":{"name":"x","arguments":${'['.repeat(depth)}${']'.repeat(depth)}}}]}}]}`;
+
 describe('an agent that misbehaves ends the call as error', () => {
   it.each<[string, string, (socket: Socket) => void]>([
     ...[500, 501, 505].map((status) => answering(status, 'agent_status')),
@@ -196,6 +199,11 @@ describe('an agent that misbehaves ends the call as error', () => {
       'an error within the stream',
       'agent_error',
       (socket) => socket.end(SSE + event({ error: { message: 'overloaded' } })),
+    ],
+    [
+      'arguments of a tool that are nested without end',
+      'answer_too_large',
+      (socket) => socket.end(`${head('application/json')}${nested(200_000)}`),
     ],
     ['JSON without an answer', 'invalid_answer', (socket) => socket.end(`${head('application/json')}{"choices":[]}`)],
     ['a web page', 'invalid_answer', (socket) => socket.end(`${head('text/html')}<html></html>`)],
@@ -258,6 +266,15 @@ describe('an agent that misbehaves ends the call as error', () => {
     expect(performance.now() - begun).toBeLessThan(10_000);
     // The whole process, with the server that sends: far below the 100 MB that an answer could be.
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 * 1024);
+  });
+
+  it.each(['\\u0000', '\\ud800'])('an error message that no database stores is cleaned: %s', async (part) => {
+    const url = await servers.raw((socket) =>
+      socket.end(`${head('application/json')}{"error":{"message":"Out of ${part}order"}}`),
+    );
+    const { failure, reason, timeline } = await greet(url);
+    expect(failure).toMatchObject({ code: 'agent_error', message: expect.stringContaining('Out of \ufffdorder') });
+    expect(JSON.stringify([failure, reason, timeline])).not.toMatch(/\\u0000|\\ud800/);
   });
 
   it('nobody listening: connection_failed; refused addresses are never connected to', async () => {

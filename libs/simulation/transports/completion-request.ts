@@ -113,7 +113,11 @@ async function readAnswer({ headers, body, close }: OutboundStream, assembler: C
       if (bytes > ANSWER_LIMITS.bytes) throw new CallFailure('answer_too_large');
       const piece = decode(decoder, chunk);
       text = kind === 'event-stream' ? piece : text + piece;
-      kind ??= kindByBeginning(text);
+      if (kind === undefined) {
+        // White space that never ends would be passed over again with each piece.
+        text = text.trimStart();
+        kind = kindByBeginning(text);
+      }
       if (kind === 'event-stream') {
         if (takeEvents(events.push(text), assembler)) return;
         text = '';
@@ -153,8 +157,7 @@ function kindOf(contentType: string | undefined): Kind | undefined {
 }
 
 /** For servers that name no or another type. @throws CallFailure when it can be neither */
-function kindByBeginning(text: string): Kind | undefined {
-  const beginning = text.trimStart();
+function kindByBeginning(beginning: string): Kind | undefined {
   if (beginning.startsWith('{')) return 'json';
   if (/^(data|event|id|retry)?:/.test(beginning)) return 'event-stream';
   if (beginning.length >= 'event:'.length) throw new CallFailure('invalid_answer', 'it is neither a stream nor JSON');

@@ -102,7 +102,7 @@ export class CompletionAssembler {
     if (typeof name === 'string') call.name += name;
     if (typeof text === 'string') call.arguments += text;
     // Some servers send the arguments as an object instead of as text.
-    else if (typeof text === 'object' && text !== null) call.arguments = JSON.stringify(text);
+    else if (typeof text === 'object' && text !== null) call.arguments = jsonOf(text);
     call.end = this.sink.now();
     const size = call.id.length + call.name.length + call.arguments.length;
     if (size > ANSWER_LIMITS.toolCall) throw new CallFailure('answer_too_large', 'a tool call');
@@ -120,6 +120,15 @@ export class CompletionAssembler {
 function object(value: unknown, what: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw new CallFailure('invalid_answer', `its ${what} is no object`);
+}
+
+/** @throws CallFailure when it is nested more deeply than can be written */
+function jsonOf(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new CallFailure('answer_too_large', 'a tool call', { cause });
+  }
 }
 
 function errorText(error: unknown): string | undefined {

@@ -3,7 +3,11 @@ import { ANSWER_LIMITS } from './limits.js';
 
 /** Takes the characters of a body piece by piece and gives the data of its events. */
 export class EventStreamParser {
-  private rest = '';
+  /** What has come of the line that is not over yet. */
+  private pieces: string[] = [];
+  private length = 0;
+  /** Whether it ends with a carriage return, of which only the next character tells whether it ends the line. */
+  private isUndecided = false;
   private data: string[] = [];
   private size = 0;
 
@@ -13,18 +17,25 @@ export class EventStreamParser {
    */
   push(piece: string): string[] {
     const events: string[] = [];
-    this.rest += piece;
-    let from = 0;
-    for (;;) {
-      const match = nextLineEnd(this.rest, from);
-      if (!match) break;
-      this.line(this.rest.slice(from, match.at), events);
-      from = match.after;
-    }
-    this.rest = this.rest.slice(from);
-    if (this.size + this.rest.length > ANSWER_LIMITS.event)
-      throw new CallFailure('answer_too_large', 'one event of it');
+    this.pieces.push(piece);
+    this.length += piece.length;
+    // Only then: a long line that comes letter by letter would be searched from its beginning with each of them.
+    if (this.isUndecided || /[\r\n]/.test(piece)) this.takeLines(events);
+    if (this.size + this.length > ANSWER_LIMITS.event) throw new CallFailure('answer_too_large', 'one event of it');
     return events;
+  }
+
+  private takeLines(events: string[]): void {
+    const text = this.pieces.join('');
+    let from = 0;
+    for (let end = nextLineEnd(text, from); end; end = nextLineEnd(text, from)) {
+      this.line(text.slice(from, end.at), events);
+      from = end.after;
+    }
+    const rest = text.slice(from);
+    this.pieces = [rest];
+    this.length = rest.length;
+    this.isUndecided = rest.endsWith('\r');
   }
 
   private line(line: string, events: string[]): void {

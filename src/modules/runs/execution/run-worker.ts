@@ -115,7 +115,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     const startedAt = new Date().toISOString();
     try {
       const result = await this.attempt(call, abort.signal);
-      await this.record(call, result, startedAt);
+      await this.recordSurely(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof TakenAway) return;
@@ -135,6 +135,17 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`Call ${call.id} could not be begun`, { cause: error }));
       return brokenCall('none', failure('internal'));
+    }
+  }
+
+  /** A result that the database refuses is a fault of the tester's: thrown, it would keep the call until its lease is over. */
+  private async recordSurely(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+    try {
+      await this.record(call, result, startedAt);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      this.logger.error(new Error(`The result of call ${call.id} cannot be stored`, { cause: error }));
+      await this.record(call, brokenCall('none', failure('internal', 'its result cannot be stored')), startedAt);
     }
   }
 
@@ -187,6 +198,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
 }
+
+/** SQLSTATE class 22 (data exception): the statement is right, and a value in it is not. */
+const isRefused = (error: unknown): boolean => String((error as { code?: unknown } | null)?.code).startsWith('22');
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -1,0 +1,26 @@
+import { EventStreamParser } from './event-stream.js';
+
+/** All events of a text that comes in pieces of so many characters. */
+function eventsOf(text: string, size: number): string[] {
+  const parser = new EventStreamParser();
+  const events: string[] = [];
+  for (let at = 0; at < text.length; at += size) events.push(...parser.push(text.slice(at, at + size)));
+  return events;
+}
+
+describe('event stream', () => {
+  it.each([1, 2, 3, 100])('is the same however it is cut: into pieces of %d', (size) => {
+    const text = 'data: one\n\n: a comment\r\ndata: two\r\ndata:three\r\n\r\nevent: x\rdata: four\r\rdata: left';
+    expect(eventsOf(text, size)).toEqual(['one', 'two\nthree', 'four']);
+  });
+
+  it('looks through a long line once, though it comes letter by letter', () => {
+    const parser = new EventStreamParser();
+    parser.push(`data: ${'x'.repeat(1_000_000)}`);
+    const begun = performance.now();
+    for (let n = 0; n < 10_000; n++) parser.push('y');
+    // Searched from its beginning each time, the line took more than a millisecond for each of them.
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(parser.push('\n\n')[0]).toHaveLength(1_010_000);
+  });
+});
