@@ -47,9 +47,27 @@ const BATCH: Statement = {
   name: 'calls_batch',
   text: `SELECT ${COLUMNS}, s.result FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
           WHERE c.run_id = $1 AND c.position > $2
-            AND ($4::uuid[] IS NULL OR c.evaluation_id = ANY ($4)) AND ($5::text[] IS NULL OR c.outcome = ANY ($5))
+            AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
           ORDER BY c.position LIMIT $3`,
 };
+
+/**
+ * The same of a few evaluations ($5), whose calls stand together in the plan: looking for them among all calls of the run
+ * would be done again for each suite of a report, of which there may be thousands. In the order of the evaluations, so
+ * that the planner begins with them.
+ */
+const BATCH_OF_EVALUATIONS: Statement = {
+  name: 'calls_batch_of_evaluations',
+  text: `SELECT ${COLUMNS}, s.result FROM runs r
+           JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = ANY ($5::uuid[])
+           JOIN calls c ON c.run_id = r.id AND c.position >= e.position * r.repeat AND c.position < (e.position + 1) * r.repeat
+           LEFT JOIN call_results s ON s.call_id = c.id
+          WHERE r.id = $1 AND c.position > $2 AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
+          ORDER BY e.position, c.position LIMIT $3`,
+};
+
+/** Calls with their results, and evaluations, that are asked for at once. */
+const BATCH_SIZE = 25;
 
 const FIGURES: Statement = {
   name: 'calls_figures',
@@ -96,36 +114,54 @@ export class CallsRepository {
     return this.database.query(FIGURES, [runId]);
   }
 
-  /** Calls of a run with their results, in the order of the plan, of which few are in memory at once. */
+  /**
+   * Calls of a run with their results, in the order of the plan, of which few are in memory at once.
+   * @param wanted `evaluationIds` in the order of the plan, too
+   */
   async *all(
     runId: string,
-    { evaluationIds, outcomes }: { evaluationIds?: readonly string[]; outcomes?: readonly Outcome[] } = {},
+    {
+      evaluationIds,
+      outcomes = null,
+    }: { evaluationIds?: readonly string[]; outcomes?: readonly Outcome[] | null } = {},
   ): AsyncGenerator<CallWithResult> {
-    const batch = 25;
+    if (!evaluationIds) return yield* this.batches(BATCH, runId, [outcomes]);
+    for (let at = 0; at < evaluationIds.length; at += BATCH_SIZE) {
+      yield* this.batches(BATCH_OF_EVALUATIONS, runId, [outcomes, evaluationIds.slice(at, at + BATCH_SIZE)]);
+    }
+  }
+
+  private async *batches(
+    statement: Statement,
+    runId: string,
+    wanted: readonly unknown[],
+  ): AsyncGenerator<CallWithResult, void> {
     for (let position = -1; ;) {
-      const values = [runId, position, batch, evaluationIds ?? null, outcomes ?? null];
-      const rows = await this.database.query<CallWithResult>(BATCH, values);
+      const rows = await this.database.query<CallWithResult>(statement, [runId, position, BATCH_SIZE, ...wanted]);
       yield* rows;
       const last = rows.at(-1);
-      if (!last || rows.length < batch) return;
+      if (!last || rows.length < BATCH_SIZE) return;
       position = last.position;
     }
   }
 
-  /** Calls whose state changed in a transaction from this number on, and the number to ask from next time. */
-  async changedSince(runId: string, since: bigint): Promise<{ calls: CallRow[]; horizon: bigint }> {
+  /** Calls whose state changed in a transaction from this number on, and the number to ask from next time: in pages. */
+  async *changedSince(
+    runId: string,
+    since: bigint,
+  ): AsyncGenerator<{ calls: CallRow[]; horizon: bigint; isLast: boolean }> {
     const batch = 500;
-    const calls: CallRow[] = [];
     let [from, after] = [(since - 1n).toString(), 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
     let horizon: bigint | undefined;
     for (;;) {
       const rows = await this.database.query<CallRow & { horizon: string }>(CHANGED, [runId, from, after, batch]);
       // The first one counts: what changes while the rest is read is new next time.
       horizon ??= BigInt(rows[0]?.horizon ?? 0);
-      const found = rows.filter(({ id }) => (id as string | null) !== null);
-      calls.push(...found);
-      const last = found.at(-1);
-      if (!last || found.length < batch) return { calls, horizon };
+      const calls = rows.filter(({ id }) => (id as string | null) !== null);
+      const last = calls.at(-1);
+      const isLast = !last || calls.length < batch;
+      yield { calls, horizon, isLast };
+      if (isLast) return;
       [from, after] = [last.changedIn, last.id];
     }
   }

@@ -4,6 +4,7 @@ import { DomainError, invalidInput } from '../../../platform/errors/domain-error
 import { Readiness } from '../../../platform/observability/readiness.js';
 import { type CallRow, CallsRepository } from '../calls/calls.repository.js';
 import type { RunDetails } from '../dto/run.responses.js';
+import { Memory } from '../execution/memory.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { RunWatcher } from './run-watcher.js';
@@ -18,6 +19,8 @@ const MAX_STREAMS_PER_WORKSPACE = 100;
 @Injectable()
 export class RunEventsService {
   private readonly open = new Map<string, number>();
+  /** Runs as they were just now: counting ten thousand calls for each of a hundred streams would keep the database busy. */
+  private readonly latest = new Memory<RunDetails>({ size: 1_000, lifetimeMs: POLL_MS / 2 });
 
   constructor(
     private readonly runs: RunsService,
@@ -76,42 +79,61 @@ export class RunEventsService {
     let run = first;
     let since = from;
     let lastRun = '';
+    let isOver = false;
     let quietSince = performance.now();
     try {
       while (!signal.aborted) {
         // The run first: once it has ended, everything before its end is among the changes.
-        if (lastRun !== '') run = await this.runs.get(caller, first.id);
-        const { calls, horizon } = await this.calls.changedSince(run.id, since);
-        since = horizon;
-        const text = this.text(run, calls, told, horizon, lastRun);
+        if (lastRun !== '') {
+          // Of a run that is over by now, what was read before does not count.
+          run = await this.latest.get(`${first.id} ${isOver}`, () => this.runs.get(caller, first.id));
+        }
+        // Page by page: a client that does not read keeps the server from reading on.
+        for await (const { calls, horizon, isLast } of this.calls.changedSince(run.id, since)) {
+          const text = this.text(calls, told, isLast ? { run, lastRun, horizon } : undefined);
+          if (isLast) since = horizon;
+          if (text === '') continue;
+          quietSince = performance.now();
+          yield text;
+        }
+        forgetBefore(since, told);
         lastRun = JSON.stringify(run);
-        const now = performance.now();
-        if (text !== '' || now - quietSince > HEARTBEAT_MS) {
-          quietSince = now;
-          yield text || ': still here\n\n';
+        if (performance.now() - quietSince > HEARTBEAT_MS) {
+          quietSince = performance.now();
+          yield ': still here\n\n';
         }
         if (hasEnded(run.status) || this.readiness.isShuttingDown) return;
-        await this.watcher.untilEnded(run.id, POLL_MS, signal);
+        isOver = await this.watcher.untilEnded(run.id, POLL_MS, signal);
       }
     } finally {
       free();
     }
   }
 
-  private text(run: RunDetails, calls: CallRow[], told: Map<string, string>, horizon: bigint, lastRun: string): string {
+  /** @param end of the last page: with it the run, if it has changed, and the id from which to resume */
+  private text(
+    calls: readonly CallRow[],
+    told: Map<string, string>,
+    end: { readonly run: RunDetails; readonly lastRun: string; readonly horizon: bigint } | undefined,
+  ): string {
     const fresh = calls.filter(({ id, changedIn }) => told.get(id) !== changedIn);
     for (const { id, changedIn } of fresh) told.set(id, changedIn);
     const events = fresh.map((call) => ({ event: 'call', data: JSON.stringify(toEvent(call)) }));
-    const data = JSON.stringify(run);
-    if (data !== lastRun) events.push({ event: 'run', data });
+    const data = end && JSON.stringify(end.run);
+    if (data !== undefined && data !== end?.lastRun) events.push({ event: 'run', data });
     // Only the last one has an id: a client that gets no further resumes before all of them.
     return events
       .map(({ event, data: line }, index) => {
-        const id = index === events.length - 1 ? `id: ${horizon}\n` : '';
+        const id = end && index === events.length - 1 ? `id: ${end.horizon}\n` : '';
         return `event: ${event}\n${id}data: ${line}\n\n`;
       })
       .join('');
   }
+}
+
+/** What changed before the horizon is not read again. */
+function forgetBefore(horizon: bigint, told: Map<string, string>): void {
+  for (const [id, changedIn] of told) if (BigInt(changedIn) < horizon) told.delete(id);
 }
 
 /** @throws DomainError BAD_REQUEST */

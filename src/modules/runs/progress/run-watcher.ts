@@ -28,15 +28,19 @@ export class RunWatcher {
     });
   }
 
-  /** Resolves when the run has ended, the time is over, the signal fires or this process ends, whichever is first. */
-  async untilEnded(runId: string, ms: number, signal?: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the run has ended, the time is over, the signal fires or this process ends, whichever is first.
+   * @returns whether it was the run
+   */
+  async untilEnded(runId: string, ms: number, signal?: AbortSignal): Promise<boolean> {
     const until = performance.now() + ms;
     while (!signal?.aborted && !this.readiness.isShuttingDown) {
       const left = until - performance.now();
-      if (left <= 0) return;
+      if (left <= 0) return false;
       const wasTold = await this.heard(runId, Math.min(left, POLL_MS), signal);
-      if (wasTold || (await this.hasEnded(runId))) return;
+      if (wasTold || (await this.hasEnded(runId))) return true;
     }
+    return false;
   }
 
   private heard(runId: string, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
