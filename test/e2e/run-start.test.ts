@@ -180,6 +180,36 @@ describe('starting a run', () => {
     );
   });
 
+  it('refuses more text than a run may take with it, before it has read all of it', async () => {
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app);
+    await sql(
+      app.databaseUrl,
+      `INSERT INTO evaluations
+         SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'key', null,
+                                                             'scenario_text', repeat('x', 100000)))).*
+           FROM evaluations e, generate_series(1, 210) WHERE e.id = '${evaluationIds[0]}'`,
+    );
+    const answer = await client.post(`/agents/${agentId}/runs`, {});
+    expect(answer.status).toBe(400);
+    expect(issues(answer)).toEqual([expect.stringMatching(/^evaluationIds .*at most 20 million characters/)]);
+  });
+
+  it('refuses a run of an agent that has very many calls waiting', async () => {
+    const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'nobody' });
+    const run = await carryOut(client, agentId);
+    await sql(
+      app.databaseUrl,
+      `INSERT INTO calls
+         SELECT (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'position', n, 'status', 'QUEUED',
+                                                             'outcome', null, 'due_at', 'infinity'))).*
+           FROM calls c, generate_series(1, 50000) n WHERE c.run_id = '${run.id}'`,
+    );
+    const refused = await client.post(`/agents/${agentId}/runs`, {});
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    await sql(app.databaseUrl, `DELETE FROM calls WHERE run_id = '${run.id}' AND position > 0`);
+    expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
+  });
+
   it('only plans with dryRun: nothing is written and the agent is not called', async () => {
     const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, [
       shortEvaluation({ key: 'greets', critical: true, tags: ['x'] }),

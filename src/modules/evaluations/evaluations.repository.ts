@@ -20,10 +20,15 @@ const LIST = {
 /** Oldest first: the order in which they were written, also within a file. */
 const SELECT: Statement = {
   name: 'evaluations_select',
-  text: `SELECT ${COLUMNS} FROM evaluations e
+  text: `SELECT e.id FROM evaluations e
           WHERE e.agent_id = $1 AND e.deleted_at IS NULL
             AND ($2::uuid[] IS NULL OR e.id = ANY ($2)) AND ($3::text[] IS NULL OR e.tags && $3)
           ORDER BY e.created_at, e.id`,
+};
+
+const READ: Statement = {
+  name: 'evaluations_read',
+  text: `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = ANY ($1::uuid[]) ORDER BY e.created_at, e.id`,
 };
 
 const OWNERS: Statement = {
@@ -55,13 +60,15 @@ export class EvaluationsRepository {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
   }
 
-  /** Those of an agent with these ids and one of these tags at least; null asks for any. */
-  async select(
-    agentId: string,
-    ids: readonly string[] | null,
-    tags: readonly string[] | null,
-  ): Promise<EvaluationEntity[]> {
-    return this.database.query(SELECT, [agentId, ids, tags]);
+  /** Ids of an agent's evaluations among these and with one of these tags at least; null asks for any. */
+  async select(agentId: string, ids: readonly string[] | null, tags: readonly string[] | null): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(SELECT, [agentId, ids, tags]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Those with these ids, oldest first. */
+  async read(ids: readonly string[]): Promise<EvaluationEntity[]> {
+    return this.database.query(READ, [ids]);
   }
 
   /** Whose these are, of those that are not deleted. */

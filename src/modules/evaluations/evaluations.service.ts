@@ -27,6 +27,10 @@ export interface EvaluationSelection {
   readonly tags?: readonly string[];
 }
 
+/** Characters of all evaluations of one run, as JSON. */
+const MAX_SELECTED_SIZE = 20_000_000;
+const SELECTED_AT_ONCE = 100;
+
 export type SelectedEvaluation = AuthoredEvaluation & { readonly id: string };
 
 /** The test scenarios of an agent. */
@@ -98,12 +102,27 @@ export class EvaluationsService {
 
   /**
    * The evaluations of an agent that a run is to carry out, oldest first.
-   * @throws DomainError BAD_REQUEST for an id that names no evaluation of the agent, FORBIDDEN for another workspace's
+   * @throws DomainError BAD_REQUEST for an id that names no evaluation of the agent, or for too much text together;
+   *   FORBIDDEN for another workspace's
    */
   async select(caller: Caller, agentId: string, { ids, tags }: EvaluationSelection): Promise<SelectedEvaluation[]> {
     if (ids) await this.requireEvaluations(caller, agentId, ids);
-    const rows = await this.repository.select(agentId, ids ?? null, tags ?? null);
-    return rows.map((row) => ({ id: row.id, ...contentOf(row) }));
+    const chosen = await this.repository.select(agentId, ids ?? null, tags ?? null);
+    const selected: SelectedEvaluation[] = [];
+    let size = 0;
+    // In parts: together they may be larger than the memory.
+    for (let at = 0; at < chosen.length; at += SELECTED_AT_ONCE) {
+      for (const row of await this.repository.read(chosen.slice(at, at + SELECTED_AT_ONCE))) {
+        const evaluation = { id: row.id, ...contentOf(row) };
+        size += JSON.stringify(evaluation).length;
+        if (size > MAX_SELECTED_SIZE) {
+          const limit = MAX_SELECTED_SIZE / 1e6;
+          throw invalidInput(`evaluationIds must select evaluations of at most ${limit} million characters together`);
+        }
+        selected.push(evaluation);
+      }
+    }
+    return selected;
   }
 
   private async requireEvaluations(caller: Caller, agentId: string, ids: readonly string[]): Promise<void> {

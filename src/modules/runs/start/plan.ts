@@ -2,6 +2,8 @@ import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
 /** Most calls of one run. */
 export const MAX_CALLS = 10_000;
+/** With so many calls of an agent waiting, no further run of it begins. */
+export const MAX_WAITING = 50_000;
 export const DEFAULTS = { repeat: 1, concurrency: 5 } as const;
 
 /** What is to be carried out. */

@@ -18,9 +18,10 @@ import { LANE, lanes } from '../execution/lane-job.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedEvaluation, warnings } from './plan.js';
+import { callCount, DEFAULTS, MAX_CALLS, MAX_WAITING, type Plan, type PlannedEvaluation, warnings } from './plan.js';
 import * as sql from './start.sql.js';
 
+const WRITTEN_AT_ONCE = 100;
 /** So many evaluations are named in an error; the rest is counted. */
 const MAX_NAMED = 20;
 
@@ -169,18 +170,31 @@ export class RunStarterService {
     throw conflict(`Agents of ${provider} cannot be called: the service has no address for them (${provider}_URL)`);
   }
 
+  /** Every claim looks through the calls that wait. @throws DomainError CONFLICT */
+  private async requireRoom(agentId: string): Promise<void> {
+    const [waiting] = await this.database.query<{ isFull: boolean }>(sql.IS_FULL, [agentId, MAX_WAITING]);
+    if (waiting?.isFull) {
+      throw conflict(`The agent has ${MAX_WAITING} calls or more waiting; wait for its runs to end, or cancel some`);
+    }
+  }
+
   private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { name, repeat, concurrency, minimumScore, evaluations } = plan;
     const { id: agentId, provider, assistantId } = agent;
+    await this.requireRoom(agentId);
     const runId = randomUUID();
     const total = callCount(plan);
     const snapshot = { name: agent.name, provider, assistantId };
     const values = [runId, workspaceId, agentId, userId, name, total, repeat, concurrency, minimumScore, snapshot];
     const [run] = await this.database.query<RunEntity>(sql.INSERT_RUN, values);
+    // In parts, between which others have their turn.
+    for (let at = 0; at < evaluations.length; at += WRITTEN_AT_ONCE) {
+      const part = evaluations.slice(at, at + WRITTEN_AT_ONCE);
+      const snapshots = part.map((evaluation) => JSON.stringify(evaluation.snapshot));
+      await this.database.query(sql.INSERT_PLAN, [runId, part.map(({ id }) => id), snapshots, at]);
+    }
     const ids = evaluations.map(({ id }) => id);
-    const snapshots = evaluations.map((evaluation) => JSON.stringify(evaluation.snapshot));
-    await this.database.query(sql.INSERT_PLAN, [runId, ids, snapshots]);
     // Descending: lists are newest first, then by descending id, and a plan reads from its beginning.
     const callIds = sequentialIds(total).reverse();
     const evaluationIds = ids.flatMap((id) => Array.from({ length: repeat }, () => id));

@@ -8,11 +8,18 @@ export const INSERT_RUN: Statement = {
          VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, '{}') RETURNING ${RUN_COLUMNS}`,
 };
 
-/** $2: evaluations and $3: their snapshots, in the order of the plan. */
+/** $2: so many calls of the agent at least wait. */
+export const IS_FULL: Statement = {
+  name: 'runs_is_full',
+  text: `SELECT count(*) >= $2 AS "isFull"
+           FROM (SELECT 1 FROM calls WHERE agent_id = $1 AND status = 'QUEUED' LIMIT $2) c`,
+};
+
+/** $2: evaluations and $3: their snapshots, in the order of the plan; $4: place of the first one in it. */
 export const INSERT_PLAN: Statement = {
   name: 'runs_insert_plan',
   text: `INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot)
-         SELECT $1, e.id, e.place - 1, e.snapshot
+         SELECT $1, e.id, $4::integer + e.place - 1, e.snapshot
            FROM unnest($2::uuid[], $3::jsonb[]) WITH ORDINALITY AS e (id, snapshot, place)`,
 };
 
