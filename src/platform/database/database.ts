@@ -27,6 +27,7 @@ interface ActiveTransaction {
 @Injectable()
 export class Database {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
+  private transactions = 0;
 
   private longListListener: (list: LongList) => void = () => undefined;
 
@@ -53,11 +54,17 @@ export class Database {
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const outer = this.active.getStore();
     if (outer) return work(outer.manager);
-    return this.dataSource.transaction(async (manager) => {
-      // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
-      const client = (await manager.queryRunner?.connect()) as PoolClient;
-      return this.active.run({ manager, client }, () => work(manager));
-    });
+    this.transactions++;
+    try {
+      return await this.dataSource.transaction(async (manager) => {
+        // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
+        const client = (await manager.queryRunner?.connect()) as PoolClient;
+        return this.active.run({ manager, client }, () => work(manager));
+      });
+    } finally {
+      // While it is in use, Node follows every promise of the process; reads need not pay for that.
+      if (--this.transactions === 0) this.active.disable();
+    }
   }
 
   /** Says who counts up long lists. Until somebody does, they are merely slow. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { routableTarget } from './request-line.middleware.js';
+import { routableTarget } from './request-line.js';
 
 describe('routableTarget', () => {
   it.each([

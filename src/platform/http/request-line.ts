@@ -1,5 +1,4 @@
-import type { NextFunction, Request, Response } from 'express';
-import { invalidInput } from '../errors/domain-error.js';
+import type { Request } from 'express';
 
 /** Scheme and authority of a request target in absolute form (RFC 9112, section 3.2.2). */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
@@ -23,14 +22,16 @@ export function routableTarget(target: string): string {
   return url;
 }
 
-/** Refuses a request without exactly one Host, as RFC 9112, section 3.2, demands. */
-export function requireOneHost(request: Request, _response: Response, next: NextFunction): void {
-  next(hasOneHost(request) ? undefined : invalidInput('Host must be given exactly once'));
-}
-
-/** Node keeps the first of several Hosts; a proxy before it may have kept another. */
-function hasOneHost({ httpVersion, rawHeaders }: Request): boolean {
-  const count = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+/**
+ * Whether a request has exactly one Host, as RFC 9112, section 3.2, demands. Node keeps the first of several; a proxy
+ * before it may have kept another.
+ */
+export function hasOneHost({ httpVersion, rawHeaders }: Request): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
   return count === 1 || (count === 0 && httpVersion === '1.0');
 }
 
