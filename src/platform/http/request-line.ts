@@ -5,7 +5,7 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /**
  * A request target as one that the router can match, so that no request escapes the guards: percent signs that encode
- * nothing are taken literally (an id made of them is simply not found), and the absolute and asterisk forms of
+ * nothing and fragments are taken literally (an id made of them is simply not found), and the absolute and asterisk forms of
  * RFC 9112, section 3.2, become paths.
  */
 export function routableTarget(target: string): string {
@@ -14,10 +14,10 @@ export function routableTarget(target: string): string {
     url = url.replace(ORIGIN, '');
     if (!url.startsWith('/')) url = `/${url}`;
   }
-  if (url.includes('%')) {
+  if (url.includes('%') || url.includes('#')) {
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    if (!decodes(path)) url = path.replaceAll('%', '%25') + url.slice(path.length);
+    url = (decodes(path) ? path : path.replaceAll('%', '%25')).replaceAll('#', '%23') + url.slice(path.length);
   }
   return url;
 }
