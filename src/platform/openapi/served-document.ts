@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import { Injectable } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { stringify } from 'yaml';
 
 /** The text of `openapi.json`, as it is committed and served. */
 export const documentText = (document: OpenAPIObject): string => `${JSON.stringify(document, null, 2)}\n`;
@@ -22,11 +22,17 @@ export class ServedDocument {
   }
 
   get yaml(): string {
-    return (this.texts.yaml ??= stringify(this.whole(), { aliasDuplicateObjects: false }));
+    return (this.texts.yaml ??= yamlText(this.whole()));
   }
 
   private whole(): OpenAPIObject {
     if (!this.build) throw new Error('Nobody has said how the OpenAPI document is made');
     return (this.document ??= this.build());
   }
+}
+
+/** The library is loaded here, as most processes are never asked for YAML. */
+function yamlText(document: OpenAPIObject): string {
+  const { stringify } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
+  return stringify(document, { aliasDuplicateObjects: false });
 }
