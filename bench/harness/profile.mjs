@@ -48,7 +48,12 @@ export async function profile(load, { id, requests }, name, env, directory) {
   const subjectMeant = SUBJECTS.find((one) => one.name === name);
   if (!subjectMeant) throw new Error(`--subject takes one of ${SUBJECTS.map((one) => one.name).join(', ')}`);
   const profiles = path.join(directory, 'profiles');
-  const nodeArgs = [...(subjectMeant.nodeArgs ?? []), '--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-interval=${INTERVAL_US}`];
+  const nodeArgs = [
+    ...(subjectMeant.nodeArgs ?? []),
+    '--cpu-prof',
+    `--cpu-prof-dir=${profiles}`,
+    `--cpu-prof-interval=${INTERVAL_US}`,
+  ];
   const subject = await start({ ...subjectMeant, env, nodeArgs });
   const job = { ports: [subject.port], requests, connections: CONNECTIONS };
   await load.measure({ ...job, ms: WARM_MS });
