@@ -7,6 +7,7 @@ import { makeWorkspaces, openDatabase, seed, SIZES } from './harness/database.mj
 import { coldStarts, embeddedStarts, logs, Memory, twoProcesses } from './harness/extras.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedMs, matrix } from './harness/matrix.mjs';
+import { countUpLists } from './harness/lists.mjs';
 import { picture } from './harness/picture.mjs';
 import { PLANS } from './harness/plan.mjs';
 import { root, stop, stopAll } from './harness/processes.mjs';
@@ -65,6 +66,7 @@ async function main() {
     progress.step((share - seeded) * SEED_MS, 'a million agents');
     seeded = share;
   });
+  await countUpLists(database);
   const onStart = (name) => progress.step(START_MS, `start, ${name}`);
   const embedded = await embeddedStarts(directory, plan, onStart);
   const starts = await coldStarts(database, plan, onStart);
@@ -120,7 +122,9 @@ async function runProfile(database, work) {
   const found = all.find(({ id }) => id === work);
   if (!found) throw new Error(`--profile takes one of ${all.map(({ id }) => id).join(', ')}`);
   // A million agents only for a work that asks for them.
-  await seed(database, () => undefined, { ...SIZES, ...(!work.includes('1m') && { million: 1 }) });
+  const sizes = { ...SIZES, ...(!work.includes('1m') && { million: 1 }) };
+  await seed(database, () => undefined, sizes);
+  await countUpLists(database, sizes);
   process.stdout.write(await profile(load, found, options.subject, database.env, directory));
 }
 

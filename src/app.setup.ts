@@ -1,17 +1,17 @@
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { apiDocument } from './api-document.js';
 import { AppModule, type Foundation } from './app.module.js';
+import { Identification } from './modules/api-keys/identification.js';
 import { Database } from './platform/database/database.js';
-import { commonHeaders } from './platform/http/common-headers.middleware.js';
-import { requireOneHost } from './platform/http/request-line.middleware.js';
+import { entrance } from './platform/http/entrance.js';
+import { JsonAdapter } from './platform/http/json-adapter.js';
 import { contractServer } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
-import { requestLog } from './platform/observability/request-log.middleware.js';
+import { RequestLog } from './platform/observability/request-log.js';
 import { ServedDocument } from './platform/openapi/served-document.js';
 import { RateLimiter } from './platform/throttling/rate-limiter.js';
 
@@ -31,7 +31,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
 
   const nest = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot(foundation),
-    new ExpressAdapter(server),
+    new JsonAdapter(server),
     {
       // Bodies are read after the guards, by the body interceptor.
       bodyParser: false,
@@ -41,12 +41,9 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
   );
   const metrics = new Metrics(nest.get(Database));
 
-  nest.use(commonHeaders, requestLog(logger), metrics.middleware, requireOneHost);
-  nest.use(
-    helmet({
-      contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
-    }),
-  );
+  const log = new RequestLog(logger);
+  log.addTo(server.request);
+  nest.use(entrance(log, metrics, nest.get(Identification)));
   if (settings.corsOrigins.length > 0) {
     nest.enableCors({
       origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
@@ -65,7 +62,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
       preflightContinue: true,
     });
   }
-  nest.get(ServedDocument).set(apiDocument(nest));
+  nest.get(ServedDocument).describe(() => apiDocument(nest));
 
   contractServer(nest.getHttpServer(), nest.get(RateLimiter));
   await nest.init();

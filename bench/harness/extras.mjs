@@ -8,17 +8,17 @@ import { SUBJECTS } from './subjects.mjs';
 
 const CONNECTIONS = 32;
 const SAMPLE_MS = 250;
-const SERVICE = SUBJECTS[0].script;
+const [SERVICE] = SUBJECTS;
 
 /** From starting a process to its first answer to GET one agent, all on the running database; milliseconds by name. */
 export async function coldStarts({ env, workspaces: { thousand } }, { starts }, onStart) {
   const times = Object.fromEntries(SUBJECTS.map(({ name }) => [name, []]));
   for (let i = 0; i < starts; i++) {
-    for (const { name, script } of SUBJECTS) {
-      onStart(name);
+    for (const one of SUBJECTS) {
+      onStart(one.name);
       const ready = `/agents/${thousand.ids[0]}`;
-      const subject = await start({ name, script, env, ready, key: thousand.apiKey });
-      times[name].push(subject.startMs);
+      const subject = await start({ ...one, env, ready, key: thousand.apiKey });
+      times[one.name].push(subject.startMs);
       await stop(subject);
     }
   }
@@ -31,7 +31,7 @@ export async function embeddedStarts(directory, { starts }, onStart) {
   for (let i = 0; i <= starts; i++) {
     onStart('embedded database');
     const env = { DATA_DIR: path.join(directory, 'embedded'), LOG_LEVEL: 'warn', LOG_FORMAT: 'json' };
-    const subject = await start({ name: 'service', script: SERVICE, env, ready: '/readyz' });
+    const subject = await start({ ...SERVICE, env, ready: '/readyz' });
     times[i === 0 ? 'first' : 'existing'].push(subject.startMs);
     await stop(subject);
   }
@@ -71,10 +71,11 @@ export async function logs(load, { env, works, directory }, plan, onRound) {
   const log = (name) => path.join(directory, `${name}.log`);
   const logging = { service: { LOG_LEVEL: 'info' }, express: { LOG: '1' } };
   const subjects = [];
-  for (const { name, script } of [service, express]) {
-    subjects.push(await start({ name, script, env }));
+  for (const one of [service, express]) {
+    const { name } = one;
+    subjects.push(await start({ ...one, env }));
     const settings = { ...env, ...logging[name] };
-    subjects.push(await start({ name: `${name}+log`, script, env: settings, log: log(name) }));
+    subjects.push(await start({ ...one, name: `${name}+log`, env: settings, log: log(name) }));
   }
   try {
     await heatUp(load, subjects, works[0], plan);
@@ -87,7 +88,7 @@ export async function logs(load, { env, works, directory }, plan, onRound) {
 /** One process against two that share the load, on the same database. */
 export async function twoProcesses(load, { env, works }, plan, onRound) {
   const processes = [];
-  for (const name of ['first', 'second']) processes.push(await start({ name, script: SERVICE, env }));
+  for (const name of ['first', 'second']) processes.push(await start({ ...SERVICE, name, env }));
   const [{ port }] = processes;
   const subjects = [
     { name: 'one', port },

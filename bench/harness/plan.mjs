@@ -9,7 +9,7 @@ export const PLANS = {
     rounds: 3,
     slowRounds: 2,
     roundMs: 350,
-    heatMs: 2_500,
+    heatMs: 4_000,
     warmMs: 250,
     mostDrainMs: 1_000,
     starts: 1,

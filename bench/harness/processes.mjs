@@ -28,11 +28,13 @@ export async function freePort() {
  * Starts a Node program and waits until it serves.
  * @param options.script path from the root of the project
  * @param options.env settings on top of PORT; of this process's environment only the search path and the like stay
+ * @param options.nodeArgs for Node itself
+ * @param options.ownEnv of the program, whatever is compared
  * @param options.log file for standard output; nowhere unless given
  * @param options.ready path that is answered 200 once it serves; an open port is enough unless given
  * @returns the process with `startMs`, from spawning to serving
  */
-export async function start({ name, script, env, log, ready, key, nodeArgs = [] }) {
+export async function start({ name, script, env, log, ready, key, nodeArgs = [], ownEnv = {} }) {
   const port = await freePort();
   if (isOver) throw new Error('Nothing is started any more');
   const out = log === undefined ? 'ignore' : openSync(log, 'a');
@@ -40,7 +42,7 @@ export async function start({ name, script, env, log, ready, key, nodeArgs = [] 
   const child = spawn(process.execPath, [...nodeArgs, script], {
     cwd: root,
     stdio: ['ignore', out, 'pipe'],
-    env: { ...plainEnvironment(), NODE_ENV: 'production', HOST: '127.0.0.1', ...env, PORT: String(port) },
+    env: { ...plainEnvironment(), NODE_ENV: 'production', HOST: '127.0.0.1', ...ownEnv, ...env, PORT: String(port) },
   });
   if (typeof out === 'number') closeSync(out);
   let complaints = '';

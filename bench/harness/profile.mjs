@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SUBJECTS } from './subjects.mjs';
 import { start, stop } from './processes.mjs';
 
-const WARM_MS = 3_000;
+const WARM_MS = 4_000;
 const PROFILED_MS = 8_000;
 const CONNECTIONS = 32;
 const INTERVAL_US = '250';
@@ -14,7 +14,7 @@ const SHOWN = 40;
 const LAYERS = [
   ['auth', /src\/modules\/api-keys\/|src\/platform\/access\/|baselines\/callers/],
   ['limit', /src\/platform\/throttling\/|@nestjs\/throttler/],
-  ['parse', /http\/(read-body|body\.interceptor|text-body|json-fault|request-line)|node:querystring|parseurl|\/qs\//],
+  ['parse', /http\/(read-body|text-body|json-fault|json-body|request-line)|node:querystring|parseurl|\/qs\//],
   [
     'validate',
     /baselines\/input|validation\.pipe|http\/fields|pagination|class-validator|class-transformer|@nestjs\/common\/pipes/,
@@ -23,15 +23,15 @@ const LAYERS = [
   ['query', /node_modules\/(pg|pg-[^/]+|postgres-[^/]+|typeorm)\/|src\/platform\/database\/|\.repository\.js/],
   [
     'serialise',
-    /baselines\/agents|agents\.service|fast-json-stringify|envelope\.interceptor|express\/lib\/(response|utils)|content-type|\/etag|mime/,
+    /baselines\/agents|agents\.service|fast-json-stringify|envelope|json-adapter|express\/lib\/(response|utils)|content-type|\/etag|mime/,
   ],
   ['log', /pino|sonic-boom|thread-stream|observability\/(logger|request-log)|on-exit-leak|quick-format|safe-stable/],
   ['metrics', /prom-client|observability\/metrics/],
   ['idempotency', /src\/platform\/idempotency\//],
-  ['headers', /helmet|common-headers/],
+  ['headers', /helmet|common-headers|entrance/],
   [
     'framework',
-    /node_modules\/(@nestjs|express|body-parser|fastify|find-my-way|avvio|light-my-request|router|rxjs|path-to-regexp|reflect-metadata|on-finished|depd)/,
+    /exchange\.interceptor|node_modules\/(@nestjs|express|body-parser|fastify|find-my-way|avvio|light-my-request|router|rxjs|path-to-regexp|reflect-metadata|on-finished|depd)/,
   ],
   ['our own rest', /(dist\/(src|libs)|bench\/baselines)\//],
   ['node: http', /node:_http|node:internal\/http|node:http|node:url|node:internal\/url/],
@@ -48,7 +48,12 @@ export async function profile(load, { id, requests }, name, env, directory) {
   const subjectMeant = SUBJECTS.find((one) => one.name === name);
   if (!subjectMeant) throw new Error(`--subject takes one of ${SUBJECTS.map((one) => one.name).join(', ')}`);
   const profiles = path.join(directory, 'profiles');
-  const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-interval=${INTERVAL_US}`];
+  const nodeArgs = [
+    ...(subjectMeant.nodeArgs ?? []),
+    '--cpu-prof',
+    `--cpu-prof-dir=${profiles}`,
+    `--cpu-prof-interval=${INTERVAL_US}`,
+  ];
   const subject = await start({ ...subjectMeant, env, nodeArgs });
   const job = { ports: [subject.port], requests, connections: CONNECTIONS };
   await load.measure({ ...job, ms: WARM_MS });

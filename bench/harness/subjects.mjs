@@ -1,8 +1,11 @@
 import { start } from './processes.mjs';
 
+/** What `npm start` gives it, see docs/performance.md, "Memory". */
+const AS_NPM_START = { nodeArgs: ['--max-semi-space-size=8'], ownEnv: { MALLOC_ARENA_MAX: '2' } };
+
 /** What is compared; `express` is the measure and `node` the limit. */
 export const SUBJECTS = [
-  { name: 'service', title: 'This service', script: 'dist/src/main.js' },
+  { name: 'service', title: 'This service', script: 'dist/src/main.js', ...AS_NPM_START },
   { name: 'express', title: 'Express 5 + pg', script: 'bench/baselines/express.mjs' },
   { name: 'fastify', title: 'Fastify + pg', script: 'bench/baselines/fastify.mjs' },
   { name: 'node', title: 'node:http + pg', script: 'bench/baselines/node.mjs' },

@@ -28,6 +28,54 @@ const FIND_EVER: Statement = {
   text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY} WHERE a.id = $1`,
 };
 
+/** What callers may say of an agent, by its column. */
+const WRITTEN = {
+  provider: 'provider',
+  type: 'type',
+  promptType: 'prompt_type',
+  name: 'name',
+  apiKey: 'api_key',
+  assistantId: 'assistant_id',
+  language: 'language',
+  phoneNumber: 'phone_number',
+  phoneNumberId: 'phone_number_id',
+  prompt: 'prompt',
+  callMonitoring: 'call_monitoring',
+  isUsingDefaultApiKey: 'is_using_default_api_key',
+  webhookUrl: 'webhook_url',
+  webhookSecret: 'webhook_secret',
+} as const satisfies Partial<Record<keyof AgentEntity, string>>;
+/** With its secrets sealed. */
+export type WrittenAgent = Pick<AgentEntity, keyof typeof WRITTEN>;
+
+const WRITTEN_COLUMNS = Object.values(WRITTEN);
+const RETURNED = `${COLUMNS}, (SELECT d.api_key FROM provider_keys d WHERE a.is_using_default_api_key
+  AND d.workspace_id = a.workspace_id AND d.provider = a.provider) AS "defaultApiKey"`;
+/** A condition on the agent `n` as it will be: no agent is left without a credential to call with. */
+const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND EXISTS (SELECT FROM provider_keys d
+  WHERE d.workspace_id = n.workspace_id AND d.provider = n.provider))`;
+
+// One text for whichever columns are given, so that every write is prepared once: they come as one JSON object.
+const INSERT: Statement = {
+  name: 'agents_insert',
+  text: `INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
+         SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
+           FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
+         RETURNING ${RETURNED}`,
+};
+
+/** Of two at once the second builds on the first: PostgreSQL looks at the row again once it has its lock. */
+const UPDATE: Statement = {
+  name: 'agents_update',
+  text: `UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
+           (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
+                   CASE WHEN n IS DISTINCT FROM a THEN now() ELSE a.updated_at END
+              FROM jsonb_populate_record(a, $3) n)
+          WHERE a.id = $1 AND a.workspace_id = $2 AND a.deleted_at IS NULL
+            AND EXISTS (SELECT FROM jsonb_populate_record(a, $3) n WHERE ${HAS_CREDENTIAL})
+         RETURNING ${RETURNED}`,
+};
+
 const SOFT_DELETE: Statement = {
   name: 'agents_soft_delete',
   text: `UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
@@ -53,6 +101,24 @@ export class AgentsRepository {
   /** The same, deleted or not. */
   async findEver(id: string): Promise<AgentRow | undefined> {
     const [row] = await this.database.query<AgentRow>(FIND_EVER, [id]);
+    return row;
+  }
+
+  /** @returns undefined when the agent would have no credential to call with */
+  async insert(
+    owner: Pick<AgentEntity, 'id' | 'workspaceId' | 'createdByUserId'>,
+    fields: WrittenAgent,
+  ): Promise<AgentRow | undefined> {
+    const { id, workspaceId: workspace_id, createdByUserId: created_by_user_id } = owner;
+    const values = { id, workspace_id, created_by_user_id, ...byColumn(fields) };
+    const [row] = await this.database.query<AgentRow>(INSERT, [JSON.stringify(values)]);
+    return row;
+  }
+
+  /** @returns undefined when the workspace has no such agent, or that would be left without a credential */
+  async update(id: string, workspaceId: string, changes: Partial<WrittenAgent>): Promise<AgentRow | undefined> {
+    const values = [id, workspaceId, JSON.stringify(byColumn(changes))];
+    const [row] = await this.database.query<AgentRow>(UPDATE, values);
     return row;
   }
 
@@ -90,6 +156,12 @@ export class AgentsRepository {
     const [row] = await this.database.query<{ deletedAt: Date; updatedAt: Date }>(SOFT_DELETE, [id]);
     return row;
   }
+}
+
+/** The given fields under the names of their columns; JSON leaves out what is undefined. */
+function byColumn(fields: Partial<WrittenAgent>): Record<string, unknown> {
+  const given = Object.entries(WRITTEN) as [keyof WrittenAgent, string][];
+  return Object.fromEntries(given.map(([field, column]) => [column, fields[field]]));
 }
 
 /** Characters that are looked up in the index: five of its entries. */

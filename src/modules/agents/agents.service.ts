@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import type { Caller } from '../../platform/access/caller.js';
 import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
+import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
-import { invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import { type DomainError, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
 import { ProviderKeysService } from '../provider-keys/provider-keys.service.js';
@@ -33,31 +34,26 @@ export class AgentsService {
   /** @throws DomainError FORBIDDEN for another workspace's id, BAD_REQUEST when no credential would be left to call with */
   async create(caller: Caller, input: CreateAgentRequest): Promise<Agent> {
     requireOwnWorkspace(caller, input.workspaceId);
-    return this.database.transaction(async (manager) => {
-      const id = randomUUID();
-      const agent = manager.create(AgentEntity, {
-        id,
-        workspaceId: caller.workspaceId,
-        createdByUserId: caller.userId,
-        provider: input.provider,
-        type: input.type ?? null,
-        promptType: input.promptType ?? null,
-        name: input.name ?? null,
-        apiKey: this.seal(id, 'apiKey', input.apiKey ?? null),
-        assistantId: input.assistantId,
-        language: input.language ?? null,
-        phoneNumber: input.phoneNumber ?? null,
-        phoneNumberId: input.phoneNumberId ?? null,
-        prompt: input.prompt ?? null,
-        callMonitoring: input.callMonitoring ?? false,
-        isUsingDefaultApiKey: input.isUsingDefaultApiKey === undefined ? false : input.isUsingDefaultApiKey,
-        webhookUrl: input.webhookUrl ?? null,
-        webhookSecret: this.seal(id, 'webhookSecret', input.webhookSecret ?? null),
-        deletedAt: null,
-      });
-      const defaultApiKey = await this.usableDefaultKey(agent);
-      return this.toResponse({ ...(await manager.save(agent)), defaultApiKey });
+    const id = randomUUID();
+    const owner = { id, workspaceId: caller.workspaceId, createdByUserId: caller.userId };
+    const row = await this.repository.insert(owner, {
+      provider: input.provider,
+      type: input.type ?? null,
+      promptType: input.promptType ?? null,
+      name: input.name ?? null,
+      apiKey: this.seal(id, 'apiKey', input.apiKey ?? null),
+      assistantId: input.assistantId,
+      language: input.language ?? null,
+      phoneNumber: input.phoneNumber ?? null,
+      phoneNumberId: input.phoneNumberId ?? null,
+      prompt: input.prompt ?? null,
+      callMonitoring: input.callMonitoring ?? false,
+      isUsingDefaultApiKey: input.isUsingDefaultApiKey === undefined ? false : input.isUsingDefaultApiKey,
+      webhookUrl: input.webhookUrl ?? null,
+      webhookSecret: this.seal(id, 'webhookSecret', input.webhookSecret ?? null),
     });
+    if (!row) throw noCredential(input.provider, input.isUsingDefaultApiKey);
+    return this.toResponse(row);
   }
 
   async list(caller: Caller, query: ListAgentsQuery): Promise<Page<Agent>> {
@@ -117,17 +113,21 @@ export class AgentsService {
 
   /** @throws DomainError as `get` does, and BAD_REQUEST when no credential would be left to call with */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
-    return this.database.transaction(async (manager) => {
-      // Locked, so that of two updates at once the second builds on the first.
-      const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
-      const agent = own(caller, await manager.findOne(AgentEntity, { where, lock: { mode: 'pessimistic_write' } }));
-      const { apiKey, webhookSecret, ...plain } = changes;
-      manager.merge(AgentEntity, agent, plain);
-      if (apiKey !== undefined) agent.apiKey = this.seal(agent.id, 'apiKey', apiKey);
-      if (webhookSecret !== undefined) agent.webhookSecret = this.seal(agent.id, 'webhookSecret', webhookSecret);
-      const defaultApiKey = await this.usableDefaultKey(agent);
-      return this.toResponse({ ...(await manager.save(agent)), defaultApiKey });
+    // Secrets are bound to the id as the database writes it.
+    const known = uuidOrNotFound(id).toLowerCase();
+    const { apiKey, webhookSecret, ...plain } = changes;
+    const row = await this.repository.update(known, caller.workspaceId, {
+      ...plain,
+      ...(apiKey !== undefined && { apiKey: this.seal(known, 'apiKey', apiKey) }),
+      ...(webhookSecret !== undefined && { webhookSecret: this.seal(known, 'webhookSecret', webhookSecret) }),
     });
+    if (row) return this.toResponse(row);
+    // Only now, for which of the reasons it is costs a statement of its own.
+    const { provider, isUsingDefaultApiKey } = await this.find(caller, known);
+    throw noCredential(
+      changes.provider ?? provider,
+      changes.isUsingDefaultApiKey === undefined ? isUsingDefaultApiKey : changes.isUsingDefaultApiKey,
+    );
   }
 
   /** Soft: the agent is gone for every caller, its runs stay readable. @throws DomainError as `get` does */
@@ -140,22 +140,6 @@ export class AgentsService {
 
   private async find(caller: Caller, id: string): Promise<AgentRow> {
     return own(caller, await this.repository.find(uuidOrNotFound(id)));
-  }
-
-  /**
-   * The default key that the agent will use, if it is to use one.
-   * @throws DomainError BAD_REQUEST when the agent would be left without any credential
-   */
-  private async usableDefaultKey(agent: AgentEntity): Promise<string | null> {
-    const defaultKey = agent.isUsingDefaultApiKey
-      ? await this.providerKeys.findSealed(agent.workspaceId, agent.provider)
-      : null;
-    if (agent.apiKey === null && defaultKey === null) {
-      throw agent.isUsingDefaultApiKey
-        ? invalidInput(`apiKey must be given, because the workspace has no default key for ${agent.provider}`)
-        : invalidInput('apiKey must be given unless isUsingDefaultApiKey is true');
-    }
-    return defaultKey;
   }
 
   private seal<T extends string | null>(id: string, field: 'apiKey' | 'webhookSecret', clear: T): string | null {
@@ -197,4 +181,11 @@ export class AgentsService {
       webhookSecret: this.open(row.id, 'webhookSecret', row.webhookSecret),
     };
   }
+}
+
+/** Why an agent without a key of its own cannot be stored. */
+function noCredential(provider: AgentProvider, isUsingDefaultApiKey: boolean | null | undefined): DomainError {
+  return isUsingDefaultApiKey
+    ? invalidInput(`apiKey must be given, because the workspace has no default key for ${provider}`)
+    : invalidInput('apiKey must be given unless isUsingDefaultApiKey is true');
 }

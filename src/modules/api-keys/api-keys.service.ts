@@ -72,15 +72,18 @@ export class ApiKeysService implements OnModuleInit {
     this.forget();
   }
 
-  /** Whom a key speaks for. Never throws: a failed look-up is an identity of its own. */
-  async identify(key: string): Promise<Identity> {
+  /** Whom a key speaks for; at once if it is known, as of most requests. Never fails: that is an identity of its own. */
+  identify(key: string): Identity | Promise<Identity> {
     if (!isAcceptableKey(key)) return INVALID;
     const hash = hashKey(key);
     // Without notifications a revocation would go unheard, so the cache is bypassed.
     const cached = this.notifications.live ? this.cache.get(hash) : undefined;
+    return cached ? identityOf(cached) : this.ask(hash);
+  }
+
+  private async ask(hash: string): Promise<Identity> {
     try {
-      const { identity, expiresAt } = cached ?? (await this.lookUpOnce(hash));
-      return expiresAt > Date.now() ? identity : INVALID;
+      return identityOf(await this.lookUpOnce(hash));
     } catch (cause) {
       return { kind: 'unknown', cause: types.isNativeError(cause) ? cause : new Error(String(cause)) };
     }
@@ -167,3 +170,5 @@ export class ApiKeysService implements OnModuleInit {
     this.lookups.clear();
   }
 }
+
+const identityOf = ({ identity, expiresAt }: CachedKey): Identity => (expiresAt > Date.now() ? identity : INVALID);

@@ -16,12 +16,6 @@ export class ProviderKeysService {
     private readonly keyRing: KeyRing,
   ) {}
 
-  /** The default key as stored, or null when the workspace has none for this provider. */
-  async findSealed(workspaceId: string, provider: AgentProvider): Promise<string | null> {
-    const row = await this.database.manager.findOneBy(ProviderKeyEntity, { workspaceId, provider });
-    return row?.apiKey ?? null;
-  }
-
   async list({ workspaceId }: Caller, query: PageRequest): Promise<Page<ProviderKey>> {
     const { page, limit, offset } = window(query);
     const [rows, total] = await this.database.manager.findAndCount(ProviderKeyEntity, {

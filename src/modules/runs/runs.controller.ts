@@ -4,7 +4,7 @@ import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
 import { closeSignal } from '../../platform/http/close-signal.js';
-import { OtherAnswer } from '../../platform/http/envelope.interceptor.js';
+import { OtherAnswer } from '../../platform/http/envelope.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';

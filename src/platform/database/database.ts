@@ -2,12 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import { PreparedQuery, type Statement } from './prepared-query.js';
 
-/** A prepared statement: the name makes the server parse and plan it once per connection. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
+export type { Statement };
 
 /** A list that has grown beyond what is counted for each of its pages. */
 export interface LongList {
@@ -27,6 +24,7 @@ interface ActiveTransaction {
 @Injectable()
 export class Database {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
+  private transactions = 0;
 
   private longListListener: (list: LongList) => void = () => undefined;
 
@@ -45,19 +43,36 @@ export class Database {
   /** Runs one statement, in the transaction around the caller if there is one. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const runner = this.active.getStore()?.client ?? this.pool;
-    const result = await runner.query<Row>({ ...statement, values: [...values] });
-    return result.rows;
+    const query = new PreparedQuery(statement, values);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const onEnd = (error: Error | undefined) => (error ? reject(error) : resolve());
+        (runner.query as (query: PreparedQuery, onEnd: (error?: Error) => void) => void).call(runner, query, onEnd);
+      });
+    } catch (error) {
+      // One that leads here, instead of to the socket from which the error was read.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
+    if (query.failure) throw query.failure;
+    return query.found as Row[];
   }
 
   /** Runs `work` in a transaction; inside another one it simply joins it. */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const outer = this.active.getStore();
     if (outer) return work(outer.manager);
-    return this.dataSource.transaction(async (manager) => {
-      // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
-      const client = (await manager.queryRunner?.connect()) as PoolClient;
-      return this.active.run({ manager, client }, () => work(manager));
-    });
+    this.transactions++;
+    try {
+      return await this.dataSource.transaction(async (manager) => {
+        // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
+        const client = (await manager.queryRunner?.connect()) as PoolClient;
+        return this.active.run({ manager, client }, () => work(manager));
+      });
+    } finally {
+      // While it is in use, Node follows every promise of the process; reads need not pay for that.
+      if (--this.transactions === 0) this.active.disable();
+    }
   }
 
   /** Says who counts up long lists. Until somebody does, they are merely slow. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { EncryptionKeySetting } from '../config/settings.js';
 
 const NONCE_BYTES = 12;
@@ -19,14 +19,16 @@ export class DecryptionError extends Error {
  * authenticated with it: a ciphertext copied to another row or column does not open.
  */
 export class KeyRing {
-  private readonly keys: ReadonlyMap<string, Buffer>;
-  private readonly first: EncryptionKeySetting;
+  private readonly keys: ReadonlyMap<string, KeyObject>;
+  private readonly first: { readonly id: string; readonly key: KeyObject };
 
   constructor(keys: readonly EncryptionKeySetting[]) {
-    const [first] = keys;
+    // Key objects: handed over as bytes, a key would be copied for every secret.
+    const objects = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
+    const [first] = objects;
     if (!first) throw new Error('A key ring needs at least one key');
     this.first = first;
-    this.keys = new Map(keys.map(({ id, key }) => [id, key]));
+    this.keys = new Map(objects.map(({ id, key }) => [id, key]));
   }
 
   encrypt(clear: string, purpose: string): string {
@@ -53,7 +55,10 @@ export class KeyRing {
       });
       decipher.setAAD(Buffer.from(purpose));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-      return decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      const clear = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+      // It has no more text, but it is what checks the tag.
+      decipher.final();
+      return clear.toString('utf8');
     } catch (cause) {
       throw new DecryptionError(`The key "${keyId}" does not open a stored secret (${purpose})`, { cause });
     }

@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccessGuard } from '../access/access.guard.js';
-import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
+import { Idempotency } from '../idempotency/idempotency.js';
 import { PlanThrottlerGuard } from '../throttling/plan-throttler.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
-import { BodyInterceptor } from './body.interceptor.js';
-import { EnvelopeInterceptor } from './envelope.interceptor.js';
 import { ErrorFilter } from './error.filter.js';
+import { ExchangeInterceptor } from './exchange.interceptor.js';
 import { UnknownPathController } from './unknown-path.controller.js';
 import { validationPipe } from './validation.pipe.js';
 
@@ -17,9 +16,8 @@ import { validationPipe } from './validation.pipe.js';
   providers: [
     { provide: APP_GUARD, useClass: PlanThrottlerGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
-    { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+    Idempotency,
+    { provide: APP_INTERCEPTOR, useClass: ExchangeInterceptor },
     { provide: APP_PIPE, useFactory: validationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],

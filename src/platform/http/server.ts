@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import { invalidInput } from '../errors/domain-error.js';
 import { type RateLimiter, rateLimitHeaders } from '../throttling/rate-limiter.js';
-import { API_VERSION, requestId } from './common-headers.middleware.js';
+import { API_VERSION, requestId } from './common-headers.js';
 import { errorBody } from './error-body.js';
-import { routableTarget } from './request-line.middleware.js';
+import { routableTarget } from './request-line.js';
 
 /** How long a client may take for its headers, and for the whole request, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 15_000;

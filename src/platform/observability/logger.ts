@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import type { Settings } from '../config/settings.js';
 
 /** Names under which credentials travel through this service; their values never reach a log line. */
@@ -21,12 +21,13 @@ export function createLogger(
     serializers: { err: (error: unknown) => (error instanceof Error ? loggedError(error) : error) },
     base: null,
   };
-  const out =
-    destination ??
-    (logFormat === 'pretty'
-      ? pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true })
-      : pino.destination(1));
-  return pino(options, out);
+  return pino(options, destination ?? (logFormat === 'pretty' ? prettyOutput() : pino.destination(1)));
+}
+
+/** Loaded for a terminal only: a service whose lines are JSON need not start and hold it. */
+function prettyOutput(): DestinationStream {
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  return pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true });
 }
 
 interface LoggedError {

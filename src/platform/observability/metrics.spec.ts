@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
@@ -18,15 +17,8 @@ describe('metrics', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   const answered = (method: string, route: string | undefined, status: number) => {
-    const response = Object.assign(new EventEmitter(), { statusCode: status });
-    const next = jest.fn();
-    metrics.middleware(
-      { method, route: route && { path: route } } as unknown as Request,
-      response as unknown as Response,
-      next,
-    );
-    expect(next).toHaveBeenCalledWith();
-    response.emit('close');
+    const request = { method, route: route && { path: route } } as unknown as Request;
+    metrics.observe(request, { statusCode: status } as Response, 250);
   };
   const text = async () => (await fetch(`${url}/metrics`)).text();
 
@@ -36,6 +28,7 @@ describe('metrics', () => {
     answered('POST', undefined, 404);
     const lines = await text();
     expect(lines).toContain('http_request_duration_seconds_count{method="GET",route="/agents/:id",status="200"} 2');
+    expect(lines).toContain('http_request_duration_seconds_sum{method="GET",route="/agents/:id",status="200"} 0.5');
     expect(lines).toContain('http_request_duration_seconds_count{method="POST",route="none",status="404"} 1');
   });
 

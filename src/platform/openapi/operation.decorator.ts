@@ -16,9 +16,9 @@ import {
 import { Needs, Public } from '../access/access.decorators.js';
 import type { Role } from '../access/caller.js';
 import type { ErrorCode } from '../errors/domain-error.js';
-import { TakesJson } from '../http/body.interceptor.js';
-import { Enveloped, type EnvelopeShape } from '../http/envelope.interceptor.js';
-import { TakesNoQuery } from '../http/no-query.interceptor.js';
+import { TakesJson } from '../http/json-body.js';
+import { Enveloped, type EnvelopeShape } from '../http/envelope.js';
+import { TakesNoQuery } from '../http/no-query.js';
 import { PageMeta } from '../http/pagination.js';
 import { TakesText } from '../http/text-body.js';
 

@@ -1,6 +1,6 @@
 import { getSchemaPath } from '@nestjs/swagger';
 import { DEFAULT_MESSAGES, ERROR_CODES, type ErrorCode } from '../errors/domain-error.js';
-import { API_VERSION } from '../http/common-headers.middleware.js';
+import { API_VERSION } from '../http/common-headers.js';
 import { ErrorBody } from '../http/error-body.js';
 import { STATUS_OF } from '../http/error-status.js';
 import type { Header, Reference, Response, Responses } from './types.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { routableTarget } from './request-line.middleware.js';
+import { routableTarget } from './request-line.js';
 
 describe('routableTarget', () => {
   it.each([
@@ -7,6 +7,7 @@ describe('routableTarget', () => {
     ['/agents/%41', '/agents/%41'],
     ['/agents/%', '/agents/%25'],
     ['/agents/%C0%AF?a=%', '/agents/%25C0%25AF?a=%'],
+    ['/agents#x?a=#', '/agents%23x?a=#'],
     ['http://host/agents?limit=1', '/agents?limit=1'],
     ['http://host', '/'],
     ['http://host?x=1', '/?x=1'],

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { lastValueFrom, of, type Observable } from 'rxjs';
-import { PUBLIC } from '../access/access.decorators.js';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
@@ -26,34 +23,36 @@ export const responsePurpose = (id: string) => `idempotency.response:${id}`;
  * nothing, and its retry is judged anew.
  */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class Idempotency {
   constructor(
     private readonly database: Database,
     private readonly keyRing: KeyRing,
-    private readonly reflector: Reflector,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
+  /** Whether the request is to have an effect only once. */
+  concerns({ method, headers, identity }: Request): boolean {
+    return method === 'POST' && headers['idempotency-key'] !== undefined && identity?.kind === 'caller';
+  }
+
+  /**
+   * Answers a request that this concerns: by `work`, or as it was answered before.
+   * @throws DomainError BAD_REQUEST, CONFLICT or UNPROCESSABLE_CONTENT
+   */
+  async once(request: Request, response: Response, work: () => Promise<unknown>): Promise<unknown> {
     const key = request.headers['idempotency-key'];
-    // An unknown path is public, and is not found whatever its headers say.
-    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]))
-      return next.handle();
-    if (key === undefined || request.method !== 'POST' || request.identity?.kind !== 'caller') return next.handle();
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw invalidInput(`Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
     }
-    const { workspaceId } = request.identity.caller;
+    const workspaceId = request.identity?.kind === 'caller' ? request.identity.caller.workspaceId : '';
     const id = sha256(JSON.stringify([workspaceId, request.method, request.path, key]));
     // What else decides what the request does: `?dryRun=true` is another request than the same without it.
     const rest = [request.originalUrl.split('?')[1] ?? '', request.headers['content-type'] ?? ''];
     const fingerprint = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
-    return of(await this.once(id, fingerprint, http.getResponse<Response>(), next));
+    return this.inTransaction(id, fingerprint, response, work);
   }
 
-  private once(id: string, bodyHash: string, response: Response, next: CallHandler): Promise<unknown> {
-    return this.database.transaction(async (manager) => {
+  private inTransaction(id: string, bodyHash: string, response: Response, work: () => Promise<unknown>) {
+    return this.database.transaction(async (manager): Promise<unknown> => {
       const [lock] = await manager.query<{ taken: boolean }[]>(
         'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
         [id],
@@ -69,7 +68,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return JSON.parse(this.keyRing.decrypt(stored.response, responsePurpose(id))) as unknown;
       }
 
-      const body: unknown = await lastValueFrom(next.handle());
+      const body = await work();
       await manager.save(IdempotencyEntity, {
         id,
         bodyHash,

@@ -1,7 +1,5 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { SetMetadata } from '@nestjs/common';
 import type { Response } from 'express';
-import { map, type Observable } from 'rxjs';
 import type { Page } from '../database/page.js';
 import { pageMeta } from './pagination.js';
 
@@ -21,25 +19,13 @@ export class OtherAnswer {
   constructor(readonly data: unknown) {}
 }
 
-const ENVELOPE = 'http:envelope';
+export const ENVELOPE = 'http:envelope';
 
 /** What the result of the route is wrapped in. */
 export const Enveloped = (envelope: Envelope) => SetMetadata(ENVELOPE, envelope);
 
 /** Wraps what a controller returns in the contract's `message`, `data` and `meta`. */
-@Injectable()
-export class EnvelopeInterceptor implements NestInterceptor {
-  constructor(private readonly reflector: Reflector) {}
-
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const envelope = this.reflector.get<Envelope | undefined>(ENVELOPE, context.getHandler());
-    if (!envelope) return next.handle();
-    const response = context.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((result: unknown) => wrap(envelope, result, response)));
-  }
-}
-
-function wrap({ shape, message, otherwise }: Envelope, result: unknown, response: Response): object {
+export function wrap({ shape, message, otherwise }: Envelope, result: unknown, response: Response): object {
   if (otherwise && result instanceof OtherAnswer) {
     response.status(otherwise.status);
     return { message: otherwise.message, data: result.data };
