@@ -2,9 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { PreparedQuery, type Statement } from './prepared-query.js';
 
-export type { Statement };
+/** A prepared statement: the name makes the server parse and plan it once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
 
 /** A list that has grown beyond what is counted for each of its pages. */
 export interface LongList {
@@ -43,19 +46,8 @@ export class Database {
   /** Runs one statement, in the transaction around the caller if there is one. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const runner = this.active.getStore()?.client ?? this.pool;
-    const query = new PreparedQuery(statement, values);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const onEnd = (error: Error | undefined) => (error ? reject(error) : resolve());
-        (runner.query as (query: PreparedQuery, onEnd: (error?: Error) => void) => void).call(runner, query, onEnd);
-      });
-    } catch (error) {
-      // One that leads here, instead of to the socket from which the error was read.
-      if (error instanceof Error) Error.captureStackTrace(error);
-      throw error;
-    }
-    if (query.failure) throw query.failure;
-    return query.found as Row[];
+    const result = await runner.query<Row>({ ...statement, values: [...values] });
+    return result.rows;
   }
 
   /** Runs `work` in a transaction; inside another one it simply joins it. */

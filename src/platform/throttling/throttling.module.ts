@@ -6,7 +6,6 @@ import type { Settings } from '../config/settings.js';
 import { Counters, WINDOW_MS } from './counters.js';
 import { ProcessCounters } from './process-counters.js';
 import { RateLimiter } from './rate-limiter.js';
-import { RedisLink } from './redis-link.js';
 import { SharedCounters } from './shared-counters.js';
 import { SupervisorLink } from './supervisor-link.js';
 
@@ -16,8 +15,12 @@ import { SupervisorLink } from './supervisor-link.js';
     {
       provide: Counters,
       inject: [SETTINGS],
-      useFactory: (settings: Settings): Counters => {
-        if (settings.redisUrl !== undefined) return new SharedCounters(new RedisLink(settings.redisUrl));
+      useFactory: async (settings: Settings): Promise<Counters> => {
+        if (settings.redisUrl !== undefined) {
+          // Its client takes a third of a second to load, which nobody should wait for without Redis.
+          const { RedisLink } = await import('./redis-link.js');
+          return new SharedCounters(new RedisLink(settings.redisUrl));
+        }
         return isWorkerProcess(settings)
           ? new SharedCounters(new SupervisorLink(supervisorChannel))
           : new ProcessCounters();
