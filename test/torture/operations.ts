@@ -212,7 +212,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       const run = client.any('runs');
       if (!run) return undefined;
       // It has the name of the other run, so it is known by its id alone.
-      const done = ({ data }: any) => void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
+      const done = ({ data }: any) =>
+        void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
     },
   },
@@ -261,7 +262,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getWebhook: { weight: 1, plan: read('webhooks', ({ id }) => `/workspace/webhooks/${id}`) },
   updateWebhook: { weight: 1, plan: change('webhooks', 'url') },
   deleteWebhook: { weight: 1, plan: remove('webhooks') },
-  listWebhookDeliveries: { weight: 1, plan: (client) => page(client, `/workspace/webhooks/${client.base.webhookId}/deliveries`) },
+  listWebhookDeliveries: {
+    weight: 1,
+    plan: (client) => page(client, `/workspace/webhooks/${client.base.webhookId}/deliveries`),
+  },
   rotateWebhookSecret: { weight: 1, plan: act('webhooks', '/rotate-secret', 200) },
   testWebhook: {
     weight: 1,

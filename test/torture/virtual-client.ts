@@ -137,9 +137,9 @@ export class VirtualClient {
   private async step(): Promise<void> {
     const id = this.first.shift() ?? this.random.pick(this.wheel)!;
     const call = OPERATIONS[id]!.plan(this);
-    // Asked for again later, when there is something to call it for.
-    if (!call) return void (this.scene.ledger.succeeded.has(id) || this.first.push(id));
-    await this.perform(id, call);
+    const isDone = call !== undefined && (await this.perform(id, call));
+    // Tried again later, when there is something to call it for, or somebody who answers.
+    if (!isDone && !this.scene.ledger.succeeded.has(id)) this.first.push(id);
   }
 
   /** Carries out one operation to its end. */
