@@ -181,7 +181,7 @@ export class Installation {
       // All clients share one address here, which is counted while the database cannot tell whose key it is.
       PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
       AGENT_PROVIDER_1_URL: `${this.agent.url}/v1/chat/completions`,
-      LOG_LEVEL: process.env['DEBUG_TORTURE'] ? 'warn' : 'error',
+      LOG_LEVEL: 'error',
       LOG_FORMAT: 'json',
     };
   }

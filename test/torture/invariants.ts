@@ -235,19 +235,6 @@ async function deliveriesFinding({ installation }: Evidence, database: Client): 
   const problems = rows
     .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !came.has(id)))
     .map(({ id, status }) => `${id} is ${status}, and ${came.has(id) ? 'came' : 'never came'}`);
-  if (process.env['DEBUG_TORTURE']) {
-    const show = async (q: string) => console.log(q, (await database.query(q)).rows);
-    await show(
-      `SELECT j.task_identifier, j.locked_by IS NOT NULL AS locked, j.attempts, j.last_error, count(*), min(run_at)-now() AS due, max(run_at)-now() AS latest FROM graphile_worker.jobs j GROUP BY 1,2,3,4`,
-    );
-    await show('SELECT *, now() FROM queue_workers');
-    await show(
-      `SELECT status, is_parked, claimed_by, tries, count(*), min(next_attempt_at)-now() AS due, max(next_attempt_at)-now(), (SELECT count(DISTINCT target_id)) FROM webhook_deliveries GROUP BY 1,2,3,4`,
-    );
-    await show(`SELECT attempts FROM webhook_deliveries WHERE status='PENDING' LIMIT 2`);
-    await show(`SELECT enabled, disabled_reason, count(*) FROM webhook_endpoints GROUP BY 1,2`);
-    for (const s of installation.services) console.log(s.name, s.pid, s.errors.slice(-5));
-  }
   const pending = rows.filter(({ status }) => status === 'PENDING').length;
   const attempts = installation.receiver.received.map(
     ({ headers, path }) => `${String(headers['webhook-id'])} ${path}`,

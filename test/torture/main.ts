@@ -66,7 +66,8 @@ if (!isEnding) process.exit();
 
 async function clear(): Promise<void> {
   await installation.stop();
-  await rm(directory, { recursive: true, force: true });
+  // Retried while the last of PostgreSQL's processes still write.
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
 function hasRedis(): boolean {
