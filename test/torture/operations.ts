@@ -1,25 +1,5 @@
-import type { Request } from './caller.js';
 import type { Entry, Kind } from './ledger.js';
-import type { VirtualClient } from './virtual-client.js';
-
-/** One request, and what its answer means. */
-export interface Call extends Request {
-  /** Answers that are right, besides 503. */
-  readonly expect: readonly number[];
-  /** What the answer is put down as; only of the first status of `expect`. */
-  readonly done?: (body: any) => void;
-  /** Called when nobody knows whether it had its effect. */
-  readonly unsure?: () => void;
-  /** Text that is unique to what this request makes. */
-  readonly marker?: string;
-}
-
-export interface Operation {
-  /** How often it is called, compared with the others. */
-  readonly weight: number;
-  /** Undefined when the client has nothing now that it could be called for. */
-  readonly plan: (client: VirtualClient) => Call | undefined;
-}
+import type { Call, Operation, VirtualClient } from './virtual-client.js';
 
 const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
 const page = (client: VirtualClient, path: string): Call =>

@@ -44,6 +44,7 @@ export async function torture(installation: Installation, options: TortureOption
   await installation.onDatabase((database) => database.query(AUDIT));
   const ledger = new Ledger();
   const scene: Scene = {
+    operations: OPERATIONS,
     ledger,
     urls: installation.apis.map(({ url }) => url),
     receiverUrl: installation.receiver.url,
