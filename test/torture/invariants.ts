@@ -230,7 +230,7 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
 async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {
   const came = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
   const { rows } = await database.query<{ id: string; status: string; isSound: boolean }>(`
-    SELECT event_id AS id, status, (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at IS NOT NULL)) AS "isSound"
+    SELECT event_id AS id, status, (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isSound"
       FROM webhook_deliveries`);
   const problems = rows
     .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !came.has(id)))
