@@ -98,7 +98,7 @@ export function together(...several: readonly Disturbance[]): Disturbance {
   return {
     name: several.map(({ name }) => name).join(' + '),
     holdMs: Math.max(...several.map(({ holdMs }) => holdMs)),
-    begin: () => Promise.all(several.map((each) => each.begin())),
+    begin: () => Promise.all(several.map(async (each) => each.begin())),
     end: async () => {
       for (const each of several) await each.end?.();
     },

@@ -90,7 +90,7 @@ export async function checkLists(
         items += wanted.length;
         longest = Math.max(longest, wanted.length);
         if (total !== wanted.length || [...shown].sort().join() !== wanted.sort().join()) {
-          problems.push(`${list}: total ${total}, paged ${shown.length}, counted ${wanted.length} ${shown.filter(x=>!wanted.includes(x))} | ${wanted.filter(x=>!shown.includes(x))}`);
+          problems.push(`${list}: total ${total}, paged ${shown.length}, counted ${wanted.length}`);
         }
       }
     }

@@ -51,7 +51,9 @@ try {
   }
   const failed = found.filter(({ problems }) => problems.length > 0).length;
   const took = `${Math.round((performance.now() - began) / 1_000)} s, seed ${seed}`;
-  print(failed === 0 ? `All ${found.length} invariants hold (${took})` : `${failed} of ${found.length} failed (${took})`);
+  print(
+    failed === 0 ? `All ${found.length} invariants hold (${took})` : `${failed} of ${found.length} failed (${took})`,
+  );
   if (!isEnding) process.exitCode = failed === 0 ? 0 : 1;
 } catch (error) {
   // What is being ended fails, and need not say so.
@@ -64,7 +66,8 @@ if (!isEnding) process.exit();
 
 async function clear(): Promise<void> {
   await installation.stop();
-  await rm(directory, { recursive: true, force: true });
+  // Retried while the last of PostgreSQL's processes still write.
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
 function hasRedis(): boolean {

@@ -1,25 +1,5 @@
-import type { Request } from './caller.js';
 import type { Entry, Kind } from './ledger.js';
-import type { VirtualClient } from './virtual-client.js';
-
-/** One request, and what its answer means. */
-export interface Call extends Request {
-  /** Answers that are right, besides 503. */
-  readonly expect: readonly number[];
-  /** What the answer is put down as; only of the first status of `expect`. */
-  readonly done?: (body: any) => void;
-  /** Called when nobody knows whether it had its effect. */
-  readonly unsure?: () => void;
-  /** Text that is unique to what this request makes. */
-  readonly marker?: string;
-}
-
-export interface Operation {
-  /** How often it is called, compared with the others. */
-  readonly weight: number;
-  /** Undefined when the client has nothing now that it could be called for. */
-  readonly plan: (client: VirtualClient) => Call | undefined;
-}
+import type { Call, Operation, VirtualClient } from './virtual-client.js';
 
 const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
 const page = (client: VirtualClient, path: string): Call =>
@@ -212,7 +192,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       const run = client.any('runs');
       if (!run) return undefined;
       // It has the name of the other run, so it is known by its id alone.
-      const done = ({ data }: any) => void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
+      const done = ({ data }: any) =>
+        void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
     },
   },
@@ -261,7 +242,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getWebhook: { weight: 1, plan: read('webhooks', ({ id }) => `/workspace/webhooks/${id}`) },
   updateWebhook: { weight: 1, plan: change('webhooks', 'url') },
   deleteWebhook: { weight: 1, plan: remove('webhooks') },
-  listWebhookDeliveries: { weight: 1, plan: (client) => page(client, `/workspace/webhooks/${client.base.webhookId}/deliveries`) },
+  listWebhookDeliveries: {
+    weight: 1,
+    plan: (client) => page(client, `/workspace/webhooks/${client.base.webhookId}/deliveries`),
+  },
   rotateWebhookSecret: { weight: 1, plan: act('webhooks', '/rotate-secret', 200) },
   testWebhook: {
     weight: 1,

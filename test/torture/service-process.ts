@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 /** Between the end of a process and its next start, as a supervisor of services would wait. */
 const RESTART_MS = 250;
 /** Lines of the log that are kept, of each process. */
-const KEPT_LINES = 200;
+const KEPT_LINES = 2_000;
 
 /** One process of the service, started again whenever it ends, as systemd or Kubernetes would. */
 export class ServiceProcess {

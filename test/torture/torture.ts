@@ -32,7 +32,11 @@ const POLL_MS = 250;
 
 /** Tortures an installation that was opened and not started, and says what held. */
 export async function torture(installation: Installation, options: TortureOptions): Promise<Finding[]> {
-  mustMatch('OPERATIONS', Object.keys(OPERATIONS), documented.map(({ operationId }) => operationId));
+  mustMatch(
+    'OPERATIONS',
+    Object.keys(OPERATIONS),
+    documented.map(({ operationId }) => operationId),
+  );
   const { print } = options;
   const random = new Random(options.seed);
   const workspaces = await installation.start([NO_LIMIT, NO_LIMIT, LIMIT], { apis: 2, workers: 2 });
@@ -40,6 +44,7 @@ export async function torture(installation: Installation, options: TortureOption
   await installation.onDatabase((database) => database.query(AUDIT));
   const ledger = new Ledger();
   const scene: Scene = {
+    operations: OPERATIONS,
     ledger,
     urls: installation.apis.map(({ url }) => url),
     receiverUrl: installation.receiver.url,
@@ -73,8 +78,7 @@ export async function torture(installation: Installation, options: TortureOption
   try {
     await sleep(WARM_MS);
     const all = disturbances(installation, hammer, vanishing, random.fork());
-    const only = process.env['DEBUG_ONLY'];
-    for (const next of program(only === undefined ? all : all.filter(({name}) => new RegExp(only).test(name)), random, () => performance.now() - begun < options.disturbedMs)) {
+    for (const next of program(all, random, () => performance.now() - begun < options.disturbedMs)) {
       scene.during = next.name;
       await next.begin();
       await sleep(next.holdMs);
@@ -97,8 +101,7 @@ export async function torture(installation: Installation, options: TortureOption
     scene.isOver = true;
     scene.isClosed = true;
   }
-  const recoveries = meter.measured;
-  return findings({ installation, workspaces, ledger, hammer, recoveries, baseline, sessionsBefore, random });
+  return findings({ installation, workspaces, ledger, hammer, meter, baseline, sessionsBefore, random });
 }
 
 /** Gives each client what it works with, and the first of them what there is one of. */
@@ -128,7 +131,7 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
   yield* all;
   const both = [named('Redis killed'), named('-9 of an API'), named('-9 of PostgreSQL')];
   yield together(...both.filter((each) => each !== undefined));
-  while (all.length > 1 && hasTime()) {
+  while (hasTime()) {
     const [one, other] = random.shuffled(all) as [Disturbance, Disturbance];
     // Two that stand in each other's way: a server that is killed cannot be one whose folder is read-only.
     const isPair = random.integer(2) === 0 && ![one, other].some(({ name }) => name.includes('read-only'));

@@ -1,9 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Outcome, send } from './caller.js';
+import { type Outcome, type Request, send } from './caller.js';
 import type { Workspace } from './installation.js';
 import { type Entry, type Kind, type Ledger, shownValue } from './ledger.js';
-import { type Call, OPERATIONS } from './operations.js';
 import type { Random } from './random.js';
+
+/** One request, and what its answer means. */
+export interface Call extends Request {
+  /** Answers that are right, besides 503. */
+  readonly expect: readonly number[];
+  /** What the answer is put down as; only of the first status of `expect`. */
+  readonly done?: (body: any) => void;
+  /** Called when nobody knows whether it had its effect. */
+  readonly unsure?: () => void;
+  /** Text that is unique to what this request makes. */
+  readonly marker?: string;
+}
+
+export interface Operation {
+  /** How often it is called, compared with the others. */
+  readonly weight: number;
+  /** Undefined when the client has nothing now that it could be called for. */
+  readonly plan: (client: VirtualClient) => Call | undefined;
+}
 
 /** What a client works with and never deletes. */
 export interface Base {
@@ -16,6 +34,8 @@ export interface Base {
 
 /** What all clients have in common. */
 export interface Scene {
+  /** How to call every operation, by its `operationId`. */
+  readonly operations: Readonly<Record<string, Operation>>;
   readonly ledger: Ledger;
   /** Addresses of the API processes. */
   readonly urls: readonly string[];
@@ -53,8 +73,10 @@ export class VirtualClient {
     private readonly scene: Scene,
     readonly random: Random,
   ) {
-    this.first = random.shuffled(Object.keys(OPERATIONS));
-    this.wheel = Object.entries(OPERATIONS).flatMap(([id, { weight }]) => Array.from({ length: weight }, () => id));
+    this.first = random.shuffled(Object.keys(scene.operations));
+    this.wheel = Object.entries(scene.operations).flatMap(([id, { weight }]) =>
+      Array.from({ length: weight }, () => id),
+    );
   }
 
   marker(): string {
@@ -136,10 +158,10 @@ export class VirtualClient {
 
   private async step(): Promise<void> {
     const id = this.first.shift() ?? this.random.pick(this.wheel)!;
-    const call = OPERATIONS[id]!.plan(this);
-    // Asked for again later, when there is something to call it for.
-    if (!call) return void (this.scene.ledger.succeeded.has(id) || this.first.push(id));
-    await this.perform(id, call);
+    const call = this.scene.operations[id]!.plan(this);
+    const isDone = call !== undefined && (await this.perform(id, call));
+    // Tried again later, when there is something to call it for, or somebody who answers.
+    if (!isDone && !this.scene.ledger.succeeded.has(id)) this.first.push(id);
   }
 
   /** Carries out one operation to its end. */

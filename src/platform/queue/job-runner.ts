@@ -84,6 +84,14 @@ export class JobRunner {
       registry.add(name);
       registry.beat().catch(() => undefined);
     });
+    // graphile-worker 0.17 then ends its pool, but counts what it waits for wrongly once the database has failed it, and
+    // may wait for ever: after the time that its jobs have to end, it is left behind.
+    const stuck = new Promise<never>((_, reject) => {
+      events.once('pool:fatalError', ({ error }) => {
+        setTimeout(() => reject(asError(error)), GRACE_MS + HAND_BACK_MS).unref();
+      });
+    });
+    stuck.catch(() => undefined);
     try {
       this.runner = await run({
         pgPool: pool,
@@ -107,7 +115,7 @@ export class JobRunner {
       });
       // Told to stop while it was starting.
       if (this.stopped) await this.runner.stop();
-      await this.runner.promise;
+      await Promise.race([this.runner.promise, stuck]);
     } finally {
       this.runner = undefined;
       if (name !== undefined) await registry.remove(name).catch(() => undefined);
@@ -141,5 +149,7 @@ export class JobRunner {
     );
   }
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
