@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CHECK_DEFINITIONS, inputFaults } from '../../../../libs/evaluation-definition/index.js';
+import {
+  authored,
+  CHECK_DEFINITIONS,
+  type EvaluationInput,
+  inputFaults,
+} from '../../../../libs/evaluation-definition/index.js';
+import type { FaultName } from '../../../../libs/reference-agent/index.js';
+import { referenceTransport } from '../../../../libs/reference-agent/transport.js';
+import { carryOutCall, VirtualClock } from '../../../../libs/simulation/index.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';
 
@@ -36,6 +44,22 @@ describe('the guide to evaluations', () => {
   it('has an example of every type of check', () => {
     const shown = blocks.filter((block) => !isFile(block)).flatMap(({ text }) => text.match(/(?<=type: )\w+/g) ?? []);
     expect([...new Set(shown)].sort()).toEqual(Object.keys(CHECK_DEFINITIONS).sort());
+  });
+
+  it('has a first example that the sound reference agent passes', async () => {
+    const [whole] = blocks.filter(isFile);
+    const [item] = readFile({ mediaType: 'application/yaml', text: whole?.text ?? '' });
+    const evaluation = authored(item?.value as EvaluationInput, '');
+    const call = (fault?: FaultName) =>
+      carryOutCall({
+        definition: evaluation,
+        scenario: evaluation,
+        personality: { name: 'Caller' },
+        transport: referenceTransport({ ...(fault && { fault }) }),
+        clock: new VirtualClock(),
+      });
+    expect(await call()).toMatchObject({ outcome: 'passed' });
+    expect(await call('wrong-tool-argument')).toMatchObject({ outcome: 'failed' });
   });
 
   it('has both kinds of example', () => {

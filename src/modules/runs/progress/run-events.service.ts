@@ -31,7 +31,7 @@ export class RunEventsService {
 
   /**
    * The stream of a run's progress: `run` with its counts at the beginning, at every change and at the end, `call` with
-   * every call whose state has changed. It ends with the run. A call may be told of twice after a resumption.
+   * every call whose state has changed. It ends with the run; of one that has ended, the calls come first. A call may be told of twice after a resumption.
    * @param lastEventId the last id that the client has got, if it resumes
    * @throws DomainError NOT_FOUND or FORBIDDEN of the run; BAD_REQUEST of the id; TOO_MANY_REQUESTS
    */
@@ -82,6 +82,10 @@ export class RunEventsService {
     let isOver = false;
     let quietSince = performance.now();
     try {
+      if (!hasEnded(first.status)) {
+        lastRun = JSON.stringify(first);
+        yield `event: run\ndata: ${lastRun}\n\n`;
+      }
       while (!signal.aborted) {
         // The run first: once it has ended, everything before its end is among the changes.
         if (lastRun !== '') {
