@@ -40,7 +40,10 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
   const port = 20_000 + (process.pid % 20_000);
   const service = fork(file('../../dist/src/main.js'), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [...(process.env.SERVICE_ARGS ?? '').split(' ').filter(Boolean), ...(process.env.CPU_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.CPU_PROFILE}`] : [])],
+    execArgv: [
+      ...(process.env.SERVICE_ARGS ?? '').split(' ').filter(Boolean),
+      ...(process.env.CPU_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.CPU_PROFILE}`] : []),
+    ],
     env: {
       ...process.env,
       PORT: String(port),
@@ -116,13 +119,16 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
     const seconds = (performance.now() - begun) / 1000;
     clearInterval(watch);
     const sample = await call('GET', `/runs/${runs[0].id}/calls?limit=100`);
-    const lasted = sample.map(({ startedAt, endedAt }) => Date.parse(endedAt) - Date.parse(startedAt)).sort((a, b) => a - b);
+    const lasted = sample
+      .map(({ startedAt, endedAt }) => Date.parse(endedAt) - Date.parse(startedAt))
+      .sort((a, b) => a - b);
     const waits = sample.flatMap(({ latencies }) => latencies).sort((a, b) => a - b);
     const starts = sample.map(({ startedAt }) => Date.parse(startedAt)).sort((a, b) => a - b);
     const at = (sorted, share) => sorted[Math.floor((sorted.length - 1) * share)];
-    if (process.env.DETAILS) process.stdout.write(
-      `a call lasted ${at(lasted, 0)} / ${at(lasted, 0.5)} / ${at(lasted, 1)} ms, an answer took ${at(waits, 0)} / ${at(waits, 0.5)} / ${at(waits, 0.99)} ms; starts spread ${at(starts,0)-starts[0]} ${at(starts,0.5)-starts[0]} ${at(starts,1)-starts[0]}\n`,
-    );
+    if (process.env.DETAILS)
+      process.stdout.write(
+        `a call lasted ${at(lasted, 0)} / ${at(lasted, 0.5)} / ${at(lasted, 1)} ms, an answer took ${at(waits, 0)} / ${at(waits, 0.5)} / ${at(waits, 0.99)} ms; starts spread ${at(starts, 0) - starts[0]} ${at(starts, 0.5) - starts[0]} ${at(starts, 1) - starts[0]}\n`,
+      );
     const calls = ended.reduce((sum, { counts }) => sum + counts.passed, 0);
     const planned = agents * callsPerAgent;
     if (calls !== planned)
