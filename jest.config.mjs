@@ -30,6 +30,8 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 
 export default {
   testTimeout: 60_000,
+  // Most of them wait for sockets and processes: one worker, as Jest has it on two cores, would leave half of it idle.
+  maxWorkers: '100%',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
     project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'),
