@@ -104,7 +104,7 @@ describe('ApiKeysService', () => {
     const { value } = await newKey();
     await allHeard();
     const before = database.lookUps;
-    await Promise.all(Array.from({ length: 100 }, () => service.identify(value)));
+    await Promise.all(Array.from({ length: 100 }, async () => service.identify(value)));
     expect(database.lookUps - before).toBe(1);
   });
 
@@ -180,11 +180,11 @@ describe('ApiKeysService', () => {
   });
 
   it('bounds its memory: unknown keys without end do not fill it', async () => {
-    await Promise.all(Array.from({ length: 64 }, () => service.identify(generateKey())));
+    await Promise.all(Array.from({ length: 64 }, async () => service.identify(generateKey())));
     const before = database.lookUps;
     const keys = Array.from({ length: 10_000 }, generateKey);
     for (let i = 0; i < keys.length; i += 500) {
-      await Promise.all(keys.slice(i, i + 500).map((key) => service.identify(key)));
+      await Promise.all(keys.slice(i, i + 500).map(async (key) => service.identify(key)));
     }
     const { cache } = service as unknown as { cache: Map<string, unknown> };
     expect(database.lookUps - before).toBe(10_000);
