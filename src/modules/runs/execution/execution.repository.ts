@@ -117,7 +117,10 @@ export class ExecutionRepository {
     });
     // What was freed is due from now on: in a statement of its own it is seen.
     const waiting = await this.database.query<{ agentId: string; lanes: number }>(sql.FIND_WAITING, []);
-    for (const { agentId, lanes: count } of waiting) await this.queue.enqueueAll(LANE, lanes(agentId, count));
+    for (const { agentId, lanes: count } of waiting) {
+      // One by one: what holds no other lock cannot wait in a circle.
+      for (const lane of lanes(agentId, count)) await this.queue.enqueueAll(LANE, [lane]);
+    }
   }
 
   /** Runs of which every call has ended, but which have not. */

@@ -9,14 +9,19 @@ export const LANE = defineJob<{ readonly agentId: string; readonly lane: number 
   kind: 'calls',
 });
 
-/** At most so many lanes of an agent wait in the queue, whatever is asked for. */
+/** At most so many lanes of an agent, or of one of its runs, wait in the queue, whatever is asked for. */
 export const MAX_LANES = 100;
 
-export const laneKey = (agentId: string, lane: number): string => `lane:${agentId}:${lane}`;
+/** @param owner the agent, or the run that the lane begins with */
+export const laneKey = (owner: string, lane: number): string => `lane:${owner}:${lane}`;
 
-/** The jobs for the first so many lanes of an agent. */
-export const lanes = (agentId: string, count: number) =>
+/**
+ * The jobs for the first so many lanes of an agent.
+ * @param owner a run that starts has keys of its own: with those of lanes that run already, its transaction and the
+ *   queue's, which ends many of these at once, could wait for each other
+ */
+export const lanes = (agentId: string, count: number, owner = agentId) =>
   Array.from({ length: Math.min(count, MAX_LANES) }, (_, lane) => ({
     payload: { agentId, lane },
-    key: laneKey(agentId, lane),
+    key: laneKey(owner, lane),
   }));

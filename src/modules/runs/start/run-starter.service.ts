@@ -199,7 +199,7 @@ export class RunStarterService {
     const callIds = sequentialIds(total).reverse();
     const evaluationIds = ids.flatMap((id) => Array.from({ length: repeat }, () => id));
     await this.database.query(sql.INSERT_CALLS, [workspaceId, agentId, runId, callIds, evaluationIds, repeat]);
-    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, total)));
+    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, total), runId));
     return toDetails(run!, { pending: total });
   }
 }
