@@ -140,10 +140,11 @@ describe('leases of calls', () => {
 
   it('the sweep makes lanes for calls that wait without anybody, as many as there is room for', async () => {
     const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
-    const lanes = () => query(`SELECT key FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%' ORDER BY key`);
+    const isLane = `payload ->> 'agentId' = '${agentId}'`;
+    const lanes = () => query(`SELECT key FROM graphile_worker._private_jobs WHERE ${isLane}`);
     expect(await lanes()).toHaveLength(4);
     await claimed(agentId);
-    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker.jobs WHERE key LIKE 'lane:${agentId}:%'`);
+    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isLane}`);
     await repository.sweep();
     // They may yet come: nobody has waited for long.
     expect(await lanes()).toHaveLength(0);
