@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../libs/embedded-postgres/index.js';
 import type { Settings } from './platform/config/settings.js';
-import { messageOf, StartError } from './start-error.js';
+import { messageOf } from './platform/errors/message-of.js';
+import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';
 /** Connections of a process besides its pool: the queue's, notifications, and its registration as a user. */

@@ -9,7 +9,8 @@ import { migrate } from './platform/database/migrate.js';
 import { checkCanary } from './platform/encryption/canary.js';
 import { loadOrCreateKeyFile } from './platform/encryption/key-file.js';
 import { KeyRing } from './platform/encryption/key-ring.js';
-import { messageOf, StartError } from './start-error.js';
+import { messageOf } from './platform/errors/message-of.js';
+import { StartError } from './start-error.js';
 
 /** Older servers lack what the migrations and the queue use. */
 const OLDEST_POSTGRES = 140_000;

@@ -1,15 +1,10 @@
 import { EmbeddedPostgresError } from '../libs/embedded-postgres/index.js';
 import { SettingsError } from './platform/config/settings.js';
+import { messageOf } from './platform/errors/message-of.js';
 
 /** Something outside the program keeps it from starting; the message is one line for an administrator. */
 export class StartError extends Error {
   override readonly name = 'StartError';
-}
-
-/** What an administrator reads of an error; Node's errors for a refused connection have an empty message of their own. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether an error explains itself to an administrator, so that a stack would only hide what it says. */

@@ -2929,7 +2929,7 @@ export interface components {
         };
         RunMetrics: {
             /**
-             * @description State of the run; `FAILED` when its gate was not met
+             * @description State of the run; `FAILED` when its gate was not met or it could not be carried out
              * @example COMPLETED
              * @enum {string}
              */

@@ -40,17 +40,19 @@ export class Installation {
     private readonly agent: Awaited<ReturnType<typeof startReferenceAgent>>,
     receiver: Awaited<ReturnType<typeof startReceiver>>,
     redis: TestRedis | undefined,
+    private readonly logs: string | undefined,
   ) {
     this.receiver = receiver;
     this.redis = redis;
   }
 
-  static async open(root: string, directory: string, withRedis: boolean): Promise<Installation> {
+  /** @param logs folder for the logs of the processes, if they are to be kept */
+  static async open(root: string, directory: string, withRedis: boolean, logs?: string): Promise<Installation> {
     // The account that PostgreSQL runs as must reach its data without privileges, or modes would not hold it back.
     chmodSync(directory, 0o755);
     const agent = await startReferenceAgent({ port: 0, latencyMs: 40 });
     const redis = withRedis ? await startRedis() : undefined;
-    return new Installation(root, directory, agent, await startReceiver(), redis);
+    return new Installation(root, directory, agent, await startReceiver(), redis, logs);
   }
 
   get apis(): readonly ServiceProcess[] {
@@ -76,7 +78,8 @@ export class Installation {
       const own = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
       const [url, metricsUrl] = [port, metrics].map((each) => `http://127.0.0.1:${each}`) as [string, string];
       const program = path.join(this.root, 'dist/src/main.js');
-      this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, own));
+      const log = this.logs && path.join(this.logs, `${role}-${n}.log`);
+      this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, own, log));
     };
     for (let n = 1; n <= counts.apis; n++) await add('api', n);
     for (let n = 1; n <= counts.workers; n++) await add('worker', n);

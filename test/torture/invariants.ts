@@ -29,6 +29,8 @@ export interface Evidence {
   readonly random: Random;
 }
 
+/** Lines of a log that are shown of an end that nobody handled. */
+const STACK_LINES = 15;
 const READERS = 8;
 const MEMORY_SLACK_MB = 160;
 const HANDLES_SLACK = 20;
@@ -158,7 +160,11 @@ function answersFinding({ ledger, installation }: Evidence): Finding {
     return `${operation} ${status} during ${during}: ${text}${log === undefined ? '' : ` – ${log.slice(0, 600)}`}`;
   });
   for (const { name, errors } of installation.services) {
-    for (const line of errors) if (/"level":60|unhandled|uncaught/i.test(line)) problems.push(`${name}: ${line}`);
+    errors.forEach((line, i) => {
+      // With what follows it: Node prints the error and its stack below the line that says "Unhandled".
+      const whole = errors.slice(i, i + STACK_LINES).join(' | ');
+      if (/"level":60|unhandled|uncaught/i.test(line)) problems.push(`${name}: ${whole.slice(0, 2_000)}`);
+    });
   }
   const figures = [...ledger.outcomes].sort().map(([outcome, n]) => `${outcome}: ${n}`);
   return { name: 'no answer but the right ones and 503', figures: figures.join(', '), problems };
@@ -229,12 +235,15 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
 
 async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {
   const came = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
-  const { rows } = await database.query<{ id: string; status: string; isSound: boolean }>(`
-    SELECT event_id AS id, status, (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isSound"
-      FROM webhook_deliveries`);
+  const { rows } = await database.query<{ id: string; status: string; isSound: boolean; state: string }>(`
+    SELECT event_id AS id, status,
+           (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isSound",
+           format('claimed by %s, parked %s, due %s; job locked by %s at %s, attempt %s, %s; at %s', d.claimed_by,
+                  d.is_parked, d.next_attempt_at, j.locked_by, j.locked_at, j.attempts, j.last_error, now()) AS state
+      FROM webhook_deliveries d LEFT JOIN graphile_worker.jobs j ON j.key = 'webhook:' || d.id`);
   const problems = rows
     .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !came.has(id)))
-    .map(({ id, status }) => `${id} is ${status}, and ${came.has(id) ? 'came' : 'never came'}`);
+    .map(({ id, status, state }) => `${id} is ${status}, and ${came.has(id) ? 'came' : 'never came'} (${state})`);
   const pending = rows.filter(({ status }) => status === 'PENDING').length;
   const attempts = installation.receiver.received.map(
     ({ headers, path }) => `${String(headers['webhook-id'])} ${path}`,

@@ -1,11 +1,11 @@
 /**
  * Tortures a whole installation, and says whether what must always hold still does:
- *   npm run torture -- [--minutes N] [--seed N] [--short]
+ *   npm run torture -- [--minutes N] [--seed N] [--short] [--logs FOLDER]
  * The seed decides what is asked for and in which order things go wrong; when they happen depends on the machine.
  */
 import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,12 @@ import { Installation } from './installation.js';
 import { torture } from './torture.js';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string' }, seed: { type: 'string' }, short: { type: 'boolean' } },
+  options: {
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    short: { type: 'boolean' },
+    logs: { type: 'string' },
+  },
 });
 const isShort = values.short === true;
 const minutes = Number(values.minutes ?? '5');
@@ -26,7 +31,8 @@ print(`Seed ${seed}, ${isShort ? 'short form' : `${minutes} minutes`}`);
 
 const directory = await mkdtemp(path.join(tmpdir(), 'torture-'));
 const root = path.resolve(import.meta.dirname, '../..');
-const installation = await Installation.open(root, directory, hasRedis());
+if (values.logs !== undefined) await mkdir(values.logs, { recursive: true });
+const installation = await Installation.open(root, directory, hasRedis(), values.logs);
 let isEnding = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** Between the end of a process and its next start, as a supervisor of services would wait. */
@@ -27,6 +28,8 @@ export class ServiceProcess {
     readonly metricsUrl: string,
     private readonly program: string,
     private readonly env: NodeJS.ProcessEnv,
+    /** Where all that it writes is kept. */
+    private readonly logFile?: string,
   ) {}
 
   get pid(): number | undefined {
@@ -44,6 +47,7 @@ export class ServiceProcess {
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
+        if (this.logFile) appendFileSync(this.logFile, `${line}\n`);
         this.errors.push(line);
         if (this.errors.length > KEPT_LINES) this.errors.shift();
       });

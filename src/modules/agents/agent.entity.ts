@@ -1,13 +1,12 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../platform/config/agent-providers.js';
+import { oneOf } from '../../platform/database/checks.js';
 
 export const AGENT_TYPES = ['INBOUND', 'OUTBOUND'] as const;
 export type AgentType = (typeof AGENT_TYPES)[number];
 
 export const PROMPT_TYPES = ['SINGLE', 'MULTIPLE'] as const;
 export type PromptType = (typeof PROMPT_TYPES)[number];
-
-const oneOf = (column: string, values: readonly string[]) => `${column} IN (${values.map((v) => `'${v}'`).join(', ')})`;
 
 /** A voice agent under test, as it is known at its provider. Lists are served by the index on workspace and age. */
 @Entity('agents')

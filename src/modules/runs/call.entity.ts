@@ -1,13 +1,12 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import type { Attempt, Outcome } from '../../../libs/simulation/index.js';
+import { oneOf } from '../../platform/database/checks.js';
 
 /** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for another attempt, or when its process died. */
 export const CALL_STATUSES = ['QUEUED', 'RUNNING', 'ENDED', 'CANCELLED'] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 export const OUTCOMES = ['passed', 'failed', 'invalid', 'error'] as const satisfies readonly Outcome[];
-
-const oneOf = (column: string, values: readonly string[]) => `${column} IN (${values.map((v) => `'${v}'`).join(', ')})`;
 
 /** One conversation with the agent: the unit of work, of retry and of result. */
 @Entity('calls')

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
-import { isDatabaseUnavailable } from '../../platform/database/failures.js';
 import type { JobContext } from '../../platform/queue/job.js';
+import { Limiter } from '../../platform/queue/limiter.js';
+import { persist } from '../../platform/queue/persist.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { QueueWorker } from '../../platform/queue/queue-worker.js';
 import { DELIVER, PRUNE } from './delivery-job.js';
-import { Limiter } from '../../platform/queue/limiter.js';
 import { type Claim, type ClaimedDelivery, WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookSender } from './webhook-sender.js';
-
-/** Pauses between tries to record an attempt while the database is out of reach, in milliseconds. */
-const RECORD_RETRIES = [200, 500, 1_000, 2_000, 4_000, 8_000];
 
 /** Carries out the deliveries of this process. */
 @Injectable()
@@ -45,9 +41,9 @@ export class WebhookWorker {
       while (delivery) {
         const current: ClaimedDelivery = delivery;
         const outcome = await this.sender.send(current, signal);
-        if (!outcome) return await this.persist(signal, () => this.repository.release(current));
+        if (!outcome) return await persist(this.database, () => this.repository.release(current), signal);
         const next = signal.aborted ? undefined : this.newClaim(claims);
-        delivery = await this.persist(signal, () => this.repository.record(current, outcome, next));
+        delivery = await persist(this.database, () => this.repository.record(current, outcome, next), signal);
         this.forget(claims, current.claimId);
       }
     } finally {
@@ -67,19 +63,6 @@ export class WebhookWorker {
   private forget(claims: Set<string>, id: string): void {
     this.claims.delete(id);
     claims.delete(id);
-  }
-
-  /** Before anything else, because it makes room. An attempt that was made should be recorded even if the database is away for a moment: it would be made again. */
-  private async persist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    for (const delay of RECORD_RETRIES) {
-      try {
-        return await this.database.run(work, { isUrgent: true });
-      } catch (error) {
-        if (!isDatabaseUnavailable(error) || signal.aborted) throw error;
-        await pause(delay);
-      }
-    }
-    return this.database.run(work, { isUrgent: true });
   }
 
   private async prune({ signal }: JobContext): Promise<void> {

@@ -25,7 +25,7 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
       idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       keepAlive: true,
     },
-    // Without a listener an idle connection that breaks would end the process; the next query gets a new one.
+    // TypeORM would log it; who uses the connection hears of it.
     poolErrorHandler: () => undefined,
   };
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import { surviveBrokenConnections } from './pool.js';
 
 /** A prepared statement: the name makes the server parse and plan it once per connection. */
 export interface Statement {
@@ -31,7 +32,9 @@ export class Database {
 
   private longListListener: (list: LongList) => void = () => undefined;
 
-  constructor(readonly dataSource: DataSource) {}
+  constructor(readonly dataSource: DataSource) {
+    surviveBrokenConnections(this.pool);
+  }
 
   /** TypeORM's manager, of the transaction around the caller if there is one. */
   get manager(): EntityManager {

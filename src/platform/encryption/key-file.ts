@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type EncryptionKeySetting, parseEncryptionKeys, SettingsError } from '../config/settings.js';
+import { messageOf } from '../errors/message-of.js';
 
 /**
  * The keys of `DATA_DIR/encryption-keys`, made at the first start.
@@ -42,7 +43,7 @@ async function readWhenWritten(file: string): Promise<string> {
 }
 
 function unusable(file: string, cause: unknown): SettingsError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new SettingsError(
     `The encryption keys in ${file} cannot be used: ${reason}. Restore the file, or set ENCRYPTION_KEYS`,
     {

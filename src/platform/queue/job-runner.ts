@@ -2,6 +2,7 @@ import { EventEmitter, setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { parseCronItems, run, type Runner, type RunnerOptions, type TaskList } from 'graphile-worker';
 import type { Pool } from 'pg';
+import { messageOf } from '../errors/message-of.js';
 import type { JobKind } from './job.js';
 import type { HandledJob } from './queue.js';
 import { queueLogger } from './queue-logger.js';
@@ -151,5 +152,3 @@ export class JobRunner {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,13 +1,14 @@
 import { Logger, runMigrations } from 'graphile-worker';
 import { Pool } from 'pg';
+import { surviveBrokenConnections } from '../database/pool.js';
 
 const silent = new Logger(() => () => undefined);
 
 /** Brings graphile-worker's own schema up to date. The caller holds the migration lock. */
 export async function migrateQueue(connectionString: string): Promise<void> {
-  const pool = new Pool({ connectionString, max: 1, application_name: 'voice-agent-testing migrations' });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const pool = surviveBrokenConnections(
+    new Pool({ connectionString, max: 1, application_name: 'voice-agent-testing migrations' }),
+  );
   try {
     await runMigrations({ pgPool: pool, logger: silent, taskList: {} });
   } finally {

@@ -9,6 +9,8 @@ import { Pool } from 'pg';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { DATABASE_URL } from '../database/database.tokens.js';
+import { surviveBrokenConnections } from '../database/pool.js';
+import { messageOf } from '../errors/message-of.js';
 import { JOB_KINDS, type JobKind } from './job.js';
 import { JobRunner } from './job-runner.js';
 import { Queue } from './queue.js';
@@ -42,16 +44,15 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(DATABASE_URL) url: string,
   ) {
-    this.pool = new Pool({
-      connectionString: url,
-      max: POOL_SIZE,
-      application_name: 'voice-agent-testing queue',
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-    });
-    // Without listeners a connection that breaks would end the process.
-    this.pool.on('error', () => undefined);
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
+    this.pool = surviveBrokenConnections(
+      new Pool({
+        connectionString: url,
+        max: POOL_SIZE,
+        application_name: 'voice-agent-testing queue',
+        connectionTimeoutMillis: 5_000,
+        keepAlive: true,
+      }),
+    );
     this.registry = new WorkerRegistry(this.pool);
   }
 
@@ -110,7 +111,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
         if (!this.stopped) await sweep();
       }
     } catch (error) {
-      this.logger.warn(`The queue's sweep failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`The queue's sweep failed: ${messageOf(error)}`);
     }
   }
 }

@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { FIELD_NAMES, type FieldName, fields, shownName } from '../../../../libs/evaluation-definition/index.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import type { FileItem } from './file-item.js';
+import { type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
 import { MAX_ITEMS } from './media-types.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
@@ -27,6 +27,7 @@ export function readCsv(text: string): FileItem[] {
   const columns = header.cells.map(unescapeFormula);
   const faults = headerFaults(columns);
   if (faults.length > 0) throw new DomainError('BAD_REQUEST', undefined, faults);
+  mustFit(lines.length);
   return lines.map((line) => itemOf(line, columns as FieldName[]));
 }
 

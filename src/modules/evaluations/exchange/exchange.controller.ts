@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
-import { Controller, Get, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { streamedFile } from '../../../platform/http/streamed-file.js';
 import { FileBody, type TextBody } from '../../../platform/http/text-body.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { ExportQuery, ImportQuery } from '../dto/evaluation.requests.js';
@@ -61,18 +61,11 @@ export class ExchangeController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
     const parts = await this.exporter.export(caller, agentId, format);
-    // No object mode: parts are counted in bytes, so that no more is read than the client takes.
-    const stream = Readable.from(parts, { objectMode: false });
-    const file = new StreamableFile(stream, {
+    const options = {
       type: CONTENT_TYPE_OF[format],
       disposition: `attachment; filename="evaluations-${agentId}.${format}"`,
-    });
-    // The file has begun: it can only be cut off, so that nobody takes a part for the whole.
-    return file
-      .setErrorHandler((error) => {
-        response.req.log.error({ err: error }, 'Export broke off');
-        response.destroy();
-      })
-      .setErrorLogger(() => undefined);
+      name: 'Export',
+    };
+    return streamedFile(parts, options, response);
   }
 }

@@ -1,3 +1,6 @@
+import { invalidInput } from '../../../platform/errors/domain-error.js';
+import { MAX_ITEMS } from './media-types.js';
+
 /** One evaluation as a file writes it. */
 export interface FileItem {
   readonly value: unknown;
@@ -7,4 +10,9 @@ export interface FileItem {
   readonly separator: '.' | ': ';
   /** Faults that the format itself found, as sentences that begin with a field. */
   readonly faults: readonly string[];
+}
+
+/** @throws DomainError BAD_REQUEST for more evaluations than one file may hold */
+export function mustFit(count: number): void {
+  if (count > MAX_ITEMS) throw invalidInput(`body must hold at most ${MAX_ITEMS} evaluations`);
 }

@@ -1,8 +1,7 @@
-import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { readCsv } from './csv-file.js';
 import type { FileItem } from './file-item.js';
 import { readJson } from './json-file.js';
-import { FORMAT_OF, MAX_ITEMS } from './media-types.js';
+import { FORMAT_OF } from './media-types.js';
 import { readYaml } from './yaml-file.js';
 
 /** A file as it was sent. */
@@ -21,9 +20,5 @@ const READERS = { json: readJson, yaml: readYaml, csv: readCsv } as const;
 export function readFile({ mediaType, text }: EvaluationFile): FileItem[] {
   const format = FORMAT_OF[mediaType];
   if (!format) throw new Error(`No reader for ${mediaType}`);
-  const items = READERS[format](text);
-  if (items.length > MAX_ITEMS) {
-    throw invalidInput(`body must hold at most ${MAX_ITEMS} evaluations`);
-  }
-  return items;
+  return READERS[format](text);
 }

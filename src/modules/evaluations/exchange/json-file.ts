@@ -1,7 +1,6 @@
 import { invalidInput } from '../../../platform/errors/domain-error.js';
-import type { FileItem } from './file-item.js';
+import { type FileItem, mustFit } from './file-item.js';
 import { jsonFaultPosition } from './json-position.js';
-import { MAX_ITEMS } from './media-types.js';
 
 /** @throws DomainError BAD_REQUEST */
 export function readJson(text: string): FileItem[] {
@@ -28,7 +27,7 @@ function place(text: string): string {
 export function listItems(value: unknown): FileItem[] {
   if (!Array.isArray(value)) throw invalidInput('body must be a list of evaluations');
   // Before anything is made of them: a small file can hold millions.
-  if (value.length > MAX_ITEMS) throw invalidInput(`body must hold at most ${MAX_ITEMS} evaluations`);
+  mustFit(value.length);
   return value.map((item: unknown, index) => ({ value: item, place: `[${index}]`, separator: '.', faults: [] }));
 }
 

@@ -16,12 +16,12 @@ import {
   StringField,
   textFault,
 } from '../../../platform/http/fields.js';
+import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/pagination.js';
 import { OUTCOMES } from '../call.entity.js';
 import type { Outcome } from '../../../../libs/simulation/index.js';
 
 const MAX_SELECTED = 5_000;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface ListOptions {
   readonly description: string;
@@ -75,7 +75,7 @@ export class StartRunRequest {
     example: [EXAMPLE_ID.evaluation],
     maxItems: MAX_SELECTED,
     items: { format: 'uuid', maxLength: MAX_LENGTH.identifier },
-    fault: (id) => (UUID.test(id) ? undefined : 'must be the identifier of an evaluation'),
+    fault: (id) => (isUuid(id) ? undefined : 'must be the identifier of an evaluation'),
   })
   evaluationIds?: string[];
 

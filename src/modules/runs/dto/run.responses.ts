@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import {
   EnumField,
   IdField,
@@ -40,7 +40,7 @@ export class Run {
 /** What a run came to (contract, "Run metrics"). */
 export class RunMetrics {
   @EnumField(RUN_STATUSES, {
-    description: 'State of the run; `FAILED` when its gate was not met',
+    description: 'State of the run; `FAILED` when its gate was not met or it could not be carried out',
     example: 'COMPLETED',
   })
   status: RunStatus;
@@ -79,24 +79,7 @@ export class CallCounts {
 }
 
 /** A run with all that is known of it. */
-export class RunDetails extends Run {
-  @EnumField(RUN_STATUSES, {
-    description: 'State of the run; `FAILED` when its gate was not met or it could not be carried out',
-    example: 'COMPLETED',
-  })
-  status: RunStatus;
-
-  @NumberField({
-    description: 'Mean score of the calls that count; 0 while none has ended',
-    example: 92.5,
-    minimum: 0,
-    maximum: 100,
-  })
-  score: number;
-
-  @IntegerField({ description: 'Calls planned, whatever their state', example: 12, minimum: 0 })
-  totalCalls: number;
-
+export class RunDetails extends IntersectionType(Run, RunMetrics) {
   @IntegerField({ description: 'Calls of each evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -19,9 +18,11 @@ import {
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
+import { messageOf } from '../../../platform/errors/message-of.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import type { JobContext } from '../../../platform/queue/job.js';
 import { Limiter } from '../../../platform/queue/limiter.js';
+import { persist } from '../../../platform/queue/persist.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
 import { CallExecutor } from './call-executor.js';
@@ -32,8 +33,6 @@ import { RunFinisher } from './run-finisher.js';
 const RENEW_MS = LEASE_MS / 4;
 /** How long a lane goes on before it lets those of other agents have a turn, in milliseconds. */
 const TURN_MS = 5_000;
-/** Pauses between tries to record a call while the database is out of reach, in milliseconds. */
-const RECORD_RETRIES = [200, 500, 1_000, 2_000, 4_000, 8_000];
 
 interface Held {
   readonly call: ClaimedCall;
@@ -120,7 +119,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof TakenAway) return;
       if (!(reason instanceof HandedBack)) throw error;
-      await this.persist(() => this.repository.release(call));
+      await persist(this.database, () => this.repository.release(call));
     } finally {
       this.held.delete(call.claimId);
       stop.removeEventListener('abort', stopped);
@@ -155,25 +154,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     const endedAt = new Date().toISOString();
     const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
     if (after.next === 'again') {
-      await this.persist(() => this.repository.tryAgain(call, attempt, after.delayMs));
+      await persist(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
       return;
     }
     const latencies = new CallView(after.result.timeline).latencies;
-    const isOurs = await this.persist(() => this.repository.end(call, after.result, latencies, attempt));
+    const isOurs = await persist(this.database, () => this.repository.end(call, after.result, latencies, attempt));
     if (!isOurs) this.logger.warn(`The result of call ${call.id} came too late: it had been taken away`);
-  }
-
-  /** Before anything else, because it makes room. A call that was carried out should be recorded even if the database is away for a moment: it would be made again. */
-  private async persist<T>(work: () => Promise<T>): Promise<T> {
-    for (const delay of RECORD_RETRIES) {
-      try {
-        return await this.database.run(work, { isUrgent: true });
-      } catch (error) {
-        if (!isDatabaseUnavailable(error)) throw error;
-        await pause(delay);
-      }
-    }
-    return this.database.run(work, { isUrgent: true });
   }
 
   /** Keeps the claims of this process, and gives up what was taken away: cancelled, or thought dead. */
@@ -201,8 +187,6 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
 /** SQLSTATE class 22 (data exception): the statement is right, and a value in it is not. */
 const isRefused = (error: unknown): boolean => String((error as { code?: unknown } | null)?.code).startsWith('22');
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why a call is given up: somebody else decides on it now. */
 class TakenAway extends Error {

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
-import { Controller, Get, Headers, Param, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Headers, Param, Res, type StreamableFile } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { closeSignal } from '../../../platform/http/close-signal.js';
+import { streamedFile } from '../../../platform/http/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { RunEventsService } from './run-events.service.js';
 
@@ -52,14 +52,7 @@ export class RunEventsController {
     response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
     // Who asks for the head alone is not to wait for the end of the run.
     const parts = response.req.method === 'HEAD' ? firstOf(events) : events;
-    const stream = Readable.from(parts, { objectMode: false });
-    return new StreamableFile(stream, { type: 'text/event-stream' })
-      .setErrorHandler((error) => {
-        // The stream has begun: the client resumes it elsewhere.
-        response.req.log.warn({ err: error }, 'Event stream broke off');
-        response.destroy();
-      })
-      .setErrorLogger(() => undefined);
+    return streamedFile(parts, { type: 'text/event-stream', name: 'Event stream' }, response);
   }
 }
 

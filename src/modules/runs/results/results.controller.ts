@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
-import { Controller, Get, Param, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { renderJunit, renderReport, REPORT_CSP } from '../../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { streamedFile } from '../../../platform/http/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { ResultsService } from './results.service.js';
 
@@ -44,7 +44,8 @@ export class ResultsController {
   ): Promise<StreamableFile> {
     const { run, readCalls } = await this.service.read(caller, id);
     const disposition = `attachment; filename="run-${run.id}.xml"`;
-    return file(renderJunit(run, readCalls), { type: 'application/xml; charset=utf-8', disposition }, response);
+    const options = { type: 'application/xml; charset=utf-8', disposition, name: 'JUnit file' };
+    return streamedFile(renderJunit(run, readCalls), options, response);
   }
 
   @Operation({
@@ -68,23 +69,7 @@ export class ResultsController {
   ): Promise<StreamableFile> {
     const { run, readCalls } = await this.service.read(caller, id);
     response.setHeader('Content-Security-Policy', REPORT_CSP);
-    return file(renderReport(run, readCalls), { type: 'text/html; charset=utf-8' }, response);
+    const options = { type: 'text/html; charset=utf-8', name: 'Report' };
+    return streamedFile(renderReport(run, readCalls), options, response);
   }
-}
-
-/** Sends the parts as they come: no report stands in memory as a whole. */
-function file(
-  parts: AsyncIterable<string>,
-  options: { readonly type: string; readonly disposition?: string },
-  response: Response,
-): StreamableFile {
-  return (
-    new StreamableFile(Readable.from(parts, { objectMode: false }), options)
-      // It has begun: it can only be cut off, so that nobody takes a part for the whole.
-      .setErrorHandler((error) => {
-        response.req.log.error({ err: error }, 'Report broke off');
-        response.destroy();
-      })
-      .setErrorLogger(() => undefined)
-  );
 }

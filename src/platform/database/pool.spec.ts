@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { Pool } from 'pg';
+import { surviveBrokenConnections } from './pool.js';
+
+/** A message of PostgreSQL's protocol, version 3. */
+function message(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5, type);
+  head.writeUInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+const AUTHENTICATED = message('R', Buffer.alloc(4));
+const READY = message('Z', Buffer.from('I'));
+const SHUTTING_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+describe('surviveBrokenConnections', () => {
+  let server: Server;
+  let pool: Pool;
+
+  beforeEach(async () => {
+    server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      // All in one packet, as of a server that is told to end in this moment.
+      socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, SHUTTING_DOWN])));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    pool = surviveBrokenConnections(new Pool({ host: '127.0.0.1', port, user: 'test', database: 'test' }));
+  });
+
+  afterEach(async () => {
+    await pool.end();
+    server.close();
+  });
+
+  it('keeps the process alive when a connection ends before its user could listen', async () => {
+    const client = await pool.connect();
+    await expect(client.query('SELECT 1')).rejects.toThrow(/terminat|not queryable|closed/);
+    client.release();
+    expect(pool.totalCount).toBe(0);
+  });
+});
