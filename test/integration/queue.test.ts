@@ -148,6 +148,52 @@ describe('job queue', () => {
     await client.query('DELETE FROM queue_workers WHERE id = $1', [alive]);
   });
 
+  it('frees what it has locked itself by a fetch whose answer was lost', async () => {
+    const done: string[] = [];
+    const context = await startProcess((queue) => queue.handle(NOTE, async ({ text }) => void done.push(text)));
+    const [{ pools }] = await eventually(
+      async () =>
+        (await client.query<{ pools: string[] }>('SELECT pools FROM queue_workers')).rows as [{ pools: string[] }],
+      ([row]) => row.pools.length > 0,
+    );
+    const later = new Date(Date.now() + 60_000);
+    for (const text of ['lost', 'just fetched']) await context.get(Queue).enqueue(NOTE, { text }, { runAt: later });
+    await client.query(
+      `UPDATE graphile_worker._private_jobs SET locked_by = $1, attempts = 1, run_at = now(),
+              locked_at = now() - CASE payload ->> 'text' WHEN 'lost' THEN interval '21 seconds' ELSE interval '1 second' END`,
+      [pools[0]],
+    );
+    await eventually(
+      () => done.length,
+      (count) => count > 0,
+    );
+    expect(done).toEqual(['lost']);
+  });
+
+  it('keeps a job that it works on for long', async () => {
+    let begun = 0;
+    let release = () => undefined as void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const context = await startProcess((queue) =>
+      queue.handle(NOTE, async () => {
+        begun++;
+        await released;
+      }),
+    );
+    await context.get(Queue).enqueue(NOTE, { text: '' });
+    await eventually(
+      () => begun,
+      (count) => count === 1,
+    );
+    await client.query(`UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 hour'`);
+    // Its sweep comes every five seconds.
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    expect((await jobs())[0]).toMatchObject({ locked_by: expect.any(String) });
+    release();
+    await eventually(jobs, (rows) => rows.length === 0);
+    expect(begun).toBe(1);
+  });
+
   it('waits for running jobs when it stops, and leaves nothing locked', async () => {
     let begun = 0;
     let ended = 0;
@@ -199,11 +245,13 @@ describe('job queue', () => {
         if (text === 'before') await client.query(KILL_OTHERS);
       }),
     );
+    const pools = async () => (await client.query('SELECT pools FROM queue_workers')).rows;
     await context.get(Queue).enqueue(NOTE, { text: 'before' });
     await eventually(
       () => done.length,
       (count) => count > 0,
     );
+    const before = await pools();
     await client.query(KILL_OTHERS);
     await eventually(
       () =>
@@ -222,6 +270,8 @@ describe('job queue', () => {
     );
     await eventually(jobs, (rows) => rows.length === 0, 30_000);
     expect(done).toContain('after');
+    // It has waited: graphile-worker, had it met the errors, would have ended its pool.
+    expect(await pools()).toEqual(before);
   });
 });
 

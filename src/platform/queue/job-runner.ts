@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { messageOf } from '../errors/message-of.js';
 import type { JobKind } from './job.js';
 import type { HandledJob } from './queue.js';
+import { patientPool } from './patient-pool.js';
 import { queueLogger } from './queue-logger.js';
 import type { WorkerRegistry } from './worker-registry.js';
 
@@ -27,9 +28,11 @@ export interface JobRunnerOptions {
   readonly registry: WorkerRegistry;
 }
 
-/** Carries out the jobs of one kind, and begins anew whenever graphile-worker has given up on the database. */
+/** Carries out the jobs of one kind, and begins anew whenever graphile-worker has given up. */
 export class JobRunner {
   private readonly logger = new Logger('Queue');
+  /** Fires when what still waits for the database must give up. */
+  private readonly over = new AbortController();
   private runner: Runner | undefined;
   private stopped = false;
   private running: Promise<void> = Promise.resolve();
@@ -54,6 +57,7 @@ export class JobRunner {
     })();
     await Promise.race([ended, late]);
     clearTimeout(timer);
+    this.over.abort();
   }
 
   private async keepRunning(): Promise<void> {
@@ -77,7 +81,7 @@ export class JobRunner {
 
   private async runOnce(): Promise<void> {
     const { registry, pool, concurrency } = this.options;
-    let name: string | undefined;
+    let name = '';
     const events: NonNullable<RunnerOptions['events']> = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => {
       name = workerPool.id;
@@ -85,17 +89,22 @@ export class JobRunner {
       registry.add(name);
       registry.beat().catch(() => undefined);
     });
-    // graphile-worker 0.17 then ends its pool, but counts what it waits for wrongly once the database has failed it, and
-    // may wait for ever: after the time that its jobs have to end, it is left behind.
+    events.on('localQueue:getJobs:complete', ({ jobs }) => registry.hold(name, jobs));
+    events.on('localQueue:returnJobs', ({ jobs }) => registry.letGo(name, jobs));
+    events.on('job:complete', ({ job }) => registry.letGo(name, [job]));
+    // graphile-worker 0.17 ends a pool of which anything has failed, but may wait for ever for that end: after the time
+    // that jobs have for theirs, it is left behind.
+    let reason: unknown = 'graphile-worker ended';
+    events.on('pool:fatalError', ({ error }) => (reason = error));
     const stuck = new Promise<never>((_, reject) => {
-      events.once('pool:fatalError', ({ error }) => {
-        setTimeout(() => reject(asError(error)), GRACE_MS + HAND_BACK_MS).unref();
+      events.once('pool:gracefulShutdown', () => {
+        setTimeout(() => reject(asError(reason)), GRACE_MS + HAND_BACK_MS).unref();
       });
     });
     stuck.catch(() => undefined);
     try {
       this.runner = await run({
-        pgPool: pool,
+        pgPool: patientPool(pool, this.over.signal),
         concurrency,
         pollInterval: POLL_MS,
         noHandleSignals: true,
@@ -117,9 +126,10 @@ export class JobRunner {
       // Told to stop while it was starting.
       if (this.stopped) await this.runner.stop();
       await Promise.race([this.runner.promise, stuck]);
+      if (!this.stopped) throw asError(reason);
     } finally {
       this.runner = undefined;
-      if (name !== undefined) await registry.remove(name).catch(() => undefined);
+      if (name !== '') await registry.remove(name).catch(() => undefined);
     }
   }
 

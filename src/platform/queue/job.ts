@@ -40,8 +40,6 @@ export interface EnqueueOptions {
   readonly runAt?: Date;
   /** Replaces a job with this key that has not begun. */
   readonly jobKey?: string;
-  /** Jobs of one queue run one after the other. Few names only: graphile-worker keeps and scans each. */
-  readonly queueName?: string;
   readonly maxAttempts?: number;
   /** Lower runs first; 0 unless given. */
   readonly priority?: number;

@@ -18,6 +18,8 @@ import { WorkerRegistry } from './worker-registry.js';
 
 /** Connections of the queue's own pool: it must be heard of as alive also while requests use up the other one. */
 const POOL_SIZE = 10;
+/** How long an answer is waited for, in milliseconds: only a dead connection takes longer. */
+const ANSWER_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 5_000;
 
 /** How many jobs of each kind one process carries out at once. */
@@ -50,6 +52,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
         max: POOL_SIZE,
         application_name: 'voice-agent-testing queue',
         connectionTimeoutMillis: 5_000,
+        query_timeout: ANSWER_TIMEOUT_MS,
         keepAlive: true,
       }),
     );

@@ -4,9 +4,8 @@ import type { EnqueueOptions, Job, JobHandler } from './job.js';
 
 const ADD_JOB: Statement = {
   name: 'queue_add_job',
-  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, queue_name => $3::text,
-                                        run_at => $4::timestamptz, max_attempts => $5::integer, job_key => $6::text,
-                                        priority => $7::integer)`,
+  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
+                                        max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`,
 };
 
 /** Of a job that waits already under its key, the place in the queue stays: adding it again must not hold it back. */
@@ -34,12 +33,11 @@ export class Queue {
   async enqueue<Payload extends object>(
     job: Job<Payload>,
     payload: Payload,
-    { runAt, jobKey, queueName, maxAttempts = job.maxAttempts, priority }: EnqueueOptions = {},
+    { runAt, jobKey, maxAttempts = job.maxAttempts, priority }: EnqueueOptions = {},
   ): Promise<void> {
     await this.database.query(ADD_JOB, [
       job.name,
       JSON.stringify(payload),
-      queueName ?? null,
       runAt ?? null,
       maxAttempts ?? null,
       jobKey ?? null,
