@@ -161,9 +161,12 @@ function answersFinding({ ledger, installation }: Evidence): Finding {
   });
   for (const { name, errors } of installation.services) {
     errors.forEach((line, i) => {
-      // With what follows it: Node prints the error and its stack below the line that says "Unhandled".
-      const whole = errors.slice(i, i + STACK_LINES).join(' | ');
-      if (/"level":60|unhandled|uncaught/i.test(line)) problems.push(`${name}: ${whole.slice(0, 2_000)}`);
+      if (/"level":60/.test(line)) problems.push(`${name}: ${line.slice(0, 2_000)}`);
+      // The last that a process says which ends by an error that nobody handled; the error stands above.
+      if (/^Node\.js v\d/.test(line)) {
+        const stack = errors.slice(Math.max(0, i - STACK_LINES), i).join(' | ');
+        problems.push(`${name}: ${stack.slice(-2_000)}`);
+      }
     });
   }
   const figures = [...ledger.outcomes].sort().map(([outcome, n]) => `${outcome}: ${n}`);

@@ -2,6 +2,7 @@ import { EventEmitter, setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { parseCronItems, run, type Runner, type RunnerOptions, type TaskList } from 'graphile-worker';
 import type { Pool } from 'pg';
+import { isDatabaseUnavailable } from '../database/failures.js';
 import { messageOf } from '../errors/message-of.js';
 import type { JobKind } from './job.js';
 import type { HandledJob } from './queue.js';
@@ -144,7 +145,8 @@ export class JobRunner {
           try {
             await handler(payload ?? {}, { signal });
           } catch (error) {
-            this.logger.error(new Error(`The job ${job.name} failed and will be tried again`, { cause: error }));
+            const told = new Error(`The job ${job.name} failed and will be tried again`, { cause: error });
+            this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](told);
             throw error;
           }
         },
