@@ -4,7 +4,7 @@ import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity
 import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { renewCanary } from '../platform/encryption/canary.js';
 import type { KeyRing } from '../platform/encryption/key-ring.js';
-import { responsePurpose } from '../platform/idempotency/idempotency.js';
+import { responsePurpose } from '../platform/idempotency/idempotency.interceptor.js';
 
 /** A column of ciphertexts: where it is, and what each is bound to. */
 interface EncryptedColumn {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { surviveBrokenConnections } from './pool.js';
@@ -26,13 +26,15 @@ interface ActiveTransaction {
  * transactions that everything called inside them joins.
  */
 @Injectable()
-export class Database {
+export class Database implements OnModuleInit {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
   private transactions = 0;
 
   private longListListener: (list: LongList) => void = () => undefined;
 
-  constructor(readonly dataSource: DataSource) {
+  constructor(readonly dataSource: DataSource) {}
+
+  onModuleInit(): void {
     surviveBrokenConnections(this.pool);
   }
 

@@ -1,13 +1,16 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
+import { wrap } from './envelope.js';
 
 /**
- * Nest on Express, with a short way for JSON. Express's own looks for an entity tag, a cached copy and a charset that
+ * Nest on Express, with a short way for JSON, in the envelope of its route. Express's own looks for an entity tag, a cached copy and a charset that
  * no answer of this service has, and hands the body over as bytes, which costs a second piece for the socket.
  */
 export class JsonAdapter extends ExpressAdapter {
-  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+  override reply(response: Response, result: unknown, statusCode?: number): unknown {
+    const { envelope } = response.req;
+    const body = envelope ? wrap(envelope, result, response) : result;
     const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
     if (!isJson || response.hasHeader('Content-Type')) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.statusCode = statusCode;

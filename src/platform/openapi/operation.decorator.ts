@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, RequestMethod, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, RequestMethod, type Type, UseInterceptors } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import {
   ApiBearerAuth,
@@ -20,6 +20,7 @@ import { TakesJson } from '../http/json-body.js';
 import { Enveloped, type EnvelopeShape } from '../http/envelope.js';
 import { TakesNoQuery } from '../http/no-query.js';
 import { PageMeta } from '../http/pagination.js';
+import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import { TakesText } from '../http/text-body.js';
 
 /** What a file holds, by media type. */
@@ -140,7 +141,7 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
         ]
       : []),
     ...(file ? [TakesText({ mediaTypes: Object.keys(file.content), limit: file.limit })] : []),
-    ...(isPost ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
+    ...(isPost ? [ApiHeader(IDEMPOTENCY_KEY), UseInterceptors(IdempotencyInterceptor)] : []),
   );
 }
 

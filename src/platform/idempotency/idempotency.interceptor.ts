@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
+import { wrap } from '../http/envelope.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /** How long a response is kept, in milliseconds (decisions). */
@@ -23,22 +25,34 @@ export const responsePurpose = (id: string) => `idempotency.response:${id}`;
  * nothing, and its retry is judged anew.
  */
 @Injectable()
-export class Idempotency {
+export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly database: Database,
     private readonly keyRing: KeyRing,
   ) {}
 
-  /** Whether the request is to have an effect only once. */
-  concerns({ method, headers, identity }: Request): boolean {
-    return method === 'POST' && headers['idempotency-key'] !== undefined && identity?.kind === 'caller';
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
+    if (request.headers['idempotency-key'] === undefined) return next.handle();
+    const { envelope } = request;
+    const work = async () => {
+      const result: unknown = await lastValueFrom(next.handle());
+      return envelope ? wrap(envelope, result, response) : result;
+    };
+    return from(
+      this.once(request, response, work).finally(() => {
+        // What is kept is the whole answer.
+        request.envelope = undefined;
+      }),
+    );
   }
 
   /**
-   * Answers a request that this concerns: by `work`, or as it was answered before.
+   * Answers a request: by `work`, or as it was answered before.
    * @throws DomainError BAD_REQUEST, CONFLICT or UNPROCESSABLE_CONTENT
    */
-  async once(request: Request, response: Response, work: () => Promise<unknown>): Promise<unknown> {
+  private async once(request: Request, response: Response, work: () => Promise<unknown>): Promise<unknown> {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw invalidInput(`Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
