@@ -7,6 +7,8 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../harness/processes.mjs';
+import { AS_NPM_START } from '../harness/subjects.mjs';
 
 const KEY = 'vat_benchmark-key-of-the-first-workspace';
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -37,15 +39,17 @@ async function start(program, args, env = {}) {
 async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
   const directory = await mkdtemp(path.join(tmpdir(), 'call-throughput-'));
   const agent = await start('instant-agent.mjs', [String(delayMs)]);
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await freePort();
   const service = fork(file('../../dist/src/main.js'), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [
+      ...AS_NPM_START.nodeArgs,
       ...(process.env.SERVICE_ARGS ?? '').split(' ').filter(Boolean),
       ...(process.env.CPU_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.CPU_PROFILE}`] : []),
     ],
     env: {
       ...process.env,
+      ...AS_NPM_START.ownEnv,
       PORT: String(port),
       DATA_DIR: directory,
       BOOTSTRAP_API_KEY: KEY,
@@ -56,6 +60,9 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
       AGENT_PROVIDER_1_URL: `http://127.0.0.1:${agent.message}/v1/chat/completions`,
     },
+  });
+  service.once('exit', (code) => {
+    if (code !== 0) throw new Error(`The service ended with ${code}`);
   });
   try {
     const call = async (method, route, body) => {

@@ -21,6 +21,10 @@ const HAND_BACK_MS = 3_000;
 const FIRST_RESTART_MS = 250;
 const LONGEST_RESTART_MS = 5_000;
 
+const FIND_WAITING = `
+  SELECT EXISTS (SELECT FROM graphile_worker.jobs
+                  WHERE task_identifier = ANY($1) AND locked_at IS NULL AND run_at <= now()) AS waits`;
+
 export interface JobRunnerOptions {
   readonly kind: JobKind;
   readonly jobs: readonly HandledJob[];
@@ -38,6 +42,8 @@ export class JobRunner {
   private stopped = false;
   private running: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
+  /** Jobs that were fetched and have not begun. */
+  private fetched = 0;
 
   constructor(private readonly options: JobRunnerOptions) {}
 
@@ -59,6 +65,18 @@ export class JobRunner {
     await Promise.race([ended, late]);
     clearTimeout(timer);
     this.over.abort();
+  }
+
+  get kind(): JobKind {
+    return this.options.kind;
+  }
+
+  /** Whether a job waits for a place in this process, or in none. */
+  async hasWaiting(): Promise<boolean> {
+    if (this.fetched > 0) return true;
+    const names = this.options.jobs.map(({ job }) => job.name);
+    const { rows } = await this.options.pool.query<{ waits: boolean }>(FIND_WAITING, [names]);
+    return rows[0]?.waits ?? false;
   }
 
   private async keepRunning(): Promise<void> {
@@ -90,8 +108,16 @@ export class JobRunner {
       registry.add(name);
       registry.beat().catch(() => undefined);
     });
-    events.on('localQueue:getJobs:complete', ({ jobs }) => registry.hold(name, jobs));
-    events.on('localQueue:returnJobs', ({ jobs }) => registry.letGo(name, jobs));
+    this.fetched = 0;
+    events.on('localQueue:getJobs:complete', ({ jobs }) => {
+      this.fetched += jobs.length;
+      registry.hold(name, jobs);
+    });
+    events.on('localQueue:returnJobs', ({ jobs }) => {
+      this.fetched -= jobs.length;
+      registry.letGo(name, jobs);
+    });
+    events.on('job:start', () => this.fetched--);
     events.on('job:complete', ({ job }) => registry.letGo(name, [job]));
     // graphile-worker 0.17 ends a pool of which anything has failed, but may wait for ever for that end: after the time
     // that jobs have for theirs, it is left behind.

@@ -21,6 +21,8 @@ const POOL_SIZE = 10;
 /** How long an answer is waited for, in milliseconds: only a dead connection takes longer. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 5_000;
+/** How long an answer to who waits is good for, in milliseconds. */
+const WAITING_MS = 1_000;
 
 /** How many jobs of each kind one process carries out at once. */
 const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
@@ -37,6 +39,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly pool: Pool;
   private readonly registry: WorkerRegistry;
   private runners: JobRunner[] = [];
+  private readonly waiting = new Map<JobKind, { readonly at: number; readonly answer: Promise<boolean> }>();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -67,6 +70,15 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
   /** How many jobs of a kind this process carries out at once. */
   concurrency(kind: JobKind): number {
     return CONCURRENCY[kind](this.settings);
+  }
+
+  /** Whether jobs of a kind wait for those that run. Asked of the database once a second, however many ask. */
+  hasWaiting(kind: JobKind): Promise<boolean> {
+    const asked = this.waiting.get(kind);
+    if (asked && performance.now() - asked.at < WAITING_MS) return asked.answer;
+    const answer = this.runners.find((runner) => runner.kind === kind)?.hasWaiting() ?? Promise.resolve(false);
+    this.waiting.set(kind, { at: performance.now(), answer });
+    return answer;
   }
 
   async onApplicationBootstrap(): Promise<void> {

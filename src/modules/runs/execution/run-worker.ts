@@ -24,6 +24,7 @@ import type { JobContext } from '../../../platform/queue/job.js';
 import { Limiter } from '../../../platform/queue/limiter.js';
 import { persist } from '../../../platform/queue/persist.js';
 import { Queue } from '../../../platform/queue/queue.js';
+import { QueueWorker } from '../../../platform/queue/queue-worker.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
 import { CallExecutor } from './call-executor.js';
 import { type ClaimedCall, ExecutionRepository, LEASE_MS } from './execution.repository.js';
@@ -31,7 +32,7 @@ import { LANE, laneKey } from './lane-job.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
-/** How long a lane goes on before it lets those of other agents have a turn, in milliseconds. */
+/** How long a lane goes on before it lets those that wait have a turn, in milliseconds. */
 const TURN_MS = 5_000;
 
 interface Held {
@@ -52,6 +53,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   constructor(
     private readonly queue: Queue,
+    private readonly worker: QueueWorker,
     private readonly repository: ExecutionRepository,
     private readonly executor: CallExecutor,
     private readonly finisher: RunFinisher,
@@ -89,11 +91,13 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async carryOutCalls({ agentId, lane }: { agentId: string; lane: number }, { signal }: JobContext) {
-    const until = performance.now() + TURN_MS;
+    let until = performance.now() + TURN_MS;
     let previous: string | undefined;
-    for (;;) {
-      const hasTurn = !this.isStopping && !signal.aborted && performance.now() < until;
-      if (!hasTurn) break;
+    while (!this.isStopping && !signal.aborted) {
+      if (performance.now() > until) {
+        if (await this.worker.hasWaiting(LANE.kind)) break;
+        until += TURN_MS;
+      }
       const claimId = randomUUID();
       const claim = await this.database.run(() => this.repository.claim(agentId, claimId, previous));
       if (previous !== undefined && claim.isPreviousOver) await this.finisher.finish(previous);
