@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../ormconfig.js';
@@ -14,6 +15,11 @@ import { StartError } from './start-error.js';
 
 /** Older servers lack what the migrations and the queue use. */
 const OLDEST_POSTGRES = 140_000;
+/** SQLSTATE of a server that starts up, shuts down or recovers. */
+const CANNOT_CONNECT_NOW = '57P03';
+/** How long such a server is waited for, and between two tries, in milliseconds. */
+const STARTING_MS = 60_000;
+const STARTING_PAUSE_MS = 500;
 
 /** The foundation, and what releases it again: last of all, after everything that uses it was closed. */
 export interface OpenFoundation extends Foundation {
@@ -35,7 +41,7 @@ export async function openFoundation(settings: Settings, logger: Logger): Promis
     await embedded?.close();
   };
   try {
-    await connect(dataSource, databaseUrl);
+    await connect(dataSource, databaseUrl, logger);
     const carriedOut = await migrate(dataSource);
     if (carriedOut.length > 0) logger.info({ migrations: carriedOut }, 'Database brought up to date');
     const keyRing = await openKeyRing(settings, logger);
@@ -47,11 +53,11 @@ export async function openFoundation(settings: Settings, logger: Logger): Promis
   }
 }
 
-async function connect(dataSource: DataSource, databaseUrl: string): Promise<void> {
+async function connect(dataSource: DataSource, databaseUrl: string, logger: Logger): Promise<void> {
   const { host, pathname } = new URL(databaseUrl);
   const where = `The database ${pathname.slice(1)} at ${host}`;
   try {
-    await dataSource.initialize();
+    await initialize(dataSource, where, logger);
   } catch (cause) {
     throw new StartError(
       `${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server runs`,
@@ -65,6 +71,21 @@ async function connect(dataSource: DataSource, databaseUrl: string): Promise<voi
   );
   if (row && row.version < OLDEST_POSTGRES) {
     throw new StartError(`${where} is PostgreSQL ${row.name}; version 14 or newer is needed`);
+  }
+}
+
+/** A server that starts, or recovers from a crash, is worth waiting for; one that is not there most often is a wrong setting. */
+async function initialize(dataSource: DataSource, where: string, logger: Logger): Promise<void> {
+  const until = performance.now() + STARTING_MS;
+  for (let tries = 0; ; tries++) {
+    try {
+      return void (await dataSource.initialize());
+    } catch (error) {
+      const isStarting = (error as { code?: unknown }).code === CANNOT_CONNECT_NOW;
+      if (!isStarting || performance.now() > until) throw error;
+      if (tries === 0) logger.warn(`${where} is starting; waiting for it for up to ${STARTING_MS / 1_000} s`);
+      await pause(STARTING_PAUSE_MS);
+    }
   }
 }
 

@@ -1362,7 +1362,7 @@ export interface components {
         /**
          * @example {
          *       "code": "connection_failed",
-         *       "message": "The agent could not be connected to",
+         *       "message": "The agent could not be connected to: ECONNREFUSED",
          *       "fault": "infrastructure",
          *       "retryable": true
          *     }
@@ -5654,7 +5654,7 @@ export interface operations {
                      *         },
                      *         "failure": {
                      *           "code": "connection_failed",
-                     *           "message": "The agent could not be connected to",
+                     *           "message": "The agent could not be connected to: ECONNREFUSED",
                      *           "fault": "infrastructure",
                      *           "retryable": true
                      *         },

@@ -35,6 +35,11 @@ describe('a summary', () => {
       { ...row('a', 'A', 'invalid', 1), invalid: 1, reason: 'Looped' },
       row('c', 'C', 'cancelled', 1),
     ]);
+    const [halved] = summarise(runOf({ status: 'CANCELLED' }), [
+      callOf({ evaluationId: 'e' }),
+      callOf({ evaluationId: 'e', outcome: null, score: null, reason: null, status: 'CANCELLED' }),
+    ]).evaluations;
+    expect(halved).toMatchObject({ outcome: 'passed', passed: 1, calls: 2, stability: null });
     const queued = callOf({
       evaluationId: 'd',
       evaluationName: 'D',

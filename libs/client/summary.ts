@@ -73,7 +73,8 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     outcome: stateOfEvaluation(counts, run),
     calls: calls.length,
     ...counts,
-    stability: statistics?.stability ?? null,
+    // Nothing is stable of which a part was not carried out.
+    stability: run.status === 'CANCELLED' && ended.length < calls.length ? null : (statistics?.stability ?? null),
     passAtK: statistics?.passAtK ?? [],
     passHatK: statistics?.passHatK ?? [],
     score: runScore(ended),

@@ -88,13 +88,10 @@ describe('statistics of a run', () => {
             Array.from({ length: n }, (_, index) => index < c),
             k,
           );
-          expect(passAtK(n, c, k)).toBeCloseTo(all.filter((choice) => choice.includes(true)).length / all.length, 12);
-          expect(passHatK(n, c, k)).toBeCloseTo(
-            all.filter((choice) => !choice.includes(false)).length / all.length,
-            12,
-          );
+          expect(passAtK(n, c, k)).toBeCloseTo(all.filter((choice) => choice.includes(true)).length / all.length, 5);
+          expect(passHatK(n, c, k)).toBeCloseTo(all.filter((choice) => !choice.includes(false)).length / all.length, 5);
         }
-    expect(passAtK(1_000, 1, 500)).toBeCloseTo(0.5, 12);
+    expect(passAtK(1_000, 1, 500)).toBeCloseTo(0.5, 5);
   });
 });
 

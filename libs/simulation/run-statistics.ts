@@ -76,10 +76,13 @@ export function wilsonInterval(n: number, passed: number): Interval {
 }
 
 /** Chance that at least one of k calls passes: 1 − C(n−c, k) / C(n, k). */
-export const passAtK = (n: number, c: number, k: number): number => 1 - choiceRatio(n - c, n, k);
+export const passAtK = (n: number, c: number, k: number): number => rounded(1 - choiceRatio(n - c, n, k));
 
 /** Chance that all of k calls pass: C(c, k) / C(n, k). */
-export const passHatK = (n: number, c: number, k: number): number => choiceRatio(c, n, k);
+export const passHatK = (n: number, c: number, k: number): number => rounded(choiceRatio(c, n, k));
+
+/** To six digits: of the rest only the order of the products decides. */
+const rounded = (chance: number): number => Math.round(chance * 1e6) / 1e6;
 
 /** C(a, k) / C(n, k) for a ≤ n, without the huge numbers in between. */
 function choiceRatio(a: number, n: number, k: number): number {

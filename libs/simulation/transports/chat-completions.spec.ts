@@ -280,7 +280,11 @@ describe('an agent that misbehaves ends the call as error', () => {
   it('nobody listening: connection_failed; refused addresses are never connected to', async () => {
     const url = await servers.raw(() => undefined);
     await servers.close();
-    expect((await greet(url)).failure).toMatchObject({ code: 'connection_failed', retryable: true });
+    expect((await greet(url)).failure).toMatchObject({
+      code: 'connection_failed',
+      message: 'The agent could not be connected to: ECONNREFUSED',
+      retryable: true,
+    });
     const strict = new OutboundClient({ resolve: async () => ['10.0.0.1'] });
     expect((await greet(url, { client: strict })).failure).toMatchObject({ code: 'address_refused', retryable: false });
     expect((await greet('http://agent.test/', { client: strict })).failure).toMatchObject({ code: 'address_refused' });

@@ -76,7 +76,8 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
       connections,
     });
   } catch (cause) {
-    if (cause instanceof OutboundError) throw new CallFailure(OUTBOUND_CODES[cause.reason], undefined, { cause });
+    if (cause instanceof OutboundError)
+      throw new CallFailure(OUTBOUND_CODES[cause.reason], systemCode(cause), { cause });
     // Node refuses header values with line breaks and the like.
     if ((cause as NodeJS.ErrnoException).code === 'ERR_INVALID_CHAR')
       throw new CallFailure('http_refused', 'its key cannot be sent', { cause });
@@ -170,4 +171,10 @@ function decode(decoder: TextDecoder, chunk: Buffer): string {
   } catch (cause) {
     throw new CallFailure('invalid_answer', 'it is not UTF-8', { cause });
   }
+}
+
+/** What the system, or TLS, calls the fault, such as `ECONNREFUSED`: it tells a stopped agent from a firewall. */
+function systemCode({ cause }: OutboundError): string | undefined {
+  const { code } = (cause ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
 }

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { openFoundation } from '../../src/foundation.js';
+import { readSettings } from '../../src/platform/config/settings.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** PostgreSQL's ErrorResponse. */
+function refusal(sqlstate: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C${sqlstate}\0M${message}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeUInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+describe('opening the database', () => {
+  let database: TestDatabase;
+  let server: Server;
+  let directory: string;
+  let refusals: Buffer[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    directory = await mkdtemp(path.join(tmpdir(), 'foundation-'));
+    const target = new URL(database.url);
+    server = createServer((client) => {
+      client.on('error', () => undefined);
+      const refused = refusals.shift();
+      if (refused) return void client.once('data', () => client.end(refused));
+      const upstream = connect(Number(target.port), target.hostname).on('error', () => client.destroy());
+      client.pipe(upstream).pipe(client);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(async () => {
+    server.close();
+    await database.drop();
+    await rm(directory, { recursive: true });
+  });
+
+  function open(warnings: string[]) {
+    const url = new URL(database.url);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    const write = (line: string) => void warnings.push((JSON.parse(line) as { msg: string }).msg);
+    const settings = readSettings({ DATABASE_URL: url.toString(), DATA_DIR: directory });
+    return openFoundation(settings, pino({ level: 'warn' }, { write }));
+  }
+
+  it('waits for a server that is starting, and says so once', async () => {
+    refusals = [1, 2].map(() => refusal('57P03', 'the database system is starting up'));
+    const warnings: string[] = [];
+    const foundation = await open(warnings);
+    await foundation.release();
+    expect(warnings.filter((line) => line.includes('is starting; waiting'))).toHaveLength(1);
+    expect(refusals).toEqual([]);
+  });
+
+  it('does not wait where the setting is wrong', async () => {
+    refusals = [refusal('28P01', 'password authentication failed')];
+    await expect(open([])).rejects.toThrow(/cannot be reached: password authentication failed\. Check DATABASE_URL/);
+  });
+});
