@@ -92,10 +92,15 @@ export class Installation {
     const workspaces: Workspace[] = [];
     for (const [index, rate] of rates.entries()) workspaces.push(await this.createWorkspace(index, rate, env));
     for (const service of this.apis) await this.isReady(service);
+    await this.allServe();
+    return workspaces;
+  }
+
+  /** Waits until every process says what it holds, also one that was started just now. */
+  async allServe(): Promise<void> {
     for (const service of this.services) {
       await eventually(() => isUp(`${service.metricsUrl}/metrics`), Boolean, 30_000);
     }
-    return workspaces;
   }
 
   isReady(service: ServiceProcess): Promise<boolean> {

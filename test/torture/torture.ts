@@ -90,6 +90,7 @@ export async function torture(installation: Installation, options: TortureOption
     scene.during = 'the end';
     await sleep(WARM_MS);
     // Processes that were started last, too.
+    await installation.allServe();
     await measureStarted();
     scene.isOver = true;
     await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
