@@ -6,15 +6,8 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { openFoundation } from '../../src/foundation.js';
 import { readSettings } from '../../src/platform/config/settings.js';
+import { fatal } from '../support/postgres-messages.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-
-/** PostgreSQL's ErrorResponse. */
-function refusal(sqlstate: string, message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0C${sqlstate}\0M${message}\0\0`);
-  const head = Buffer.from('E\0\0\0\0');
-  head.writeUInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
-}
 
 describe('opening the database', () => {
   let database: TestDatabase;
@@ -51,7 +44,7 @@ describe('opening the database', () => {
   }
 
   it('waits for a server that is starting, and says so once', async () => {
-    refusals = [1, 2].map(() => refusal('57P03', 'the database system is starting up'));
+    refusals = [1, 2].map(() => fatal('57P03', 'the database system is starting up'));
     const warnings: string[] = [];
     const foundation = await open(warnings);
     await foundation.release();
@@ -60,7 +53,7 @@ describe('opening the database', () => {
   });
 
   it('does not wait where the setting is wrong', async () => {
-    refusals = [refusal('28P01', 'password authentication failed')];
+    refusals = [fatal('28P01', 'password authentication failed')];
     await expect(open([])).rejects.toThrow(/cannot be reached: password authentication failed\. Check DATABASE_URL/);
   });
 });

@@ -1,18 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Pool } from 'pg';
+import { AUTHENTICATED, fatal, READY } from '../../../test/support/postgres-messages.js';
 import { surviveBrokenConnections } from './pool.js';
 
-/** A message of PostgreSQL's protocol, version 3. */
-function message(type: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(5, type);
-  head.writeUInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
-}
-
-const AUTHENTICATED = message('R', Buffer.alloc(4));
-const READY = message('Z', Buffer.from('I'));
-const SHUTTING_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+const SHUTTING_DOWN = fatal('57P01', 'terminating connection');
 
 describe('surviveBrokenConnections', () => {
   let server: Server;

@@ -4,8 +4,9 @@ import type { Response } from 'express';
 import { wrap } from './envelope.js';
 
 /**
- * Nest on Express, with a short way for JSON, in the envelope of its route. Express's own looks for an entity tag, a cached copy and a charset that
- * no answer of this service has, and hands the body over as bytes, which costs a second piece for the socket.
+ * Nest on Express, with a short way for JSON, in the envelope of its route. Express's own looks for an entity tag, a
+ * cached copy and a charset that no answer of this service has, and hands the body over as bytes, which costs a second
+ * piece for the socket.
  */
 export class JsonAdapter extends ExpressAdapter {
   override reply(response: Response, result: unknown, statusCode?: number): unknown {

@@ -42,8 +42,8 @@ export class JobRunner {
   private stopped = false;
   private running: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
-  /** Jobs that were fetched and have not begun. */
-  private fetched = 0;
+  /** How many jobs the present pool has fetched and not begun. */
+  private backlog: () => number = () => 0;
 
   constructor(private readonly options: JobRunnerOptions) {}
 
@@ -73,7 +73,7 @@ export class JobRunner {
 
   /** Whether a job waits for a place in this process, or in none. */
   async hasWaiting(): Promise<boolean> {
-    if (this.fetched > 0) return true;
+    if (this.backlog() > 0) return true;
     const names = this.options.jobs.map(({ job }) => job.name);
     const { rows } = await this.options.pool.query<{ waits: boolean }>(FIND_WAITING, [names]);
     return rows[0]?.waits ?? false;
@@ -108,16 +108,18 @@ export class JobRunner {
       registry.add(name);
       registry.beat().catch(() => undefined);
     });
-    this.fetched = 0;
+    // Of this pool alone: one that was left behind may still speak.
+    let fetched = 0;
+    this.backlog = () => fetched;
     events.on('localQueue:getJobs:complete', ({ jobs }) => {
-      this.fetched += jobs.length;
+      fetched += jobs.length;
       registry.hold(name, jobs);
     });
     events.on('localQueue:returnJobs', ({ jobs }) => {
-      this.fetched -= jobs.length;
+      fetched -= jobs.length;
       registry.letGo(name, jobs);
     });
-    events.on('job:start', () => this.fetched--);
+    events.on('job:start', () => fetched--);
     events.on('job:complete', ({ job }) => registry.letGo(name, [job]));
     // graphile-worker 0.17 ends a pool of which anything has failed, but may wait for ever for that end: after the time
     // that jobs have for theirs, it is left behind.

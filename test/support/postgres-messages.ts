@@ -1,0 +1,16 @@
+/** What a PostgreSQL server says (Frontend/Backend Protocol 3.0, "Message Formats"), for tests that stand in for one. */
+function message(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5, type);
+  head.writeUInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+/** AuthenticationOk. */
+export const AUTHENTICATED = message('R', Buffer.alloc(4));
+
+/** ReadyForQuery, outside a transaction. */
+export const READY = message('Z', Buffer.from('I'));
+
+/** ErrorResponse with which a server ends the connection. */
+export const fatal = (sqlstate: string, text: string): Buffer =>
+  message('E', Buffer.from(`SFATAL\0C${sqlstate}\0M${text}\0\0`));
