@@ -34,7 +34,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
-    if (request.headers['idempotency-key'] === undefined) return next.handle();
+    // Callers that nobody knows would share their keys.
+    const isConcerned = request.headers['idempotency-key'] !== undefined && request.identity?.kind === 'caller';
+    if (!isConcerned) return next.handle();
     const { envelope } = request;
     const work = async () => {
       const result: unknown = await lastValueFrom(next.handle());
