@@ -7,8 +7,8 @@ import { messageOf } from './platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';
-/** Connections of a process besides its pool: the queue's, notifications, and its registration as a user. */
-const OTHER_CONNECTIONS = 15;
+/** Connections of a process besides its pool: shared ones, the queue's, notifications, its registration as a user. */
+const OTHER_CONNECTIONS = 19;
 /** For administrators, and PostgreSQL's own reserve. */
 const SPARE_CONNECTIONS = 20;
 /** Enough for one process and a few that join it. */

@@ -52,7 +52,7 @@ describe('AgentsRepository', () => {
     database.asked = [];
   });
   afterAll(async () => {
-    await database.dataSource.destroy();
+    await database.close();
     await own.drop();
   });
 

@@ -53,7 +53,7 @@ describe('ApiKeysService', () => {
   });
   afterEach(async () => {
     await notifications.onApplicationShutdown();
-    await database.dataSource.destroy();
+    await database.close();
     await own.drop();
   });
 

@@ -18,7 +18,7 @@ describe('Database', () => {
   });
   beforeEach(() => database.manager.query('TRUNCATE notes'));
   afterAll(async () => {
-    await database.dataSource.destroy();
+    await database.close();
     await own.drop();
   });
 

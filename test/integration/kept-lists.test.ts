@@ -90,7 +90,7 @@ describe('lists that the database keeps count of', () => {
     for (const client of clients.splice(0)) await client.end();
   });
   afterAll(async () => {
-    await database.dataSource.destroy();
+    await database.close();
     await own.drop();
   });
 

@@ -34,7 +34,7 @@ describe('readPage', () => {
       INSERT INTO labels SELECT id, 'label of ' || id FROM items ORDER BY id LIMIT 30`);
   });
   afterAll(async () => {
-    await database.dataSource.destroy();
+    await database.close();
     await own.drop();
   });
 

@@ -19,12 +19,14 @@ const DEFAULT_KEY = `LEFT JOIN provider_keys d
 
 const FIND: Statement = {
   name: 'agents_find',
+  isQuick: true,
   text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY}
           WHERE a.id = $1 AND a.deleted_at IS NULL`,
 };
 
 const FIND_EVER: Statement = {
   name: 'agents_find_ever',
+  isQuick: true,
   text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY} WHERE a.id = $1`,
 };
 
@@ -58,6 +60,7 @@ const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND
 // One text for whichever columns are given, so that every write is prepared once: they come as one JSON object.
 const INSERT: Statement = {
   name: 'agents_insert',
+  isQuick: true,
   text: `INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
          SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
            FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
@@ -67,6 +70,7 @@ const INSERT: Statement = {
 /** Of two at once the second builds on the first: PostgreSQL looks at the row again once it has its lock. */
 const UPDATE: Statement = {
   name: 'agents_update',
+  isQuick: true,
   text: `UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
            (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
                    CASE WHEN n IS DISTINCT FROM a THEN now() ELSE a.updated_at END
@@ -78,6 +82,7 @@ const UPDATE: Statement = {
 
 const SOFT_DELETE: Statement = {
   name: 'agents_soft_delete',
+  isQuick: true,
   text: `UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
          RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`,
 };

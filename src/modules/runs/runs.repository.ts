@@ -16,7 +16,11 @@ export interface CallCounts {
   readonly meanScore: number | null;
 }
 
-const FIND: Statement = { name: 'runs_find', text: `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1` };
+const FIND: Statement = {
+  name: 'runs_find',
+  isQuick: true,
+  text: `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1`,
+};
 
 const FIND_WITH_COUNTS: Statement = {
   name: 'runs_find_with_counts',

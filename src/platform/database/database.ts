@@ -3,11 +3,17 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { surviveBrokenConnections } from './pool.js';
+import { needsOwnConnection, SharedConnections } from './shared-connections.js';
+
+/** Connections for quick statements; fewer where the pool is smaller. */
+const MOST_SHARED = 4;
 
 /** A prepared statement: the name makes the server parse and plan it once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Finds its few rows by an index, so that outside of transactions it shares a connection with others. */
+  readonly isQuick?: boolean;
 }
 
 /** A list that has grown beyond what is counted for each of its pages. */
@@ -30,6 +36,7 @@ export class Database implements OnModuleInit {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
   private transactions = 0;
 
+  private sharing: SharedConnections | undefined;
   private longListListener: (list: LongList) => void = () => undefined;
 
   constructor(readonly dataSource: DataSource) {}
@@ -50,9 +57,17 @@ export class Database implements OnModuleInit {
 
   /** Runs one statement, in the transaction around the caller if there is one. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const runner = this.active.getStore()?.client ?? this.pool;
-    const result = await runner.query<Row>({ ...statement, values: [...values] });
-    return result.rows;
+    const { name, text, isQuick } = statement;
+    const prepared = { name, text, values: [...values] };
+    const client = this.active.getStore()?.client;
+    if (isQuick && !client) {
+      try {
+        return await this.shared.query<Row>(prepared);
+      } catch (error) {
+        if (!needsOwnConnection(error)) throw error;
+      }
+    }
+    return (await (client ?? this.pool).query<Row>(prepared)).rows;
   }
 
   /** Runs `work` in a transaction; inside another one it simply joins it. */
@@ -82,9 +97,21 @@ export class Database implements OnModuleInit {
     this.longListListener(list);
   }
 
-  /** Connections of the pool: in use or idle, idle, and requests that wait for one. */
-  get poolState(): { total: number; idle: number; waiting: number } {
-    return { total: this.pool.totalCount, idle: this.pool.idleCount, waiting: this.pool.waitingCount };
+  /** Connections of the pool: in use or idle, idle, and requests that wait for one; and those that statements share. */
+  get poolState(): { total: number; idle: number; waiting: number; shared: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
+    return { total, idle, waiting, shared: this.shared.openCount };
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    await this.sharing?.close();
+    await this.dataSource.destroy();
+  }
+
+  /** Not before the data source is connected. */
+  private get shared(): SharedConnections {
+    return (this.sharing ??= new SharedConnections(this.pool, Math.min(MOST_SHARED, this.pool.options.max)));
   }
 
   private get pool(): Pool {
