@@ -165,6 +165,7 @@ describe('export of evaluations', () => {
       'null',
       'true',
       '1e3',
+      '1e3000',
       '007',
       '0x1F',
       '0o7',

@@ -94,7 +94,7 @@ class SharedConnection {
   private async connect(): Promise<Client> {
     const socket = new Socket();
     const options = { ...this.options, ...PATIENCE, query_timeout: ANSWER_TIMEOUT_MS };
-    const client = new pg.Client({ ...options, pipeline: true, stream: () => socket } as ClientConfig);
+    const client = new pg.Client({ ...options, pipeline: true, stream: () => socket });
     // The next statement opens another one.
     const forget = () => {
       if (this.socket === socket) this.client = this.connecting = undefined;

@@ -1,4 +1,4 @@
-import { CORE_SCHEMA, dump, load, YAMLException } from 'js-yaml';
+import { CORE_SCHEMA, defineScalarTag, dump, DUMP_SCHEMA, load, NOT_RESOLVED, Schema, YAMLException } from 'js-yaml';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import type { FileItem } from './file-item.js';
 import { listItems } from './json-file.js';
@@ -30,9 +30,20 @@ export function readYaml(text: string): FileItem[] {
   return listItems(value);
 }
 
+/** Digits as the core schema has them for a float; without a digit it would be none. */
+const FLOAT = /^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/;
+/** js-yaml takes a number that is too large for a text; others take it for infinity, so that such a text needs quotes. */
+const TOO_LARGE = defineScalarTag('!too-large', {
+  implicit: true,
+  resolve: (text) => (FLOAT.test(text) && !Number.isFinite(Number(text)) ? Number(text) : NOT_RESOLVED),
+  identify: () => false,
+  represent: String,
+});
+const WRITTEN = new Schema([...DUMP_SCHEMA.tags, TOO_LARGE]);
+
 export const writeYaml = {
   head: '',
   item: (item: object, isFirst: boolean): string =>
-    `${isFirst ? '' : '\n'}${dump([item], { noRefs: true, lineWidth: -1 })}`,
+    `${isFirst ? '' : '\n'}${dump([item], { schema: WRITTEN, noRefs: true, lineWidth: -1 })}`,
   tail: (isEmpty: boolean): string => (isEmpty ? '[]\n' : ''),
 };
