@@ -1,7 +1,9 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Response } from 'express';
+import type { Express, Response } from 'express';
 import { wrap } from './envelope.js';
+import { expressServer } from './express-server.js';
+import { SERVER_OPTIONS } from './server.js';
 
 /**
  * Nest on Express, with a short way for JSON, in the envelope of its route. Express's own looks for an entity tag, a
@@ -9,6 +11,10 @@ import { wrap } from './envelope.js';
  * piece for the socket.
  */
 export class JsonAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    this.httpServer = expressServer(this.getInstance<Express>(), SERVER_OPTIONS);
+  }
+
   override reply(response: Response, result: unknown, statusCode?: number): unknown {
     const { envelope } = response.req;
     const body = envelope ? wrap(envelope, result, response) : result;

@@ -7,11 +7,16 @@ import { API_VERSION, requestId } from './common-headers.js';
 import { errorBody } from './error-body.js';
 import { routableTarget } from './request-line.js';
 
-/** How long a client may take for its headers, and for the whole request, in milliseconds. */
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often Node looks for clients that took longer; its own 30 s would double the time-outs above. */
-const TIMEOUT_CHECK_MS = 1_000;
+/** What Node is told when the server is made; times in milliseconds. */
+export const SERVER_OPTIONS = {
+  // How long a client may take for its headers, and for the whole request.
+  headersTimeout: 15_000,
+  requestTimeout: 30_000,
+  // How often Node looks for clients that took longer; its own 30 s would double those.
+  connectionsCheckingInterval: 1_000,
+  // Node's own answer has no error body: the entrance refuses a missing Host.
+  requireHostHeader: false,
+} as const satisfies ServerOptions;
 /**
  * How long what a client still sends is read and dropped after its last answer: closing on unread data makes TCP reset
  * the connection, and the client may lose the answer (RFC 9112, section 9.6).
@@ -38,19 +43,10 @@ interface Exchange {
 }
 
 /**
- * Makes Node's server give none of its own answers: they have neither the error body nor the headers of the contract.
- * To be called before the server listens.
+ * Makes Node's server, made with SERVER_OPTIONS, give none of its own answers: they have neither the error body nor the
+ * headers of the contract. To be called before the server listens.
  */
 export function contractServer(server: Server, rateLimiter: RateLimiter): void {
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  // Nest makes the server without options; Node reads these two from it later on. A missing Host is refused by a
-  // middleware instead.
-  Object.assign(server, {
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    requireHostHeader: false,
-  } satisfies ServerOptions);
-
   const toApplication = (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response);
   // The body interceptor sends "100 Continue" once it wants the body; other expectations may be ignored
@@ -62,7 +58,9 @@ export function contractServer(server: Server, rateLimiter: RateLimiter): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     // Before Express sees it: a target that its router cannot parse would pass no middleware at all.
     request.url = routableTarget(request.url ?? '');
-    exchanges.set(request.socket, { request, response, before: exchanges.get(request.socket)?.response });
+    const before = exchanges.get(request.socket)?.response;
+    // What nobody waits for any more is let go.
+    exchanges.set(request.socket, { request, response, before: before?.closed ? undefined : before });
   });
   const refusals = new Refusals(rateLimiter);
   server.on('clientError', (error: ClientError, socket) => refusals.onError(error, socket, exchanges.get(socket)));
