@@ -65,6 +65,8 @@ export async function torture(installation: Installation, options: TortureOption
   await prober.settleIn('');
   const meter = new RecoveryMeter(installation, first, scene, prober.base);
   const hammer = new Hammer(limited, scene);
+  // Each process counts for itself then, from the beginning on.
+  if (!installation.redis) hammer.redisGoes();
   const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
   const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
   const baseline = new Map<number, Holdings>();

@@ -143,11 +143,12 @@ export class AgentsRepository {
     if (search !== undefined) {
       // Which way is fastest depends on how much will be found.
       name = '';
-      const [all, part] = [search, tellingPart(search)].map((text) => `$${values.push(`%${escapeLike(text)}%`)}`);
-      // The index finds candidates by a part of the text: it compares many lists for a long one. To the second
-      // condition, which decides, it is blind.
-      where += ` AND (a.name ILIKE ${part} OR a.assistant_id ILIKE ${part} OR a.phone_number ILIKE ${part})
-                 AND (a.name || '' ILIKE ${all} OR a.assistant_id || '' ILIKE ${all} OR a.phone_number || '' ILIKE ${all})`;
+      // The index finds candidates by a part of the text: it compares many lists for a long one.
+      const part = tellingPart(search);
+      where += ` AND ${anyOf(['a.name', 'a.assistant_id', 'a.phone_number'], `$${values.push(pattern(part))}`)}`;
+      // To this condition it is blind.
+      const columns = [`a.name || ''`, `a.assistant_id || ''`, `a.phone_number || ''`];
+      if (part !== search) where += ` AND ${anyOf(columns, `$${values.push(pattern(search))}`)}`;
     }
     const columns = `${COLUMNS}, d.api_key AS "defaultApiKey"`;
     // Of what a search finds nobody can keep count.
@@ -185,7 +186,8 @@ function tellingPart(text: string): string {
   return best;
 }
 
-/** A text in which `%`, `_` and `\` stand for themselves in a LIKE pattern. */
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, String.raw`\$&`);
-}
+const anyOf = (texts: readonly string[], value: string): string =>
+  `(${texts.map((text) => `${text} ILIKE ${value}`).join(' OR ')})`;
+
+/** A LIKE pattern for texts that hold this one, in which `%`, `_` and `\` stand for themselves. */
+const pattern = (text: string): string => `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;

@@ -21,9 +21,10 @@ const HAND_BACK_MS = 3_000;
 const FIRST_RESTART_MS = 250;
 const LONGEST_RESTART_MS = 5_000;
 
-const FIND_WAITING = `
-  SELECT EXISTS (SELECT FROM graphile_worker.jobs
-                  WHERE task_identifier = ANY($1) AND locked_at IS NULL AND run_at <= now()) AS waits`;
+const COUNT_WAITING = `
+  SELECT count(*)::int AS count
+    FROM (SELECT FROM graphile_worker.jobs
+           WHERE task_identifier = ANY($1) AND locked_at IS NULL AND run_at <= now() LIMIT $2) AS waiting`;
 
 export interface JobRunnerOptions {
   readonly kind: JobKind;
@@ -71,12 +72,12 @@ export class JobRunner {
     return this.options.kind;
   }
 
-  /** Whether a job waits for a place in this process, or in none. */
-  async hasWaiting(): Promise<boolean> {
-    if (this.backlog() > 0) return true;
-    const names = this.options.jobs.map(({ job }) => job.name);
-    const { rows } = await this.options.pool.query<{ waits: boolean }>(FIND_WAITING, [names]);
-    return rows[0]?.waits ?? false;
+  /** How many jobs wait for a place in this process, or in none; no more than it has places. */
+  async countWaiting(): Promise<number> {
+    const { jobs, pool, concurrency } = this.options;
+    const names = jobs.map(({ job }) => job.name);
+    const { rows } = await pool.query<{ count: number }>(COUNT_WAITING, [names, concurrency]);
+    return this.backlog() + (rows[0]?.count ?? 0);
   }
 
   private async keepRunning(): Promise<void> {

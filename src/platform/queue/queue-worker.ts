@@ -24,6 +24,13 @@ const SWEEP_MS = 5_000;
 /** How long an answer to who waits is good for, in milliseconds. */
 const WAITING_MS = 1_000;
 
+interface Waiting {
+  readonly at: number;
+  readonly count: Promise<number>;
+  /** How many were told to make way since. */
+  told: number;
+}
+
 /** How many jobs of each kind one process carries out at once. */
 const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
   // Deliveries do nothing but wait for receivers, so there can be many.
@@ -39,7 +46,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly pool: Pool;
   private readonly registry: WorkerRegistry;
   private runners: JobRunner[] = [];
-  private readonly waiting = new Map<JobKind, { readonly at: number; readonly answer: Promise<boolean> }>();
+  private readonly waiting = new Map<JobKind, Waiting>();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -72,13 +79,18 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     return CONCURRENCY[kind](this.settings);
   }
 
-  /** Whether jobs of a kind wait for those that run. Asked of the database once a second, however many ask. */
-  hasWaiting(kind: JobKind): Promise<boolean> {
-    const asked = this.waiting.get(kind);
-    if (asked && performance.now() - asked.at < WAITING_MS) return asked.answer;
-    const answer = this.runners.find((runner) => runner.kind === kind)?.hasWaiting() ?? Promise.resolve(false);
-    this.waiting.set(kind, { at: performance.now(), answer });
-    return answer;
+  /**
+   * Whether a job that could go on should end, and be put into the queue anew, because others wait. As many are told to
+   * as wait: each costs a way through the queue. The database is asked once a second, however many ask.
+   */
+  async shouldMakeWay(kind: JobKind): Promise<boolean> {
+    const known = this.waiting.get(kind);
+    const isFresh = known !== undefined && performance.now() - known.at < WAITING_MS;
+    const waiting = isFresh ? known : { at: performance.now(), count: this.countWaiting(kind), told: 0 };
+    this.waiting.set(kind, waiting);
+    if (waiting.told >= (await waiting.count)) return false;
+    waiting.told++;
+    return true;
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -107,6 +119,10 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
       });
     }
     await this.pool.end();
+  }
+
+  private countWaiting(kind: JobKind): Promise<number> {
+    return this.runners.find((runner) => runner.kind === kind)?.countWaiting() ?? Promise.resolve(0);
   }
 
   private schedule(): void {

@@ -95,7 +95,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let previous: string | undefined;
     while (!this.isStopping && !signal.aborted) {
       if (performance.now() > until) {
-        if (await this.worker.hasWaiting(LANE.kind)) break;
+        if (await this.worker.shouldMakeWay(LANE.kind)) break;
         until += TURN_MS;
       }
       const claimId = randomUUID();
