@@ -236,6 +236,38 @@ describe('job queue', () => {
     expect(performance.now() - begun).toBeLessThan(9_000);
   });
 
+  it('tells as many jobs to make way as wait, and none while nobody does', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let running = 0;
+    const context = await startProcess((queue) =>
+      queue.handle(SLOW, async () => {
+        running++;
+        await held;
+      }),
+    );
+    const worker = context.get(QueueWorker);
+    const told = async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => worker.shouldMakeWay('calls')));
+      return answers.filter(Boolean).length;
+    };
+    try {
+      expect(await told()).toBe(0);
+      for (let n = 0; n < 5; n++) await context.get(Queue).enqueue(SLOW, { text: '' });
+      await eventually(
+        () => running,
+        (count) => count === 3,
+      );
+      // The database is asked once a second.
+      await eventually(told, (count) => count === 2);
+      expect(await told()).toBe(0);
+      await eventually(told, (count) => count === 2);
+    } finally {
+      release();
+    }
+    await eventually(jobs, (rows) => rows.length === 0);
+  });
+
   it('goes on by itself after the database was away', async () => {
     const done: string[] = [];
     const context = await startProcess((queue) =>

@@ -88,7 +88,8 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     const isFresh = known !== undefined && performance.now() - known.at < WAITING_MS;
     const waiting = isFresh ? known : { at: performance.now(), count: this.countWaiting(kind), told: 0 };
     this.waiting.set(kind, waiting);
-    if (waiting.told >= (await waiting.count)) return false;
+    const count = await waiting.count;
+    if (waiting.told >= count) return false;
     waiting.told++;
     return true;
   }

@@ -1,0 +1,46 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express } from 'express';
+import { expressServer } from './express-server.js';
+
+describe('expressServer', () => {
+  let app: Express;
+  let server: Server;
+  let url: string;
+  /** What Node made, before and after Express had it. */
+  const seen: { made: object[]; handled: object[] } = { made: [], handled: [] };
+  const prototypes = (request: IncomingMessage, response: ServerResponse) =>
+    [request, response].map((message) => Object.getPrototypeOf(message) as object);
+
+  beforeAll(async () => {
+    app = express();
+    server = expressServer(app, { requireHostHeader: false });
+    server.prependListener('request', (request, response) => (seen.made = prototypes(request, response)));
+    app.get('/:name', (request, response) => {
+      seen.handled = prototypes(request, response);
+      response.json({ name: request.params['name'], host: request.get('host'), isOurs: request.app === app });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  it('makes requests and responses that can what Express’s can', async () => {
+    const answer = await fetch(`${url}/one`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(await answer.json()).toEqual({ name: 'one', host: new URL(url).host, isOurs: true });
+  });
+
+  it('leaves Express nothing to exchange', async () => {
+    await (await fetch(`${url}/two`)).arrayBuffer();
+    expect(seen.made).toEqual([app.request, app.response]);
+    expect(seen.handled[0]).toBe(seen.made[0]);
+    expect(seen.handled[1]).toBe(seen.made[1]);
+  });
+
+  it('shows what is added to the application’s request afterwards', async () => {
+    Object.defineProperty(app.request, 'isOpen', { get: () => true });
+    app.get('/late/property', (request, response) => void response.json((request as { isOpen?: boolean }).isOpen));
+    expect(await (await fetch(`${url}/late/property`)).json()).toBe(true);
+  });
+});
