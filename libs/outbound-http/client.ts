@@ -72,12 +72,8 @@ export class OutboundClient {
 
   /** Why a request to this address would be refused before any connection, or undefined. */
   check(url: string): Extract<OutboundFailure, 'URL_REFUSED' | 'ADDRESS_REFUSED'> | undefined {
-    if (!URL.canParse(url)) return 'URL_REFUSED';
-    const { protocol, username, password, hostname } = new URL(url);
-    if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return 'URL_REFUSED';
-    // The URL parser has turned 0x7f.1, 2130706433 and the like into the usual notation.
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    return isIP(host) !== 0 && !this.filter.allows(host) ? 'ADDRESS_REFUSED' : undefined;
+    const target = this.target(url);
+    return typeof target === 'string' ? target : undefined;
   }
 
   /** Sends a request and reads the response up to `maxBodyBytes`. @throws OutboundError */
@@ -106,15 +102,26 @@ export class OutboundClient {
 
   /** Sends a request and answers as soon as the response's headers are there. @throws OutboundError */
   async open(request: OutboundRequest): Promise<OutboundStream> {
-    const refusal = this.check(request.url);
-    if (refusal) throw new OutboundError(refusal);
+    const target = this.target(request.url);
+    if (typeof target === 'string') throw new OutboundError(target);
     try {
-      return await new Exchange(request, this.lookup).response();
+      return await new Exchange(target, request, this.lookup).response();
     } catch (error) {
       // The other side has closed a kept connection just when it was used again: nothing has been answered.
       if (!(error instanceof StaleConnection)) throw error;
-      return new Exchange({ ...request, connections: undefined }, this.lookup).response();
+      return new Exchange(target, { ...request, connections: undefined }, this.lookup).response();
     }
+  }
+
+  /** The parsed address, or why it is refused. */
+  private target(url: string): URL | 'URL_REFUSED' | 'ADDRESS_REFUSED' {
+    if (!URL.canParse(url)) return 'URL_REFUSED';
+    const target = new URL(url);
+    const { protocol, username, password, hostname } = target;
+    if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return 'URL_REFUSED';
+    // The URL parser has turned 0x7f.1, 2130706433 and the like into the usual notation.
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    return isIP(host) !== 0 && !this.filter.allows(host) ? 'ADDRESS_REFUSED' : target;
   }
 
   /** Node calls this for every connection to a name, and connects to what it answers and to nothing else. */
@@ -149,13 +156,17 @@ const MAX_REST_MS = 500;
  * reached was decided when they were made.
  */
 export class Connections {
-  readonly http = new HttpAgent({ keepAlive: true });
-  readonly https = new HttpsAgent({ keepAlive: true });
+  private agent: HttpAgent | HttpsAgent | undefined;
+
+  /** What Node keeps them in, which is either for HTTP or for HTTPS. */
+  for({ protocol }: URL): HttpAgent {
+    const options = { keepAlive: true };
+    return (this.agent ??= protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options));
+  }
 
   /** Ends them all. */
   close(): void {
-    this.http.destroy();
-    this.https.destroy();
+    this.agent?.destroy();
   }
 }
 
@@ -179,9 +190,8 @@ class Exchange {
   private stopped: OutboundError | undefined;
   private phase: 'connecting' | 'securing' | 'waiting' | 'answered' = 'connecting';
 
-  constructor(request: ExchangeRequest, lookup: LookupFunction) {
-    const { url, method = 'GET', headers = {}, body, timeoutMs, signal, connections } = request;
-    const target = new URL(url);
+  constructor(target: URL, request: ExchangeRequest, lookup: LookupFunction) {
+    const { method = 'GET', headers = {}, body, timeoutMs, signal, connections } = request;
     this.secure = target.protocol === 'https:';
     this.isKept = connections !== undefined;
     this.outgoing = (this.secure ? httpsRequest : httpRequest)(target, {
@@ -193,7 +203,7 @@ class Exchange {
       },
       lookup,
       // A connection of its own for each request: one that is kept for everybody would skip the look-up and its filter.
-      agent: connections?.[this.secure ? 'https' : 'http'] ?? false,
+      agent: connections?.for(target) ?? false,
       maxHeaderSize: MAX_HEADER_BYTES,
       insecureHTTPParser: false,
     });
