@@ -7,27 +7,26 @@ import type { AgentEntity } from './agent.entity.js';
 /** An agent together with its workspace's default key for its provider, still encrypted. */
 export type AgentRow = AgentEntity & { readonly defaultApiKey: string | null };
 
-/** Columns under the names of the entity's properties. */
+/** Columns under the names of the entity's properties, and the default key if the agent uses it. */
 const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS "createdByUserId", a.provider, a.type,
   a.prompt_type AS "promptType", a.name, a.api_key AS "apiKey", a.assistant_id AS "assistantId", a.language,
   a.phone_number AS "phoneNumber", a.phone_number_id AS "phoneNumberId", a.prompt,
   a.call_monitoring AS "callMonitoring", a.is_using_default_api_key AS "isUsingDefaultApiKey",
   a.webhook_url AS "webhookUrl", a.webhook_secret AS "webhookSecret", a.created_at AS "createdAt",
-  a.updated_at AS "updatedAt", a.deleted_at AS "deletedAt"`;
-const DEFAULT_KEY = `LEFT JOIN provider_keys d
-  ON a.is_using_default_api_key AND d.workspace_id = a.workspace_id AND d.provider = a.provider`;
+  a.updated_at AS "updatedAt", a.deleted_at AS "deletedAt",
+  CASE WHEN a.is_using_default_api_key THEN (SELECT d.api_key FROM provider_keys d
+    WHERE d.workspace_id = a.workspace_id AND d.provider = a.provider) END AS "defaultApiKey"`;
 
 const FIND: Statement = {
   name: 'agents_find',
   isQuick: true,
-  text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY}
-          WHERE a.id = $1 AND a.deleted_at IS NULL`,
+  text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`,
 };
 
 const FIND_EVER: Statement = {
   name: 'agents_find_ever',
   isQuick: true,
-  text: `SELECT ${COLUMNS}, d.api_key AS "defaultApiKey" FROM agents a ${DEFAULT_KEY} WHERE a.id = $1`,
+  text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`,
 };
 
 /** What callers may say of an agent, by its column. */
@@ -51,8 +50,6 @@ const WRITTEN = {
 export type WrittenAgent = Pick<AgentEntity, keyof typeof WRITTEN>;
 
 const WRITTEN_COLUMNS = Object.values(WRITTEN);
-const RETURNED = `${COLUMNS}, (SELECT d.api_key FROM provider_keys d WHERE a.is_using_default_api_key
-  AND d.workspace_id = a.workspace_id AND d.provider = a.provider) AS "defaultApiKey"`;
 /** A condition on the agent `n` as it will be: no agent is left without a credential to call with. */
 const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND EXISTS (SELECT FROM provider_keys d
   WHERE d.workspace_id = n.workspace_id AND d.provider = n.provider))`;
@@ -64,7 +61,7 @@ const INSERT: Statement = {
   text: `INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
          SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
            FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
-         RETURNING ${RETURNED}`,
+         RETURNING ${COLUMNS}`,
 };
 
 /** Of two at once the second builds on the first: PostgreSQL looks at the row again once it has its lock. */
@@ -77,7 +74,7 @@ const UPDATE: Statement = {
               FROM jsonb_populate_record(a, $3) n)
           WHERE a.id = $1 AND a.workspace_id = $2 AND a.deleted_at IS NULL
             AND EXISTS (SELECT FROM jsonb_populate_record(a, $3) n WHERE ${HAS_CREDENTIAL})
-         RETURNING ${RETURNED}`,
+         RETURNING ${COLUMNS}`,
 };
 
 const SOFT_DELETE: Statement = {
@@ -150,10 +147,9 @@ export class AgentsRepository {
       const columns = [`a.name || ''`, `a.assistant_id || ''`, `a.phone_number || ''`];
       if (part !== search) where += ` AND ${anyOf(columns, `$${values.push(pattern(search))}`)}`;
     }
-    const columns = `${COLUMNS}, d.api_key AS "defaultApiKey"`;
     // Of what a search finds nobody can keep count.
     const kept = search === undefined ? { kept: { relation: 'agents', value: provider } } : {};
-    const source = { name, columns, from: 'agents a', joins: DEFAULT_KEY, where, ...kept };
+    const source = { name, columns: COLUMNS, from: 'agents a', where, ...kept };
     return readPage<AgentRow>(this.database, source, values, page);
   }
 
