@@ -8,7 +8,7 @@ import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';
 /** Connections of a process besides its pool: shared ones, the queue's, notifications, its registration as a user. */
-const OTHER_CONNECTIONS = 19;
+const OTHER_CONNECTIONS = 20;
 /** For administrators, and PostgreSQL's own reserve. */
 const SPARE_CONNECTIONS = 20;
 /** Enough for one process and a few that join it. */

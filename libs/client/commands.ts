@@ -30,7 +30,12 @@ export interface FollowFlags extends ServiceFlags, OutputFlags {
 
 /** Starts a run and follows it to its end. @throws CommandError */
 export async function run(agentId: string, request: StartRunRequest, flags: FollowFlags, io: Io): Promise<ExitCode> {
-  return carryOut((service) => service.startRun(agentId, request), flags, io);
+  const start = async (service: Service) => {
+    const { warnings } = await service.plan(agentId, request);
+    for (const warning of warnings) io.stderr.write(`Note: ${plain(warning)}\n`);
+    return service.startRun(agentId, request);
+  };
+  return carryOut(start, flags, io);
 }
 
 /** Starts the plan of an earlier run again and follows it. @throws CommandError */

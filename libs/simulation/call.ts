@@ -75,6 +75,9 @@ export async function carryOutCall(options: CallOptions): Promise<CallResult> {
   return call.carryOut();
 }
 
+const isAgents = (entry: TimelineEntry): boolean =>
+  entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
+
 class Call {
   private readonly clock: Clock;
   private readonly signal: AbortSignal;
@@ -109,7 +112,10 @@ class Call {
     });
     this.enter('checking');
     const entries = this.timeline.entries;
-    const checks = await evaluateChecks(definition.checks, entries, this.breather());
+    // Of an agent that was never heard because the call broke off, nothing can be said.
+    const isUnheard = conversation.failure?.fault === 'infrastructure' && !entries.some(isAgents);
+    const asked = isUnheard ? [] : definition.checks;
+    const checks = await evaluateChecks(asked, entries, this.breather());
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({ ...conversation, ...judged, checks });

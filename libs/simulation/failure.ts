@@ -3,7 +3,11 @@ import { cleanText } from './clean.js';
 /** Why a call could not be carried out to its end; a closed set, so that results can be counted by it. */
 export const FAILURES = {
   url_refused: ['infrastructure', false, "The agent's address is no usable http or https address"],
-  address_refused: ['infrastructure', false, "The agent's address leads to a network that must not be reached"],
+  address_refused: [
+    'infrastructure',
+    false,
+    "The agent's address leads to a network that must not be reached (OUTBOUND_ALLOWED_NETWORKS)",
+  ],
   name_not_found: ['infrastructure', true, "The agent's host name could not be resolved"],
   connection_failed: ['infrastructure', true, 'The agent could not be connected to'],
   tls_failed: ['infrastructure', true, 'No secure connection to the agent could be made'],

@@ -5,6 +5,7 @@ import {
   type ReferenceAgentServer,
   startReferenceAgent,
 } from '../../libs/reference-agent/index.js';
+import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
 import { delta } from '../../libs/simulation/testing/servers.js';
 import { callEnv, carryOut, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
@@ -63,9 +64,10 @@ describe('what a run comes to', () => {
       env: {
         ...callEnv(script.url),
         AGENT_PROVIDER_2_URL: 'http://127.0.0.1:9/v1/chat/completions',
-        AGENT_PROVIDER_3_URL: 'http://10.0.0.1/v1/chat/completions',
+        AGENT_PROVIDER_3_URL: 'http://inside.example/v1/chat/completions',
       },
     });
+    app.nest.get(OutboundClient).resolve = async () => ['10.0.0.1'];
   });
   afterAll(async () => {
     await app.close();
@@ -142,7 +144,11 @@ describe('what a run comes to', () => {
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
       expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
-      expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ failure: { code } });
+      const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
+      expect(failure).toMatchObject({ code });
+      // Nothing is said of an agent that was never heard.
+      const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
+      expect(checks).toHaveLength(wasHeard ? 1 : 0);
     });
 
     it('is tried three times, and every attempt is kept', async () => {

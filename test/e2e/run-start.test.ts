@@ -8,7 +8,7 @@ describe('starting a run', () => {
   let app: RunApp;
 
   beforeAll(async () => {
-    app = await createRunApp();
+    app = await createRunApp({}, { env: { AGENT_PROVIDER_3_URL: 'http://10.0.0.1/v1/chat/completions' } });
   });
   afterAll(() => app.close());
 
@@ -151,6 +151,17 @@ describe('starting a run', () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
       const answer = await client.post(`/agents/${agentId}/runs`, {});
       expect(answer.body).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('AGENT_PROVIDER_2_URL') });
+    });
+
+    it('when the address is of a network that must not be reached: named with the cure', async () => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_3' });
+      for (const body of [{}, { dryRun: true }]) {
+        const answer = await client.post(`/agents/${agentId}/runs`, body);
+        expect([answer.status, answer.body.message]).toEqual([
+          409,
+          expect.stringMatching(/AGENT_PROVIDER_3_URL.* is not public; .*OUTBOUND_ALLOWED_NETWORKS/),
+        ]);
+      }
     });
 
     it('after the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {

@@ -5,8 +5,8 @@ import { isDatabaseUnavailable } from '../../src/platform/database/failures.js';
 import { sql } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const quick = (name: string, text: string) => ({ name, text, isQuick: true });
-const ECHO = quick('echo', 'SELECT $1::int AS n, pg_backend_pid() AS pid');
+const quick = (name: string, text: string, kind: 'read' | 'write' = 'write') => ({ name, text, quick: kind });
+const ECHO = quick('echo', 'SELECT $1::int AS n, pg_backend_pid() AS pid', 'read');
 const INSERT = quick('notes_insert', 'INSERT INTO notes (id) VALUES ($1) RETURNING id');
 const COUNT_UP = quick('notes_count_up', 'UPDATE notes SET hits = hits + 1 WHERE id = $1 RETURNING hits');
 const SLOW = quick('notes_slow', 'INSERT INTO notes (id) SELECT $1::int FROM pg_sleep(1.3) RETURNING id');
@@ -81,6 +81,24 @@ describe('quick statements', () => {
     expect(isDone).toBe(false);
     await other.query('COMMIT');
     expect(await waiting).toEqual([{ hits: 11 }]);
+  });
+
+  it('about what is locked keep away, so that many of them hold up neither reads nor other writes', async () => {
+    await database.query(INSERT, [1]);
+    await other.query('BEGIN; UPDATE notes SET hits = 10 WHERE id = 1');
+    let done = 0;
+    const waiting = Promise.all(
+      numbers(300).map(() => database.query<{ hits: number }>(COUNT_UP, [1]).finally(() => done++)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const more = Promise.all(numbers(300).map(() => database.query(COUNT_UP, [1])));
+    const others = Promise.all(numbers(50).map((n) => database.query(INSERT, [n + 2])));
+    expect((await Promise.all(numbers(50).map(echo))).flat().map(({ n }) => n)).toEqual(numbers(50));
+    expect((await others).flat()).toHaveLength(50);
+    expect(done).toBe(0);
+    await other.query('COMMIT');
+    expect((await waiting).flat().length + (await more).length).toBe(600);
+    expect(await sql(own.url, 'SELECT hits FROM notes WHERE id = 1')).toEqual([{ hits: 610 }]);
   });
 
   it('leave it when they take long, and are carried out once', async () => {

@@ -19,13 +19,13 @@ const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS 
 
 const FIND: Statement = {
   name: 'agents_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`,
 };
 
 const FIND_EVER: Statement = {
   name: 'agents_find_ever',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`,
 };
 
@@ -57,7 +57,7 @@ const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND
 // One text for whichever columns are given, so that every write is prepared once: they come as one JSON object.
 const INSERT: Statement = {
   name: 'agents_insert',
-  isQuick: true,
+  quick: 'write',
   text: `INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
          SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
            FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
@@ -67,7 +67,7 @@ const INSERT: Statement = {
 /** Of two at once the second builds on the first: PostgreSQL looks at the row again once it has its lock. */
 const UPDATE: Statement = {
   name: 'agents_update',
-  isQuick: true,
+  quick: 'write',
   text: `UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
            (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
                    CASE WHEN n IS DISTINCT FROM a THEN now() ELSE a.updated_at END
@@ -79,7 +79,7 @@ const UPDATE: Statement = {
 
 const SOFT_DELETE: Statement = {
   name: 'agents_soft_delete',
-  isQuick: true,
+  quick: 'write',
   text: `UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
          RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`,
 };

@@ -18,7 +18,7 @@ const CACHE_SIZE = 10_000;
 
 const FIND_KEY: Statement = {
   name: 'api_keys_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT k.id, k.workspace_id AS "workspaceId", k.user_id AS "userId", k.role, k.expires_at AS "expiresAt",
                 w.plan, w.requests_per_minute AS "requestsPerMinute"
            FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id

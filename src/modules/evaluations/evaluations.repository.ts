@@ -6,7 +6,7 @@ import { COLUMNS } from './evaluations.columns.js';
 
 const FIND: Statement = {
   name: 'evaluations_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = $1 AND e.deleted_at IS NULL`,
 };
 
@@ -40,7 +40,7 @@ const OWNERS: Statement = {
 
 const SOFT_DELETE: Statement = {
   name: 'evaluations_soft_delete',
-  isQuick: true,
+  quick: 'write',
   text: `UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
 };
 

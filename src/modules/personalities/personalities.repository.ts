@@ -9,7 +9,7 @@ const COLUMNS = `p.id, p.workspace_id AS "workspaceId", p.created_by_user_id AS 
 
 const FIND: Statement = {
   name: 'personalities_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`,
 };
 
@@ -28,7 +28,7 @@ const OWNERS: Statement = {
 
 const SOFT_DELETE: Statement = {
   name: 'personalities_soft_delete',
-  isQuick: true,
+  quick: 'write',
   text: `UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
 };
 

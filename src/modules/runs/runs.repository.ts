@@ -18,7 +18,7 @@ export interface CallCounts {
 
 const FIND: Statement = {
   name: 'runs_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1`,
 };
 

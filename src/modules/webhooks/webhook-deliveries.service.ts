@@ -24,7 +24,7 @@ const TEST_POLL_MS = 50;
 
 const FIND: Statement = {
   name: 'webhooks_delivery_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS} FROM webhook_deliveries d ${EVENT} WHERE d.id = $1`,
 };
 

@@ -5,15 +5,15 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { surviveBrokenConnections } from './pool.js';
 import { needsOwnConnection, SharedConnections } from './shared-connections.js';
 
-/** Connections for quick statements; fewer where the pool is smaller. */
-const MOST_SHARED = 4;
+/** Connections for quick statements of each kind; fewer where the pool is smaller. */
+const MOST_SHARED = { read: 2, write: 3 };
 
 /** A prepared statement: the name makes the server parse and plan it once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Finds its few rows by an index, so that outside of transactions it shares a connection with others. */
-  readonly isQuick?: boolean;
+  /** Finds its few rows by an index, so that outside of transactions it shares a connection with others of its kind. */
+  readonly quick?: 'read' | 'write';
 }
 
 /** A list that has grown beyond what is counted for each of its pages. */
@@ -36,7 +36,8 @@ export class Database implements OnModuleInit {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
   private transactions = 0;
 
-  private sharing: SharedConnections | undefined;
+  /** By kind, so that a write, which may wait for locks and for the disk, holds up no read. */
+  private readonly shared = new Map<'read' | 'write', SharedConnections>();
   private longListListener: (list: LongList) => void = () => undefined;
 
   constructor(readonly dataSource: DataSource) {}
@@ -57,12 +58,13 @@ export class Database implements OnModuleInit {
 
   /** Runs one statement, in the transaction around the caller if there is one. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text, isQuick } = statement;
+    const { name, text, quick } = statement;
     const prepared = { name, text, values: [...values] };
     const client = this.active.getStore()?.client;
-    if (isQuick && !client) {
+    const shared = quick && !client ? this.sharedBy(quick) : undefined;
+    if (shared?.isWelcome(prepared)) {
       try {
-        return await this.shared.query<Row>(prepared);
+        return await shared.query<Row>(prepared);
       } catch (error) {
         if (!needsOwnConnection(error)) throw error;
       }
@@ -100,18 +102,23 @@ export class Database implements OnModuleInit {
   /** Connections of the pool: in use or idle, idle, and requests that wait for one; and those that statements share. */
   get poolState(): { total: number; idle: number; waiting: number; shared: number } {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
-    return { total, idle, waiting, shared: this.shared.openCount };
+    const shared = [...this.shared.values()].reduce((sum, { openCount }) => sum + openCount, 0);
+    return { total, idle, waiting, shared };
   }
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    await this.sharing?.close();
+    await Promise.all([...this.shared.values()].map((connections) => connections.close()));
     await this.dataSource.destroy();
   }
 
-  /** Not before the data source is connected. */
-  private get shared(): SharedConnections {
-    return (this.sharing ??= new SharedConnections(this.pool, Math.min(MOST_SHARED, this.pool.options.max)));
+  private sharedBy(kind: 'read' | 'write'): SharedConnections {
+    let connections = this.shared.get(kind);
+    if (!connections) {
+      connections = new SharedConnections(this.pool, Math.min(MOST_SHARED[kind], this.pool.options.max));
+      this.shared.set(kind, connections);
+    }
+    return connections;
   }
 
   private get pool(): Pool {

@@ -37,7 +37,7 @@ export function pageStatement(source: ListSource, valueCount: number): Statement
   // of these names for its alias: its own would hide it, and every row of the page would be the same one.
   return {
     name,
-    isQuick: kept !== undefined,
+    ...(kept && { quick: 'read' }),
     text: `WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
            SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
              LEFT JOIN LATERAL unnest(l.ids) AS page_entry(id) ON true

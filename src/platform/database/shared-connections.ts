@@ -4,7 +4,12 @@ import pg, { type Client, type ClientConfig, type Pool, type QueryConfig } from 
 /** So many statements go to the server in one piece at most: it should begin with the first while others are written. */
 const MOST_AT_ONCE = 4;
 /** How long a statement may keep the ones behind it waiting before it is sent away, in milliseconds: at all, for a lock. */
-const PATIENCE = { statement_timeout: 1_000, lock_timeout: 100 };
+const PATIENCE = { statement_timeout: 1_000, lock_timeout: 5 };
+/** So long those about the same as one that was sent away stay away, in milliseconds, and so many are kept in mind. */
+const AWAY_MS = 1_000;
+const MOST_AWAY = 1_000;
+/** Characters of a UUID, and of a SHA-256. */
+const LONGEST_ID = 64;
 /** A connection that has not answered for so long is dead, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /**
@@ -23,15 +28,42 @@ export const needsOwnConnection = (error: unknown): boolean => SENT_AWAY.has((er
  */
 export class SharedConnections {
   private readonly connections: SharedConnection[];
+  /** What was sent away of late, and until when it is remembered. */
+  private readonly away = new Map<string, number>();
 
   /** @param pool whose settings they have; none is opened before it is needed */
   constructor(pool: Pool, count: number) {
     this.connections = Array.from({ length: count }, () => new SharedConnection(pool.options));
   }
 
+  /**
+   * Whether the statement may be tried here. One about the same thing as another that was sent away would be sent away
+   * too, and whoever changes what is locked again and again would hold up everybody else.
+   */
+  isWelcome(statement: QueryConfig): boolean {
+    if (this.away.size === 0) return true;
+    const subject = subjectOf(statement);
+    const until = subject === undefined ? undefined : this.away.get(subject);
+    if (subject === undefined || until === undefined) return true;
+    if (performance.now() < until) return false;
+    this.away.delete(subject);
+    return true;
+  }
+
   /** @throws what the driver throws; see `needsOwnConnection` */
-  query<Row extends object>(statement: QueryConfig): Promise<Row[]> {
-    return this.connections.reduce((a, b) => (b.underWay < a.underWay ? b : a)).query(statement);
+  async query<Row extends object>(statement: QueryConfig): Promise<Row[]> {
+    try {
+      return await this.connections.reduce((a, b) => (b.underWay < a.underWay ? b : a)).query<Row>(statement);
+    } catch (error) {
+      if (needsOwnConnection(error)) this.remember(subjectOf(statement));
+      throw error;
+    }
+  }
+
+  private remember(subject: string | undefined): void {
+    if (subject === undefined) return;
+    if (this.away.size >= MOST_AWAY) this.away.clear();
+    this.away.set(subject, performance.now() + AWAY_MS);
   }
 
   /** Ends them once what was sent is answered. */
@@ -43,6 +75,13 @@ export class SharedConnections {
   get openCount(): number {
     return this.connections.filter(({ isOpen }) => isOpen).length;
   }
+}
+
+/** What a statement is about, if its first value is an identifier. */
+function subjectOf({ name = '', values = [] }: QueryConfig): string | undefined {
+  const first: unknown = values[0];
+  const isShort = typeof first === 'number' || (typeof first === 'string' && first.length <= LONGEST_ID);
+  return isShort ? `${name} ${first}` : undefined;
 }
 
 class SharedConnection {

@@ -12,8 +12,8 @@ const ADD_JOB: Statement = {
 const ADD_JOBS: Statement = {
   name: 'queue_add_jobs',
   text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
-                                        job_key => j.key, job_key_mode => 'preserve_run_at')
-           FROM json_to_recordset($3) AS j (payload json, key text)`,
+                                        job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
+           FROM json_to_recordset($3) AS j (payload json, key text, priority integer)`,
 };
 
 export interface HandledJob {
@@ -48,7 +48,7 @@ export class Queue {
   /** Puts many jobs into the queue; those whose key waits there already are left where they are. */
   async enqueueAll<Payload extends object>(
     job: Job<Payload>,
-    jobs: readonly { readonly payload: Payload; readonly key: string }[],
+    jobs: readonly { readonly payload: Payload; readonly key: string; readonly priority?: number }[],
   ): Promise<void> {
     if (jobs.length === 0) return;
     await this.database.query(ADD_JOBS, [job.name, job.maxAttempts ?? null, JSON.stringify(jobs)]);

@@ -38,7 +38,7 @@ const LIST_BY_OUTCOME = { ...LIST, name: 'calls_page_outcome', where: 'c.run_id 
 
 const FIND: Statement = {
   name: 'calls_find',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result
            FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
           WHERE c.id = $1`,
@@ -82,7 +82,7 @@ const FIGURES: Statement = {
  */
 const CHANGED: Statement = {
   name: 'calls_changed',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, n.*
            FROM (SELECT 1) one LEFT JOIN (
              SELECT ${COLUMNS} FROM calls c ${EVALUATION}

@@ -39,7 +39,7 @@ function SelectionField({ description, example, maxItems, items, fault }: ListOp
     if (value.length > maxItems) return `must have at most ${maxItems} entries`;
     for (const [index, item] of (value as unknown[]).entries()) {
       const found = typeof item === 'string' ? fault(item) : 'must be a string';
-      if (found !== undefined) return `has an entry that cannot be used: ${index} ${found}`;
+      if (found !== undefined) return `has an entry that cannot be used: the one at position ${index} ${found}`;
     }
     return new Set(value).size < value.length ? 'must not name an entry twice' : undefined;
   };
@@ -75,7 +75,7 @@ export class StartRunRequest {
     example: [EXAMPLE_ID.evaluation],
     maxItems: MAX_SELECTED,
     items: { format: 'uuid', maxLength: MAX_LENGTH.identifier },
-    fault: (id) => (isUuid(id) ? undefined : 'must be the identifier of an evaluation'),
+    fault: (id) => (isUuid(id) ? undefined : 'must be the id of an evaluation (not its key)'),
   })
   evaluationIds?: string[];
 

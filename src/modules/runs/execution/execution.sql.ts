@@ -9,7 +9,7 @@ const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
  */
 export const CLAIM: Statement = {
   name: 'calls_claim',
-  isQuick: true,
+  quick: 'write',
   text: `SELECT f.is_previous_over AS "isPreviousOver", c.id, c.run_id AS "runId", c.workspace_id AS "workspaceId",
                 c.agent_id AS "agentId", c.evaluation_id AS "evaluationId", c.attempts
            FROM claim_call($1, $2, $3 * interval '1 millisecond', $4) f LEFT JOIN calls c ON c.id = f.call_id`,
@@ -18,7 +18,7 @@ export const CLAIM: Statement = {
 /** $1: call; $2: fencing token; $3 to $6: outcome, score, reason, latencies; $7: the attempt; $8: the whole result. */
 export const END: Statement = {
   name: 'calls_end',
-  isQuick: true,
+  quick: 'write',
   text: `WITH ended AS (
            UPDATE calls SET status = 'ENDED', outcome = $3, score = $4, reason = $5, latencies = $6,
                   attempts = attempts || $7::jsonb, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
@@ -56,13 +56,13 @@ export const RENEW: Statement = {
 
 export const IS_OVER: Statement = {
   name: 'calls_is_over',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`,
 };
 
 export const SNAPSHOT: Statement = {
   name: 'runs_snapshot',
-  isQuick: true,
+  quick: 'read',
   text: `SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
           WHERE e.run_id = $1 AND e.evaluation_id = $2`,
 };

@@ -2,7 +2,8 @@ import { defineJob } from '../../../platform/queue/job.js';
 
 /**
  * Carries out calls of an agent, one after the other, until there is none to carry out now. So many lanes of an agent
- * run at once as it may have calls at once.
+ * run at once as it may have calls at once. The first lanes of all agents come before the second ones, and so on (the
+ * job's priority): many lanes of one agent keep nobody else's only one waiting.
  */
 export const LANE = defineJob<{ readonly agentId: string; readonly lane: number }>({
   name: 'runs.lane',
@@ -24,4 +25,5 @@ export const lanes = (agentId: string, count: number, owner = agentId) =>
   Array.from({ length: Math.min(count, MAX_LANES) }, (_, lane) => ({
     payload: { agentId, lane },
     key: laneKey(owner, lane),
+    priority: lane,
   }));

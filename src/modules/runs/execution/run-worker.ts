@@ -107,7 +107,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     }
     if (previous !== undefined && (await this.repository.isOver(previous))) await this.finisher.finish(previous);
     // At the end of the queue, so that the lanes of all agents come by turns.
-    await this.queue.enqueue(LANE, { agentId, lane }, { jobKey: laneKey(agentId, lane) });
+    await this.queue.enqueue(LANE, { agentId, lane }, { jobKey: laneKey(agentId, lane), priority: lane });
   }
 
   private async carryOut(call: ClaimedCall, stop: AbortSignal): Promise<void> {

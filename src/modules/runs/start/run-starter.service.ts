@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { OutboundClient } from '../../../../libs/outbound-http/index.js';
+import { agentUrl } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { own } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -35,6 +37,7 @@ export class RunStarterService {
     private readonly agents: AgentsService,
     private readonly evaluations: EvaluationsService,
     private readonly personalities: PersonalitiesService,
+    private readonly client: OutboundClient,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -165,9 +168,16 @@ export class RunStarterService {
   }
 
   /** @throws DomainError CONFLICT */
-  private requireAddress({ provider }: AgentDescription): void {
-    if (this.settings.agentProviders[provider].url !== undefined) return;
-    throw conflict(`Agents of ${provider} cannot be called: the service has no address for them (${provider}_URL)`);
+  private requireAddress({ provider, assistantId }: AgentDescription): void {
+    const { url } = this.settings.agentProviders[provider];
+    const calls = `Agents of ${provider} cannot be called`;
+    if (url === undefined) throw conflict(`${calls}: the service has no address for them (${provider}_URL)`);
+    // What a name leads to is known only when it is called.
+    if (this.client.check(agentUrl(url, assistantId, '')) === 'ADDRESS_REFUSED') {
+      throw conflict(
+        `${calls}: their address (${provider}_URL) is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`,
+      );
+    }
   }
 
   /** Every claim looks through the calls that wait. @throws DomainError CONFLICT */
