@@ -1,7 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 
 /** How long a request waits for a free connection before it is answered 503, in milliseconds. */
-const CONNECTION_TIMEOUT_MS = 5_000;
+export const CONNECTION_TIMEOUT_MS = 5_000;
 /** How long one statement may take before the server cancels it, in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** How long its answer is waited for. Longer, so that it only ends what the server cannot: a connection that is dead. */

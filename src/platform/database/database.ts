@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import { CONNECTION_TIMEOUT_MS } from './data-source-options.js';
 import { surviveBrokenConnections } from './pool.js';
-import { needsOwnConnection, SharedConnections } from './shared-connections.js';
+import { needsOwnConnection, SharedConnections, subjectOf } from './shared-connections.js';
+import { Turns } from './turns.js';
 
 /** Connections for quick statements of each kind; fewer where the pool is smaller. */
 const MOST_SHARED = { read: 2, write: 3 };
@@ -38,6 +40,7 @@ export class Database implements OnModuleInit {
 
   /** By kind, so that a write, which may wait for locks and for the disk, holds up no read. */
   private readonly shared = new Map<'read' | 'write', SharedConnections>();
+  private readonly turns = new Turns();
   private longListListener: (list: LongList) => void = () => undefined;
 
   constructor(readonly dataSource: DataSource) {}
@@ -61,15 +64,24 @@ export class Database implements OnModuleInit {
     const { name, text, quick } = statement;
     const prepared = { name, text, values: [...values] };
     const client = this.active.getStore()?.client;
-    const shared = quick && !client ? this.sharedBy(quick) : undefined;
-    if (shared?.isWelcome(prepared)) {
+    if (quick && !client) return this.share<Row>(quick, prepared);
+    return (await (client ?? this.pool).query<Row>(prepared)).rows;
+  }
+
+  /** On a shared connection, or on one of its own if it proves to be slow. */
+  private async share<Row extends object>(kind: 'read' | 'write', prepared: QueryConfig): Promise<Row[]> {
+    const shared = this.sharedBy(kind);
+    if (shared.isWelcome(prepared)) {
       try {
         return await shared.query<Row>(prepared);
       } catch (error) {
         if (!needsOwnConnection(error)) throw error;
       }
     }
-    return (await (client ?? this.pool).query<Row>(prepared)).rows;
+    const alone = async () => (await this.pool.query<Row>(prepared)).rows;
+    const subject = subjectOf(prepared);
+    // Those that wait for one row's lock must not take all connections.
+    return subject === undefined ? alone() : this.turns.run(subject, CONNECTION_TIMEOUT_MS, alone);
   }
 
   /** Runs `work` in a transaction; inside another one it simply joins it. */

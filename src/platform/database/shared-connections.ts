@@ -78,7 +78,7 @@ export class SharedConnections {
 }
 
 /** What a statement is about, if its first value is an identifier. */
-function subjectOf({ name = '', values = [] }: QueryConfig): string | undefined {
+export function subjectOf({ name = '', values = [] }: QueryConfig): string | undefined {
   const first: unknown = values[0];
   const isShort = typeof first === 'number' || (typeof first === 'string' && first.length <= LONGEST_ID);
   return isShort ? `${name} ${first}` : undefined;
