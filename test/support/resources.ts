@@ -20,7 +20,7 @@ export interface Service {
 }
 
 /** Where nobody answers. */
-const NOWHERE = 'http://127.0.0.1:9/v1/chat/completions';
+const NOWHERE = 'http://nowhere.invalid/v1';
 
 /**
  * What the suites over all operations start the service with: no worker, so that no event leaves for the addresses of

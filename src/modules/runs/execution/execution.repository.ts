@@ -26,7 +26,6 @@ export interface ClaimedCall {
   readonly workspaceId: string;
   readonly agentId: string;
   readonly evaluationId: string;
-  readonly attempts: readonly Attempt[];
 }
 
 /** What a call needs to know of its run. */
@@ -62,6 +61,12 @@ export class ExecutionRepository {
     const [row] = await this.database.query<CallPlan>(sql.SNAPSHOT, [runId, evaluationId]);
     if (!row) throw new Error(`The plan of run ${runId} has no evaluation ${evaluationId}`);
     return row;
+  }
+
+  /** The attempts at a call before the present one. */
+  async attempts(callId: string): Promise<readonly Attempt[]> {
+    const [row] = await this.database.query<{ attempts: Attempt[] }>(sql.ATTEMPTS, [callId]);
+    return row?.attempts ?? [];
   }
 
   /** @returns false when the call had been taken away, and nothing was written */

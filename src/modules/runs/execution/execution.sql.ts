@@ -11,7 +11,7 @@ export const CLAIM: Statement = {
   name: 'calls_claim',
   quick: 'write',
   text: `SELECT f.is_previous_over AS "isPreviousOver", c.id, c.run_id AS "runId", c.workspace_id AS "workspaceId",
-                c.agent_id AS "agentId", c.evaluation_id AS "evaluationId", c.attempts
+                c.agent_id AS "agentId", c.evaluation_id AS "evaluationId"
            FROM claim_call($1, $2, $3 * interval '1 millisecond', $4) f LEFT JOIN calls c ON c.id = f.call_id`,
 };
 
@@ -52,6 +52,13 @@ export const RENEW: Statement = {
                ON c.id = m.id AND c.claim_id = m.claim_id ORDER BY c.id FOR UPDATE OF c)
          UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
            FROM mine WHERE c.id = mine.id RETURNING c.id`,
+};
+
+/** Of a call whose claim one holds, so that nobody adds to them: what is seen beside a claim may be older than it. */
+export const ATTEMPTS: Statement = {
+  name: 'calls_attempts',
+  quick: 'read',
+  text: 'SELECT attempts FROM calls WHERE id = $1',
 };
 
 export const IS_OVER: Statement = {

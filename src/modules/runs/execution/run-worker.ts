@@ -153,7 +153,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    const after = afterAttempt(result, call.attempts);
+    const mayGoOn = result.outcome === 'error' || result.outcome === 'invalid';
+    const earlier = mayGoOn ? await persist(this.database, () => this.repository.attempts(call.id)) : [];
+    const after = afterAttempt(result, earlier);
     const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
     const endedAt = new Date().toISOString();
     const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
