@@ -3,6 +3,7 @@ import { type EventStream, follow, type StreamEvent } from '../support/event-str
 import { expectInvalid } from '../support/expect.js';
 import { callEnv, carryOut, prepareEvaluations } from '../support/run-app.js';
 import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
@@ -110,6 +111,13 @@ describe('the events of a run', () => {
       await stream.ended;
       return stream.events;
     };
+    // What changed while an older transaction is open, of any database of the server, may be told again.
+    const changes = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint > max(changed_in) AS "areOld"
+                       FROM calls WHERE run_id = '${run.id}'`;
+    await until(
+      'older transactions have ended',
+      async () => (await sql(app.databaseUrl, changes))[0]?.['areOld'] === true,
+    );
     const all = await listen('0');
     expect(endedCalls(all)).toHaveLength(3);
     const again = await listen(all.at(-1)?.id ?? '');
