@@ -11,8 +11,8 @@ import { freePort, startRedis, type TestRedis } from '../support/redis.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { ServiceProcess } from './service-process.js';
 
-/** What the server takes at once; the processes could use 4 × (8 + 2) of them. */
-export const MAX_CONNECTIONS = 60;
+/** What the server takes at once; of the processes each has a pool of 8, 5 that statements share, and the queue its own. */
+export const MAX_CONNECTIONS = 80;
 const POOL_SIZE = 8;
 const DATABASE = 'torture';
 
