@@ -17,6 +17,7 @@ export const SERVER_OPTIONS = {
   // Node's own answer has no error body: the entrance refuses a missing Host.
   requireHostHeader: false,
 } as const satisfies ServerOptions;
+
 /**
  * How long what a client still sends is read and dropped after its last answer: closing on unread data makes TCP reset
  * the connection, and the client may lose the answer (RFC 9112, section 9.6).

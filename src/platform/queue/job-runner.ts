@@ -72,7 +72,7 @@ export class JobRunner {
     return this.options.kind;
   }
 
-  /** How many jobs wait for a place in this process, or in none; no more than it has places. */
+  /** How many jobs wait for a place in this process, or in none; of the latter no more than it has places. */
   async countWaiting(): Promise<number> {
     const { jobs, pool, concurrency } = this.options;
     const names = jobs.map(({ job }) => job.name);

@@ -5,11 +5,10 @@ const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
  * $1: agent; $2: fencing token; $3: milliseconds of the lease; $4: run of which a call has just ended, or null.
- * Always one row: without a call when there is none to carry out now.
+ * Always one row: without a call when there is none to carry out now. Not `quick`: claims of one agent wait for each other.
  */
 export const CLAIM: Statement = {
   name: 'calls_claim',
-  quick: 'write',
   text: `SELECT f.is_previous_over AS "isPreviousOver", c.id, c.run_id AS "runId", c.workspace_id AS "workspaceId",
                 c.agent_id AS "agentId", c.evaluation_id AS "evaluationId"
            FROM claim_call($1, $2, $3 * interval '1 millisecond', $4) f LEFT JOIN calls c ON c.id = f.call_id`,
