@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
-import { OutboundClient, OutboundError, type OutboundFailure } from './index.js';
+import { Connections, OutboundClient, OutboundError, type OutboundFailure } from './index.js';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const servers: (Server | TcpServer)[] = [];
@@ -205,6 +205,11 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${resetting}/`))).toBe('CONNECTION_FAILED');
     const cut = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf'));
     expect(await failure(get(`http://127.0.0.1:${cut}/`))).toBe('CONNECTION_FAILED');
+    const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n';
+    const closing = await serveRaw((socket) => socket.end(`${chunked}Connection: close\r\n\r\nff\r\nhalf`));
+    expect(await failure(get(`http://127.0.0.1:${closing}/`))).toBe('CONNECTION_FAILED');
+    const garbled = await serveRaw((socket) => socket.write(`${chunked}\r\nzz\r\n`));
+    expect(await failure(get(`http://127.0.0.1:${garbled}/`))).toBe('BAD_RESPONSE');
     const nonsense = await serveRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await failure(get(`http://127.0.0.1:${nonsense}/`))).toBe('BAD_RESPONSE');
     const boastful = await serveRaw((socket) =>
@@ -273,6 +278,87 @@ describe('outbound client', () => {
     expect(seen).toEqual(['one', 'two']);
     const aborted = client.open({ url: `http://127.0.0.1:${port}/`, timeoutMs: 5_000, signal: AbortSignal.abort() });
     expect(await failure(aborted)).toBe('ABORTED');
+  });
+
+  it('outlives a connection that breaks off while much of its answer waits to be read', async () => {
+    for (const head of ['HTTP/1.1 200 OK\r\nConnection: close\r\n', 'HTTP/1.0 200 OK\r\n']) {
+      let written: () => void = () => undefined;
+      const all = new Promise<void>((resolve) => (written = resolve));
+      const port = await serveRaw((socket) => {
+        socket.write(`${head}Content-Length: 1000000\r\n\r\n`);
+        socket.write('x'.repeat(300_000), () => setTimeout(() => (socket.resetAndDestroy(), written()), 20));
+      });
+      const { body } = await client.open({ url: `http://127.0.0.1:${port}/`, timeoutMs: 5_000 });
+      await all;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const read = (async () => {
+        let bytes = 0;
+        for await (const chunk of body) bytes += chunk.length;
+        return bytes;
+      })();
+      expect(await failure(read)).toBe('CONNECTION_FAILED');
+    }
+  });
+
+  it('repeats a request that met a connection just closed, and none that somebody may have worked on', async () => {
+    const endings: ((socket: Socket) => void)[] = [
+      (socket) => socket.end(),
+      (socket) => setTimeout(() => socket.end(), 700),
+      (socket) => socket.end('HTTP/1.1 102 Processing\r\n\r\n'),
+      (socket) => socket.end('HTTP/1.1 500 Oops\r\ncontent-type: tex'),
+    ];
+    const posts: number[] = [];
+    for (const end of endings) {
+      let seen = 0;
+      const server = createTcpServer((socket) => {
+        sockets.add(socket.on('error', () => undefined));
+        socket.on('data', () => {
+          if (++seen === 2) end(socket);
+          else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        });
+      });
+      const url = `http://127.0.0.1:${await listen(server)}/`;
+      const connections = new Connections();
+      const post = () =>
+        client.request({ url, method: 'POST', body: 'x', timeoutMs: 5_000, maxBodyBytes: 100, connections });
+      await post();
+      // The connection proves alive in the next turn of the event loop.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await failure(post());
+      posts.push(seen);
+      connections.close();
+    }
+    expect(posts).toEqual([3, 2, 2, 2]);
+  });
+
+  it('gives two requests at once connections of their own', async () => {
+    const port = await serve((request, response) =>
+      setTimeout(() => response.end('ok'), Number(request.url!.slice(1))),
+    );
+    const connections = new Connections();
+    const ask = (ms: number, timeoutMs = 5_000) =>
+      client.request({ url: `http://127.0.0.1:${port}/${ms}`, timeoutMs, maxBodyBytes: 10, connections });
+    await ask(0);
+    const [slow, quick] = await Promise.allSettled([ask(400, 100), ask(200)]);
+    expect(slow).toMatchObject({ reason: { reason: 'TIMEOUT' } });
+    expect(quick).toMatchObject({ value: { status: 200 } });
+    connections.close();
+    expect(await failure(ask(0))).toBe('ABORTED');
+  });
+
+  it('asks for a name once, when many ask at the same time', async () => {
+    let asked = 0;
+    const port = await serve((_request, response) => response.end());
+    const named = new OutboundClient({
+      allowedNetworks: LOOPBACK,
+      resolve: async () => {
+        asked++;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return ['127.0.0.1'];
+      },
+    });
+    await Promise.all(Array.from({ length: 20 }, () => get(`http://named.test:${port}/`, { client: named })));
+    expect(asked).toBe(1);
   });
 
   it('tells nothing about the network in its messages', async () => {

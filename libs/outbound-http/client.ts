@@ -1,20 +1,13 @@
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as httpRequest,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { AddressFilter } from './address-filter.js';
+import { Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
+import { Exchange, type ExchangeRequest, type OutboundStream, StaleConnection } from './exchange.js';
 import { type Resolve, resolveName } from './resolver.js';
 
-/** Longest status line and headers, in bytes. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** Interim responses (1xx) before the answer; each may be as long as the headers, and nothing else bounds their number. */
-const MAX_INTERIM = 20;
+/** Parsed addresses that are kept in mind: those of calls come again with every turn. Their number, their characters. */
+const KEPT_TARGETS = 500;
+const LONGEST_KEPT_TARGET = 1_000;
 
 export interface OutboundOptions {
   /** Networks (CIDR) that may be reached although they are not public. */
@@ -23,32 +16,15 @@ export interface OutboundOptions {
   readonly resolve?: Resolve;
 }
 
-export interface OutboundRequest {
+export interface OutboundRequest extends ExchangeRequest {
   readonly url: string;
-  /** GET unless given. */
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  /** For everything together: look-up, connection, request, response to its last byte. Milliseconds. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
   /** Connections to go on with; one of its own unless given. */
   readonly connections?: Connections;
 }
 
-/** A response whose body is still arriving. */
-export interface OutboundStream {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** The body as it arrives; ends the connection when the loop is left. @throws OutboundError */
-  readonly body: AsyncIterable<Buffer>;
-  /** Ends the connection; to be called when the body is not read to its end. */
-  readonly close: () => void;
-}
-
 export interface OutboundResponse {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: OutboundStream['headers'];
   readonly body: Buffer;
   /** Whether the body was longer than `maxBodyBytes`; the connection was ended then. */
   readonly truncated: boolean;
@@ -62,6 +38,9 @@ export interface OutboundResponse {
  */
 export class OutboundClient {
   private readonly filter: AddressFilter;
+  private readonly targets = new Map<string, ReturnType<OutboundClient['parse']>>();
+  /** Look-ups under way. */
+  private readonly lookups = new Map<string, Promise<string[]>>();
   /** The name look-up; may be replaced by tests. */
   resolve: Resolve;
 
@@ -104,17 +83,34 @@ export class OutboundClient {
   async open(request: OutboundRequest): Promise<OutboundStream> {
     const target = this.target(request.url);
     if (typeof target === 'string') throw new OutboundError(target);
+    const { connections, timeoutMs } = request;
+    const begun = performance.now();
+    // A connection of its own for each request: one that is kept for everybody would skip the look-up and its filter.
+    const open = (time: number) =>
+      new Exchange(target, request, time, connections !== undefined).response(
+        connections ?? new Connections(),
+        this.lookup,
+      );
     try {
-      return await new Exchange(target, request, this.lookup).response();
+      return await open(timeoutMs);
     } catch (error) {
-      // The other side has closed a kept connection just when it was used again: nothing has been answered.
       if (!(error instanceof StaleConnection)) throw error;
-      return new Exchange(target, { ...request, connections: undefined }, this.lookup).response();
+      return open(Math.max(0, timeoutMs - (performance.now() - begun)));
     }
   }
 
   /** The parsed address, or why it is refused. */
-  private target(url: string): URL | 'URL_REFUSED' | 'ADDRESS_REFUSED' {
+  private target(url: string): ReturnType<OutboundClient['parse']> {
+    let target = this.targets.get(url);
+    if (target === undefined) {
+      target = this.parse(url);
+      if (this.targets.size === KEPT_TARGETS) this.targets.clear();
+      if (url.length <= LONGEST_KEPT_TARGET) this.targets.set(url, target);
+    }
+    return target;
+  }
+
+  private parse(url: string): URL | 'URL_REFUSED' | 'ADDRESS_REFUSED' {
     if (!URL.canParse(url)) return 'URL_REFUSED';
     const target = new URL(url);
     const { protocol, username, password, hostname } = target;
@@ -124,9 +120,19 @@ export class OutboundClient {
     return isIP(host) !== 0 && !this.filter.allows(host) ? 'ADDRESS_REFUSED' : target;
   }
 
+  /** Those who ask for one name at the same time ask together: name servers limit how often they answer. */
+  private addresses(hostname: string): Promise<string[]> {
+    let asked = this.lookups.get(hostname);
+    if (!asked) {
+      asked = this.resolve(hostname).finally(() => this.lookups.delete(hostname));
+      this.lookups.set(hostname, asked);
+    }
+    return asked;
+  }
+
   /** Node calls this for every connection to a name, and connects to what it answers and to nothing else. */
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
-    this.resolve(hostname).then(
+    this.addresses(hostname).then(
       (addresses) => {
         const permitted = addresses.filter((address) => this.filter.allows(address));
         const [first] = permitted;
@@ -145,167 +151,4 @@ export class OutboundClient {
       (cause: unknown) => callback(new OutboundError('NAME_NOT_FOUND', { cause }), '', 0),
     );
   };
-}
-
-/** How much of a body that nobody wants may still come, and how long it may take, for its connection to be kept. */
-const MAX_REST_BYTES = 64 * 1024;
-const MAX_REST_MS = 500;
-
-/**
- * Connections that are kept between the requests of one conversation, to one and the same place: whether it may be
- * reached was decided when they were made.
- */
-export class Connections {
-  private agent: HttpAgent | HttpsAgent | undefined;
-
-  /** What Node keeps them in, which is either for HTTP or for HTTPS. */
-  for({ protocol }: URL): HttpAgent {
-    const options = { keepAlive: true };
-    return (this.agent ??= protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options));
-  }
-
-  /** Ends them all. */
-  close(): void {
-    this.agent?.destroy();
-  }
-}
-
-class StaleConnection extends OutboundError {
-  constructor() {
-    super('CONNECTION_FAILED');
-  }
-}
-
-type ExchangeRequest = Omit<OutboundRequest, 'connections'> & { readonly connections?: Connections | undefined };
-
-/** One request with its response, from the look-up to the last byte. */
-class Exchange {
-  private readonly outgoing: ClientRequest;
-  private readonly timer: NodeJS.Timeout;
-  private readonly signal: AbortSignal | undefined;
-  private readonly secure: boolean;
-  private readonly isKept: boolean;
-  private failure: OutboundError | undefined;
-  /** Set when this side cut the exchange off: its time was up, or its user wanted no more. */
-  private stopped: OutboundError | undefined;
-  private phase: 'connecting' | 'securing' | 'waiting' | 'answered' = 'connecting';
-
-  constructor(target: URL, request: ExchangeRequest, lookup: LookupFunction) {
-    const { method = 'GET', headers = {}, body, timeoutMs, signal, connections } = request;
-    this.secure = target.protocol === 'https:';
-    this.isKept = connections !== undefined;
-    this.outgoing = (this.secure ? httpsRequest : httpRequest)(target, {
-      method,
-      headers: {
-        'accept-encoding': 'identity',
-        ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
-        ...headers,
-      },
-      lookup,
-      // A connection of its own for each request: one that is kept for everybody would skip the look-up and its filter.
-      agent: connections?.for(target) ?? false,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      insecureHTTPParser: false,
-    });
-    this.timer = setTimeout(() => this.fail('TIMEOUT'), timeoutMs);
-    this.signal = signal;
-    if (signal?.aborted) this.abort();
-    signal?.addEventListener('abort', this.abort);
-    this.outgoing.on('socket', (socket) => {
-      if (!socket.connecting) this.phase = 'waiting';
-      socket.once('connect', () => (this.phase = this.secure ? 'securing' : 'waiting'));
-      socket.once('secureConnect', () => (this.phase = 'waiting'));
-    });
-    let interim = 0;
-    this.outgoing.on('information', () => {
-      if (++interim > MAX_INTERIM) this.fail('BAD_RESPONSE');
-    });
-    // A switch of protocols was not asked for.
-    this.outgoing.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      // Node has let go of the request by now: destroying it would be silent.
-      this.outgoing.emit('error', new OutboundError('BAD_RESPONSE'));
-    });
-    this.outgoing.end(body);
-  }
-
-  response(): Promise<OutboundStream> {
-    return new Promise((resolve, reject) => {
-      this.outgoing.on('error', (error) => {
-        // Also after the answer, when a receiver has answered without reading all of the request.
-        const isStale = this.isKept && this.outgoing.reusedSocket && !this.stopped && this.phase !== 'answered';
-        this.failure ??= isStale ? new StaleConnection() : this.explain(error);
-        if (this.phase !== 'answered') {
-          this.release();
-          reject(this.failure);
-        }
-      });
-      this.outgoing.on('response', (incoming) => {
-        this.phase = 'answered';
-        const close = () => this.close(incoming);
-        incoming.on('error', (error) => (this.failure ??= this.explain(error)));
-        incoming.once('close', () => this.release());
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: this.read(incoming), close });
-      });
-    });
-  }
-
-  private async *read(incoming: IncomingMessage): AsyncGenerator<Buffer> {
-    try {
-      for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-      // A body without a length ends like this too when we cut it off ourselves.
-      if (this.stopped) throw this.stopped;
-    } catch (error) {
-      throw this.stopped ?? this.failure ?? this.explain(error);
-    } finally {
-      this.close(incoming);
-    }
-  }
-
-  private readonly abort = () => this.fail('ABORTED');
-
-  private fail(reason: OutboundFailure): void {
-    this.stopped ??= new OutboundError(reason);
-    this.failure ??= this.stopped;
-    this.outgoing.destroy(this.failure);
-  }
-
-  private close(incoming: IncomingMessage): void {
-    this.release();
-    if (this.isKept && !this.stopped && !this.failure && !incoming.destroyed) return void this.letEnd(incoming);
-    incoming.destroy();
-    this.outgoing.destroy();
-  }
-
-  /** Reads what is left, if it is little and comes soon, so that the connection can be used again. */
-  private letEnd(incoming: IncomingMessage): void {
-    if (incoming.complete && incoming.readableLength === 0) return void incoming.resume();
-    let left = MAX_REST_BYTES;
-    const end = () => {
-      clearTimeout(timer);
-      incoming.destroy();
-    };
-    const timer = setTimeout(end, MAX_REST_MS);
-    timer.unref();
-    incoming.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
-    incoming.on('error', () => undefined);
-    incoming.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) end();
-    });
-  }
-
-  private release(): void {
-    clearTimeout(this.timer);
-    this.signal?.removeEventListener('abort', this.abort);
-  }
-
-  private explain(error: unknown): OutboundError {
-    if (error instanceof OutboundError) return error;
-    const { code } = error as { code?: unknown };
-    // With several addresses Node collects the errors of all attempts; the look-up's own come alone.
-    if (typeof code === 'string' && code.startsWith('HPE_')) return new OutboundError('BAD_RESPONSE', { cause: error });
-    const reason = this.phase === 'securing' ? 'TLS_FAILED' : 'CONNECTION_FAILED';
-    return new OutboundError(reason, { cause: error });
-  }
 }

@@ -6,6 +6,7 @@ export const OUTBOUND_FAILURES = {
   CONNECTION_FAILED: 'The connection could not be made or broke off',
   TLS_FAILED: 'No secure connection could be made',
   BAD_RESPONSE: 'The answer is no valid HTTP response, or its headers are too large',
+  HEADER_REFUSED: 'A header of the request has characters that cannot be sent',
   TIMEOUT: 'The answer was not complete in time',
   ABORTED: 'The request was given up',
 } as const;

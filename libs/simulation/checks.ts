@@ -43,7 +43,7 @@ export async function evaluateChecks(
   entries: readonly TimelineEntry[],
   breather: Breather,
 ): Promise<CheckResult[]> {
-  const view = new CallView(entries);
+  const view = CallView.of(entries);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
     const { type, weight, required } = check;

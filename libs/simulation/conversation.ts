@@ -162,7 +162,7 @@ class Conversation {
       // Without duplex the agent's turn is over when it says so, however slow it is.
       const isImpatient = this.line.isDuplex && this.timeline.agentWords() === '';
       const until = isImpatient ? Math.min(patience, this.lastMoment()) : this.lastMoment();
-      const event = await this.inbox.next(this.clock, until - this.time.now());
+      const event = this.inbox.poll() ?? (await this.inbox.next(this.clock, until - this.time.now()));
       if (event) this.hear(event);
       else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');
       if (this.end) return 'over';
@@ -191,7 +191,7 @@ class Conversation {
     while (!this.end) {
       const left = Math.min(moment, this.lastMoment()) - this.time.now();
       if (left <= 0) break;
-      const event = await this.inbox.next(this.clock, left);
+      const event = this.inbox.poll() ?? (await this.inbox.next(this.clock, left));
       if (event) this.hear(event);
     }
     this.answer = this.timeline.agentWords() || this.answer;

@@ -27,6 +27,15 @@ export interface Wait {
 
 /** A timeline as checks and measures look at it. */
 export class CallView {
+  private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
+
+  /** The one view of a call that is over, whoever looks at it. */
+  static of(entries: readonly TimelineEntry[]): CallView {
+    let view = CallView.views.get(entries);
+    if (!view) CallView.views.set(entries, (view = new CallView(entries)));
+    return view;
+  }
+
   readonly utterances: readonly Utterance[];
   readonly toolCalls: readonly Placed<ToolCallEntry>[];
   readonly waits: readonly Wait[];

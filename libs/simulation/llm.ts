@@ -1,4 +1,4 @@
-import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import type OpenAI from 'openai';
 import type { Clock } from './clock.js';
 import { CallFailure, type FailureCode } from './failure.js';
 import type { ModelMeter, ModelPrices } from './tester-use.js';
@@ -36,12 +36,17 @@ const MAX_RETRY_AFTER_MS = 60_000;
 /** Bytes of one answer. */
 const MAX_ANSWER = 1024 * 1024;
 
+type Library = typeof import('openai');
+/** Loaded when a model is first asked, for it takes a tenth of a second and 12 MB. */
+let library: Promise<Library> | undefined;
+
 /** The tester's own language model, which plays the caller and judges. */
 export class LanguageModel {
   readonly model: string;
   readonly prices: ModelPrices | undefined;
-  private readonly client: OpenAI;
+  private client: OpenAI | undefined;
   private readonly timeoutMs: number;
+  private readonly server: Pick<LanguageModelOptions, 'baseUrl' | 'apiKey'>;
   /** Some models know one temperature only and refuse any other. */
   private hasTemperature = true;
 
@@ -49,16 +54,7 @@ export class LanguageModel {
     this.model = model;
     this.prices = prices;
     this.timeoutMs = timeoutMs;
-    this.client = new OpenAI({
-      baseURL: baseUrl,
-      // Local servers need none, but the library does.
-      apiKey: apiKey || 'none',
-      organization: null,
-      project: null,
-      // Attempts are made here: the library's time-out ends with the headers, and its waits are not on our clock.
-      maxRetries: 0,
-      fetch: boundedFetch,
-    });
+    this.server = { baseUrl, ...(apiKey !== undefined && { apiKey }) };
   }
 
   /**
@@ -68,18 +64,20 @@ export class LanguageModel {
    */
   async ask(messages: readonly Message[], options: AskOptions): Promise<string> {
     const { clock, signal, meter } = options;
+    library ??= import('openai');
+    const openai = await clock.outside(library);
     for (let attempt = 1; ; attempt++) {
       const begun = clock.now();
       try {
-        const answer = await clock.outside(this.attempt(messages, options));
+        const answer = await clock.outside(this.attempt(openai, messages, options));
         meter.add(clock.now() - begun, answer.tokens);
         return answer.text;
       } catch (error) {
         signal.throwIfAborted();
-        const failed = describe(error);
+        const failed = describe(error, openai);
         // What fails is not charged.
         meter.add(clock.now() - begun, { prompt: 0, completion: 0 });
-        if (this.dropTemperature(error)) continue;
+        if (this.dropTemperature(error, openai)) continue;
         const delay = failed.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
         if (!failed.isPassing || attempt === ATTEMPTS || delay > MAX_RETRY_AFTER_MS) {
           throw new CallFailure(failed.code, failed.detail, { cause: error });
@@ -89,7 +87,17 @@ export class LanguageModel {
     }
   }
 
-  private async attempt(messages: readonly Message[], { temperature, signal }: AskOptions) {
+  private async attempt(openai: Library, messages: readonly Message[], { temperature, signal }: AskOptions) {
+    this.client ??= new openai.OpenAI({
+      baseURL: this.server.baseUrl,
+      // Local servers need none, but the library does.
+      apiKey: this.server.apiKey || 'none',
+      organization: null,
+      project: null,
+      // Attempts are made here: the library's time-out ends with the headers, and its waits are not on our clock.
+      maxRetries: 0,
+      fetch: boundedFetch,
+    });
     const timeout = AbortSignal.timeout(this.timeoutMs);
     try {
       const completion = await this.client.chat.completions.create(
@@ -98,13 +106,13 @@ export class LanguageModel {
       );
       return readCompletion(completion);
     } catch (error) {
-      if (timeout.aborted) throw new APIConnectionTimeoutError();
+      if (timeout.aborted) throw new openai.APIConnectionTimeoutError();
       throw error;
     }
   }
 
   /** @returns whether the request may be sent again without the temperature */
-  private dropTemperature(error: unknown): boolean {
+  private dropTemperature(error: unknown, { APIError }: Library): boolean {
     const isRefused = error instanceof APIError && error.status === 400 && /temperature/i.test(error.message);
     if (!isRefused || !this.hasTemperature) return false;
     this.hasTemperature = false;
@@ -138,7 +146,7 @@ interface Failed {
   readonly retryAfterMs?: number | undefined;
 }
 
-function describe(error: unknown): Failed {
+function describe(error: unknown, { APIConnectionError, APIConnectionTimeoutError, APIError }: Library): Failed {
   if (error instanceof APIConnectionTimeoutError) return { code: 'llm_timeout', isPassing: true };
   if (error instanceof APIConnectionError) return { code: 'llm_unreachable', isPassing: true };
   if (error instanceof APIError && typeof error.status === 'number') {

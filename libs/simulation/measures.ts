@@ -36,7 +36,7 @@ export interface Measures {
 }
 
 export function measure(entries: readonly TimelineEntry[], tester: TesterUse): Measures {
-  const view = new CallView(entries);
+  const view = CallView.of(entries);
   const words = { caller: wordsOf(view, 'caller'), agent: wordsOf(view, 'agent') };
   const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');
   const all = words.caller + words.agent;

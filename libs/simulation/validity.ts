@@ -30,7 +30,7 @@ export interface ValidityInput {
  * caller says what its author wrote: it can only hang up too early.
  */
 export function findInvalidity(input: ValidityInput): Invalidity | undefined {
-  const view = new CallView(input.entries);
+  const view = CallView.of(input.entries);
   const { end } = view;
   if (end?.code === 'caller_broken') return { code: 'caller_unusable', message: end.reason, evidence: [] };
   if (input.wasAgentActing) {

@@ -49,6 +49,11 @@ type Message =
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
+/** Characters of a message as it is sent, about. */
+function sizeOf(message: Message): number {
+  return 'tool_calls' in message ? JSON.stringify(message).length : message.content.length + 50;
+}
+
 /** One for the process: it is the process's event loop that is shared. */
 const pacer = new Pacer();
 
@@ -59,7 +64,7 @@ class ChatLine implements Line {
   private readonly emit: (event: AgentEvent) => void;
   private readonly url: string;
   private readonly messages: Message[] = [];
-  private readonly hangUpRequest = new AbortController();
+  private isOver = false;
   /** Kept for the whole call: an agent does not get slower for connections that a real caller would not make. */
   private readonly connections = new Connections();
   private historySize = 0;
@@ -70,7 +75,7 @@ class ChatLine implements Line {
   ) {
     this.clock = clock;
     this.emit = (event) => {
-      if (!this.hangUpRequest.signal.aborted) emit(event);
+      if (!this.isOver) emit(event);
     };
     this.url = agentUrl(options.url, options.assistantId, options.phoneNumber ?? '');
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
@@ -79,33 +84,41 @@ class ChatLine implements Line {
 
   async say(text: string) {
     this.remember({ role: 'user', content: text });
+    if (this.messages.length === 1) await this.clock.outside(this.connections.prepare());
     await this.clock.outside(pacer.turn());
-    const now = this.clock.now();
-    void this.clock.outside(this.answer());
-    return { start: now, end: now };
+    const sent = new Promise<number>((resolve) => {
+      void this.clock.outside(this.answer(() => resolve(this.clock.now())));
+    });
+    const moment = await this.clock.outside(sent);
+    return { start: moment, end: moment };
   }
 
   hangUp(): void {
-    this.hangUpRequest.abort();
+    this.isOver = true;
     this.connections.close();
   }
 
-  /** One turn of the agent; never throws. */
-  private async answer(): Promise<void> {
+  /**
+   * One turn of the agent; never throws.
+   * @param onSent is told once the agent is asked, or cannot be
+   */
+  private async answer(onSent?: () => void): Promise<void> {
     try {
       for (let round = 0; ; round++) {
         if (round > ANSWER_LIMITS.toolRounds) throw new CallFailure('tool_loop');
-        const goesOn = await this.round();
+        const goesOn = await this.round(onSent);
         if (!goesOn) break;
       }
       this.emit({ type: 'turn_end', at: this.clock.now() });
     } catch (error) {
       this.emit({ type: 'failure', at: this.clock.now(), failure: failureOf(error) });
+    } finally {
+      onSent?.();
     }
   }
 
   /** One request with its answer. @returns whether the agent waits for the result of a tool */
-  private async round(): Promise<boolean> {
+  private async round(onSent: () => void = () => undefined): Promise<boolean> {
     const { client, assistantId, model = assistantId, apiKey, answerTimeoutMs } = this.options;
     const now = () => this.clock.now();
     const { text, toolCalls, finishReason } = await requestCompletion(
@@ -115,8 +128,8 @@ class ChatLine implements Line {
         apiKey,
         body: JSON.stringify({ model, messages: this.messages, stream: true }),
         timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
-        signal: this.hangUpRequest.signal,
         connections: this.connections,
+        onSent,
       },
       { now, text: (part) => this.emit({ type: 'speech', at: now(), text: part }) },
     );
@@ -162,7 +175,7 @@ class ChatLine implements Line {
   }
 
   private remember(message: Message): void {
-    this.historySize += JSON.stringify(message).length;
+    this.historySize += sizeOf(message);
     if (this.historySize > ANSWER_LIMITS.history) throw new CallFailure('answer_too_large', 'the whole conversation');
     this.messages.push(message);
   }

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import {
   type Connections,
@@ -16,8 +17,9 @@ export interface CompletionRequest {
   readonly apiKey: string | undefined;
   readonly body: string;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   readonly connections: Connections;
+  /** As of an outbound request. */
+  readonly onSent: () => void;
 }
 
 const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
@@ -27,6 +29,7 @@ const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
   CONNECTION_FAILED: 'connection_failed',
   TLS_FAILED: 'tls_failed',
   BAD_RESPONSE: 'bad_response',
+  HEADER_REFUSED: 'http_refused',
   TIMEOUT: 'timeout',
   // Only whoever hung up gives a request up, and that one listens no more.
   ABORTED: 'internal',
@@ -60,7 +63,7 @@ export async function requestCompletion(
 }
 
 async function open(client: OutboundClient, request: CompletionRequest): Promise<OutboundStream> {
-  const { url, apiKey, body, timeoutMs, signal, connections } = request;
+  const { url, apiKey, body, timeoutMs, connections, onSent } = request;
   try {
     return await client.open({
       url,
@@ -72,16 +75,13 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
       },
       body,
       timeoutMs,
-      signal,
       connections,
+      onSent,
     });
   } catch (cause) {
-    if (cause instanceof OutboundError)
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], systemCode(cause), { cause });
-    // Node refuses header values with line breaks and the like.
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_INVALID_CHAR')
-      throw new CallFailure('http_refused', 'its key cannot be sent', { cause });
-    throw cause;
+    if (!(cause instanceof OutboundError)) throw cause;
+    const detail = cause.reason === 'HEADER_REFUSED' ? 'its key cannot be sent' : systemCode(cause);
+    throw new CallFailure(OUTBOUND_CODES[cause.reason], detail, { cause });
   }
 }
 
@@ -102,7 +102,7 @@ function codeOfStatus(status: number): FailureCode {
 }
 
 async function readAnswer({ headers, body, close }: OutboundStream, assembler: CompletionAssembler): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = decoder();
   const events = new EventStreamParser();
   let kind = kindOf(headers['content-type']);
   let bytes = 0;
@@ -112,7 +112,7 @@ async function readAnswer({ headers, body, close }: OutboundStream, assembler: C
     for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes > ANSWER_LIMITS.bytes) throw new CallFailure('answer_too_large');
-      const piece = decode(decoder, chunk);
+      const piece = decode(chunk);
       text = kind === 'event-stream' ? piece : text + piece;
       if (kind === undefined) {
         // White space that never ends would be passed over again with each piece.
@@ -165,12 +165,19 @@ function kindByBeginning(beginning: string): Kind | undefined {
   return undefined;
 }
 
-function decode(decoder: TextDecoder, chunk: Buffer): string {
-  try {
-    return decoder.decode(chunk, { stream: true });
-  } catch (cause) {
-    throw new CallFailure('invalid_answer', 'it is not UTF-8', { cause });
-  }
+/** Puts text together from pieces that may end within a character. @throws CallFailure */
+function decoder(): (chunk: Buffer) => string {
+  // Made when it is needed: to make one takes longer than to read a short answer.
+  let utf8: TextDecoder | undefined;
+  return (chunk) => {
+    if (!utf8 && isAscii(chunk)) return chunk.toString('latin1');
+    utf8 ??= new TextDecoder('utf-8', { fatal: true });
+    try {
+      return utf8.decode(chunk, { stream: true });
+    } catch (cause) {
+      throw new CallFailure('invalid_answer', 'it is not UTF-8', { cause });
+    }
+  };
 }
 
 /** What the system, or TLS, calls the fault, such as `ECONNREFUSED`: it tells a stopped agent from a firewall. */

@@ -1,0 +1,40 @@
+import { Pacer } from './pacer.js';
+
+const busy = (ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until;);
+};
+
+describe('pacer', () => {
+  it('lets all begin in their order', async () => {
+    const pacer = new Pacer();
+    const begun: number[] = [];
+    await Promise.all(Array.from({ length: 500 }, (_, n) => pacer.turn().then(() => begun.push(n))));
+    expect(begun).toEqual(Array.from({ length: 500 }, (_, n) => n));
+    // And again, after it had nothing to do.
+    await pacer.turn();
+  });
+
+  it('hears what comes in between those that begin, when they take long together', async () => {
+    const pacer = new Pacer();
+    let begun = 0;
+    let isOver = false;
+    const heard: number[] = [];
+    const listen = () => {
+      heard.push(begun);
+      if (!isOver) setImmediate(listen);
+    };
+    setImmediate(listen);
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        await pacer.turn();
+        busy(2);
+        begun++;
+      }),
+    );
+    isOver = true;
+    // However busy it is, a slice lasts 20 ms at most.
+    const most = Math.max(...heard.slice(1).map((count, n) => count - heard[n]!));
+    expect(most).toBeLessThan(12);
+    expect(heard.length).toBeGreaterThan(3);
+  });
+});
