@@ -19,6 +19,7 @@ import { EvaluationAuthoring1732100000000 } from './src/platform/database/migrat
 import { Webhooks1732200000000 } from './src/platform/database/migrations/1732200000000-webhooks.js';
 import { RunExecution1732300000000 } from './src/platform/database/migrations/1732300000000-run-execution.js';
 import { Growth1732400000000 } from './src/platform/database/migrations/1732400000000-growth.js';
+import { ClaimsInBatches1732500000000 } from './src/platform/database/migrations/1732500000000-claims-in-batches.js';
 import { EncryptionCanaryEntity } from './src/platform/encryption/canary.entity.js';
 import { IdempotencyEntity } from './src/platform/idempotency/idempotency.entity.js';
 import { QueueWorkerEntity } from './src/platform/queue/queue-worker.entity.js';
@@ -57,6 +58,7 @@ export function createDataSource(url: string, poolSize = 20): DataSource {
       Webhooks1732200000000,
       RunExecution1732300000000,
       Growth1732400000000,
+      ClaimsInBatches1732500000000,
     ],
   });
 }

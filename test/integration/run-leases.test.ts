@@ -1,7 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Attempt, brokenCall, type CallResult, failure } from '../../libs/simulation/index.js';
-import { type ClaimedCall, ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
+import {
+  type ClaimedCall,
+  endedCall,
+  ExecutionRepository,
+} from '../../src/modules/runs/execution/execution.repository.js';
 import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { HttpClient } from '../support/http.js';
@@ -45,13 +49,13 @@ describe('leases of calls', () => {
     return { client, agentId, runId: id as string };
   };
   const claim = async (agentId: string): Promise<ClaimedCall | undefined> =>
-    (await repository.claim(agentId, randomUUID(), undefined)).call;
+    (await repository.claim(agentId, [{ previousRun: undefined }]))[0]?.call;
   const claimed = async (agentId: string): Promise<ClaimedCall> => {
     const call = await claim(agentId);
     if (!call) throw new Error('There is no call to claim');
     return call;
   };
-  const end = (call: ClaimedCall) => repository.end(call, PASSED, [12], ATTEMPT);
+  const end = async (call: ClaimedCall) => (await repository.end([endedCall(call, PASSED, [12], ATTEMPT)]))[0];
   const expire = (runId: string) =>
     query(`UPDATE calls SET lease_until = now() - interval '1 ms' WHERE run_id = '${runId}' AND status = 'RUNNING'`);
   const callsOf = (runId: string) => query(`SELECT * FROM calls WHERE run_id = '${runId}' ORDER BY position`);
@@ -71,11 +75,60 @@ describe('leases of calls', () => {
     expect(await claim(agentId)).toBeUndefined();
   });
 
+  it('lanes that ask together get what there is, and one of them is told of a run that is over', async () => {
+    const { client, agentId, runId } = await started({ repeat: 2, concurrency: 1 });
+    const lanes = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
+    const first = await repository.claim(agentId, lanes());
+    expect(first.map(({ call }) => call !== undefined)).toEqual([true, false, false, false]);
+    // A second run allows more at once than the first, whose other call must go on waiting.
+    const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
+    const second = await repository.claim(agentId, lanes(runId));
+    expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
+    expect(second.some(({ isPreviousOver }) => isPreviousOver)).toBe(false);
+    expect(new Set([...first, ...second].flatMap(({ call }) => call?.claimId ?? [])).size).toBe(3);
+
+    const ended = (call: ClaimedCall, latency = 12) => endedCall(call, PASSED, [latency], ATTEMPT);
+    const calls = [first[0]!, second[0]!].map(({ call }) => call!);
+    const stale = { ...second[1]!.call!, claimId: calls[0]!.claimId };
+    // A claim that was taken away, and whose process has claimed the call again since.
+    const old = { ...calls[0]!, claimId: randomUUID() };
+    const batch = [ended(old, 99), ended(calls[1]!), ended(stale), ended(calls[0]!, 34), ended(old, 99)];
+    expect(await repository.end(batch)).toEqual([false, true, false, true, false]);
+    const [one] = await callsOf(runId);
+    expect(one).toMatchObject({
+      id: calls[0]!.id,
+      status: 'ENDED',
+      latencies: [34],
+      attempts: [ATTEMPT],
+      claim_id: null,
+    });
+    expect(await resultsOf(runId)).toMatchObject([{ call_id: calls[0]!.id, result: { outcome: 'passed' } }]);
+    expect((await callsOf(wide)).map(({ status }) => status).sort()).toEqual([
+      'ENDED',
+      'QUEUED',
+      'QUEUED',
+      'QUEUED',
+      'RUNNING',
+    ]);
+
+    await client.post(`/runs/${wide}/cancel`, {});
+    const last = await repository.claim(agentId, lanes(runId));
+    expect(last.map(({ call }) => call?.runId)).toEqual([runId, undefined, undefined, undefined]);
+    await repository.end([ended(last[0]!.call!)]);
+    const none = await repository.claim(agentId, lanes(runId));
+    expect(none).toMatchObject([
+      { call: undefined, isPreviousOver: true },
+      { call: undefined, isPreviousOver: false },
+      { call: undefined, isPreviousOver: false },
+      { call: undefined, isPreviousOver: false },
+    ]);
+  });
+
   it('keeps a renewed claim, and takes one away whose lease ran out', async () => {
     const { client, agentId, runId } = await started();
     const first = await claimed(agentId);
     await expire(runId);
-    expect(await repository.renew([first])).toEqual(new Set([first.id]));
+    expect(await repository.renew([first])).toEqual(new Set([first.claimId]));
     await repository.sweep();
     expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', losses: 0, claim_id: first.claimId }]);
     await expire(runId);

@@ -45,7 +45,7 @@ const LIST = {
 };
 
 /**
- * What taking a call of the agent waits for (`claim_call`). Taken before the run: a call that begins locks itself and
+ * What taking a call of the agent waits for (`claim_calls`). Taken before the run: a call that begins locks itself and
  * then its run, and cancelling the other way round.
  */
 const LOCK_CLAIMS: Statement = {

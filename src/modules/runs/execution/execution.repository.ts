@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Attempt, CallResult } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
@@ -28,6 +29,36 @@ export interface ClaimedCall {
   readonly evaluationId: string;
 }
 
+/** Somebody who can carry out a call now. */
+export interface FreeLane {
+  /** Run of the call that it has just ended. */
+  readonly previousRun: string | undefined;
+}
+
+export interface Claim {
+  readonly call: ClaimedCall | undefined;
+  readonly isPreviousOver: boolean;
+}
+
+/** A call with all that it came to. */
+export interface EndedCall {
+  readonly call: ClaimedCall;
+  /** As `calls_end` takes it. */
+  readonly json: string;
+}
+
+/** @throws RangeError for a result that is nested more deeply than can be written */
+export function endedCall(
+  call: ClaimedCall,
+  result: CallResult,
+  latencies: readonly number[],
+  attempt: Attempt,
+): EndedCall {
+  const { id, claimId } = call;
+  const { outcome, score, reason } = result;
+  return { call, json: JSON.stringify({ id, claimId, outcome, score, reason, latencies, attempt: [attempt], result }) };
+}
+
 /** What a call needs to know of its run. */
 export interface CallPlan {
   readonly snapshot: EvaluationSnapshot;
@@ -43,18 +74,21 @@ export class ExecutionRepository {
   ) {}
 
   /**
-   * Takes the next due call of an agent, unless it has as many as it may have.
-   * @param previousRun run of which this process has just ended a call
+   * Takes as many due calls of an agent as there are lanes, unless it has as many as it may have.
+   * @returns for each lane its call, if there is one, and whether the run of its previous call is over and is its to end
    */
-  async claim(
-    agentId: string,
-    claimId: string,
-    previousRun: string | undefined,
-  ): Promise<{ call: ClaimedCall | undefined; isPreviousOver: boolean }> {
-    const values = [agentId, claimId, LEASE_MS, previousRun ?? null];
-    const [row] = await this.database.query<ClaimedCall & { isPreviousOver: boolean }>(sql.CLAIM, values);
-    const call = row && (row.id as string | null) !== null ? { ...row, claimId } : undefined;
-    return { call, isPreviousOver: row?.isPreviousOver ?? false };
+  async claim(agentId: string, lanes: readonly FreeLane[]): Promise<readonly Claim[]> {
+    const claims = lanes.map(() => randomUUID());
+    const previous = new Set(lanes.flatMap(({ previousRun }) => previousRun ?? []));
+    const values = [agentId, claims, LEASE_MS, [...previous]];
+    const rows = await this.database.query<Omit<ClaimedCall, 'agentId'>>(sql.CLAIM, values);
+    const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId }]));
+    const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
+    return lanes.map(({ previousRun = '' }, index) => ({
+      call: calls.get(claims[index]!),
+      // One of them is told: it ends the run.
+      isPreviousOver: over.delete(previousRun),
+    }));
   }
 
   async plan(runId: string, evaluationId: string): Promise<CallPlan> {
@@ -69,17 +103,14 @@ export class ExecutionRepository {
     return row?.attempts ?? [];
   }
 
-  /** @returns false when the call had been taken away, and nothing was written */
-  async end(
-    { id, claimId }: ClaimedCall,
-    result: CallResult,
-    latencies: readonly number[],
-    attempt: Attempt,
-  ): Promise<boolean> {
-    const { outcome, score, reason } = result;
-    const json = [JSON.stringify([attempt]), JSON.stringify(result)];
-    const rows = await this.database.query(sql.END, [id, claimId, outcome, score, reason, latencies, ...json]);
-    return rows.length > 0;
+  /** @returns for each whether it was this process's; nothing was written of one that had been taken away */
+  async end(calls: readonly EndedCall[]): Promise<readonly boolean[]> {
+    const ids = calls.map(({ call }) => call.id);
+    const claims = calls.map(({ call }) => call.claimId);
+    const values = [`[${calls.map(({ json }) => json).join(',')}]`, ids, claims];
+    const rows = await this.database.query<{ id: string; claimId: string }>(sql.END, values);
+    const ended = new Map(rows.map(({ id, claimId }) => [id, claimId]));
+    return calls.map(({ call }) => ended.get(call.id) === call.claimId);
   }
 
   /** Puts the call back for another attempt, with somebody to carry it out then. */
@@ -101,11 +132,11 @@ export class ExecutionRepository {
     });
   }
 
-  /** Keeps the claims on these calls. @returns the calls that are still this process's */
+  /** Keeps the claims on these calls. @returns the claims that are still this process's */
   async renew(calls: readonly ClaimedCall[]): Promise<ReadonlySet<string>> {
     const values = [calls.map(({ id }) => id), calls.map(({ claimId }) => claimId), LEASE_MS];
-    const rows = await this.database.query<{ id: string }>(sql.RENEW, values);
-    return new Set(rows.map(({ id }) => id));
+    const rows = await this.database.query<{ claimId: string }>(sql.RENEW, values);
+    return new Set(rows.map(({ claimId }) => claimId));
   }
 
   async isOver(runId: string): Promise<boolean> {

@@ -4,25 +4,34 @@ const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = n
 const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
- * $1: agent; $2: fencing token; $3: milliseconds of the lease; $4: run of which a call has just ended, or null.
- * Always one row: without a call when there is none to carry out now. Not `quick`: claims of one agent wait for each other.
+ * $1: agent; $2: fencing tokens of claims; $3: milliseconds of the leases; $4: runs of which calls have just ended.
+ * As many calls as there are, may run now and were asked for; and of those runs the ones that are over, without a claim.
+ * Not `quick`: claims of one agent wait for each other.
  */
 export const CLAIM: Statement = {
   name: 'calls_claim',
-  text: `SELECT f.is_previous_over AS "isPreviousOver", c.id, c.run_id AS "runId", c.workspace_id AS "workspaceId",
-                c.agent_id AS "agentId", c.evaluation_id AS "evaluationId"
-           FROM claim_call($1, $2, $3 * interval '1 millisecond', $4) f LEFT JOIN calls c ON c.id = f.call_id`,
+  text: `SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId"
+           FROM claim_calls($1, $2, $3 * interval '1 millisecond', $4)`,
 };
 
-/** $1: call; $2: fencing token; $3 to $6: outcome, score, reason, latencies; $7: the attempt; $8: the whole result. */
+/**
+ * $1: list of calls and what they came to (`EndedCall`), as JSON; $2: these calls; $3: their fencing tokens. Returns those
+ * whose tokens held. Whoever changes many calls locks them in one order, so that nobody waits in a circle.
+ */
 export const END: Statement = {
   name: 'calls_end',
-  quick: 'write',
-  text: `WITH ended AS (
-           UPDATE calls SET status = 'ENDED', outcome = $3, score = $4, reason = $5, latencies = $6,
-                  attempts = attempts || $7::jsonb, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
-            WHERE id = $1 AND claim_id = $2 RETURNING id)
-         INSERT INTO call_results (call_id, result) SELECT id, $8::jsonb FROM ended RETURNING call_id AS id`,
+  text: `WITH given AS MATERIALIZED (
+           SELECT * FROM jsonb_to_recordset($1::jsonb) AS g (id uuid, "claimId" uuid, outcome text, score double precision,
+                  reason text, latencies double precision[], attempt jsonb, result jsonb)),
+         held AS MATERIALIZED (
+           SELECT id, claim_id FROM calls WHERE id = ANY ($2::uuid[]) AND claim_id = ANY ($3::uuid[]) ORDER BY id FOR UPDATE),
+         ended AS (
+           UPDATE calls c SET status = 'ENDED', outcome = g.outcome, score = g.score, reason = g.reason,
+                  latencies = g.latencies, attempts = c.attempts || g.attempt, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
+             FROM held h JOIN given g ON g.id = h.id AND g."claimId" = h.claim_id
+            WHERE c.id = h.id RETURNING c.id, g."claimId", g.result),
+         stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended)
+         SELECT id, "claimId" FROM ended`,
 };
 
 /** $3: the attempt; $4: milliseconds until the next one. */
@@ -50,7 +59,7 @@ export const RENEW: Statement = {
            SELECT c.id FROM calls c JOIN unnest($1::uuid[], $2::uuid[]) AS m (id, claim_id)
                ON c.id = m.id AND c.claim_id = m.claim_id ORDER BY c.id FOR UPDATE OF c)
          UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
-           FROM mine WHERE c.id = mine.id RETURNING c.id`,
+           FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`,
 };
 
 /** Of a call whose claim one holds, so that nobody adds to them: what is seen beside a claim may be older than it. */

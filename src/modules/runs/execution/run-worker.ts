@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   Inject,
   Injectable,
@@ -21,19 +20,31 @@ import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import type { JobContext } from '../../../platform/queue/job.js';
+import { Batches } from '../../../platform/queue/batches.js';
 import { Limiter } from '../../../platform/queue/limiter.js';
 import { persist } from '../../../platform/queue/persist.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
 import { CallExecutor } from './call-executor.js';
-import { type ClaimedCall, ExecutionRepository, LEASE_MS } from './execution.repository.js';
-import { LANE, laneKey } from './lane-job.js';
+import {
+  type Claim,
+  type ClaimedCall,
+  type EndedCall,
+  endedCall,
+  ExecutionRepository,
+  type FreeLane,
+  LEASE_MS,
+} from './execution.repository.js';
+import { LANE, laneKey, MAX_LANES } from './lane-job.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
 /** How long a lane goes on before it lets those that wait have a turn, in milliseconds. */
 const TURN_MS = 5_000;
+/** So many calls are ended by one statement at most, and so many characters of results: they may be long. */
+const ENDED_AT_ONCE = 100;
+const ENDED_CHARACTERS = 4 * 1024 * 1024;
 
 interface Held {
   readonly call: ClaimedCall;
@@ -48,6 +59,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private readonly held = new Map<string, Held>();
   /** Of hundreds of calls at once only a few may use the database, so that requests always find a connection. */
   private readonly database: Limiter;
+  /** By agents, whose claims wait for each other anyway. */
+  private readonly claims = new Map<string, Batches<FreeLane, Claim>>();
+  private readonly ends: Batches<EndedCall, boolean>;
   private isStopping = false;
   private renewing: NodeJS.Timeout | undefined;
 
@@ -61,6 +75,14 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
     this.database = new Limiter(Math.max(1, Math.floor(databasePoolSize / 2)));
+    this.ends = new Batches({
+      size: ENDED_AT_ONCE,
+      atOnce: 2,
+      carryOut: (calls) => persist(this.database, () => this.repository.end(calls)),
+      weight: { of: ({ json }) => json.length, most: ENDED_CHARACTERS },
+      // One of them may be what the database refuses.
+      mayDivide: (error) => !isDatabaseUnavailable(error),
+    });
     queue.handle(LANE, (lane, context) => this.lane(lane, context));
     queue.onSweep(() => this.sweep());
     notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
@@ -98,8 +120,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
         if (await this.worker.shouldMakeWay(LANE.kind)) break;
         until += TURN_MS;
       }
-      const claimId = randomUUID();
-      const claim = await this.database.run(() => this.repository.claim(agentId, claimId, previous));
+      const claim = await this.claim(agentId, { previousRun: previous });
       if (previous !== undefined && claim.isPreviousOver) await this.finisher.finish(previous);
       if (!claim.call) return;
       await this.carryOut(claim.call, signal);
@@ -110,10 +131,24 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     await this.queue.enqueue(LANE, { agentId, lane }, { jobKey: laneKey(agentId, lane), priority: lane });
   }
 
+  private claim(agentId: string, lane: FreeLane): Promise<Claim> {
+    let claims = this.claims.get(agentId);
+    if (!claims) {
+      claims = new Batches({
+        size: MAX_LANES,
+        carryOut: (lanes) => this.database.run(() => this.repository.claim(agentId, lanes)),
+        onIdle: () => this.claims.delete(agentId),
+      });
+      this.claims.set(agentId, claims);
+    }
+    return claims.add(lane);
+  }
+
   private async carryOut(call: ClaimedCall, stop: AbortSignal): Promise<void> {
     const abort = new AbortController();
     const stopped = () => abort.abort(new HandedBack());
     stop.addEventListener('abort', stopped, { once: true });
+    if (stop.aborted) stopped();
     this.held.set(call.claimId, { call, abort });
     const startedAt = new Date().toISOString();
     try {
@@ -146,7 +181,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     try {
       await this.record(call, result, startedAt);
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`The result of call ${call.id} cannot be stored`, { cause: error }));
       await this.record(call, brokenCall('none', failure('internal', 'its result cannot be stored')), startedAt);
     }
@@ -163,8 +198,8 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       await persist(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
       return;
     }
-    const latencies = new CallView(after.result.timeline).latencies;
-    const isOurs = await persist(this.database, () => this.repository.end(call, after.result, latencies, attempt));
+    const latencies = CallView.of(after.result.timeline).latencies;
+    const isOurs = await this.ends.add(endedCall(call, after.result, latencies, attempt));
     if (!isOurs) this.logger.warn(`The result of call ${call.id} came too late: it had been taken away`);
   }
 
@@ -175,7 +210,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     try {
       const kept = await this.database.run(() => this.repository.renew(calls), { isUrgent: true });
       const asked = new Set(calls.map(({ claimId }) => claimId));
-      this.drop(({ call }) => asked.has(call.claimId) && !kept.has(call.id));
+      this.drop(({ call }) => asked.has(call.claimId) && !kept.has(call.claimId));
     } catch (error) {
       this.logger.warn(`Claims on calls cannot be renewed: ${messageOf(error)}`);
     }
@@ -190,9 +225,6 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
 }
-
-/** SQLSTATE class 22 (data exception): the statement is right, and a value in it is not. */
-const isRefused = (error: unknown): boolean => String((error as { code?: unknown } | null)?.code).startsWith('22');
 
 /** Why a call is given up: somebody else decides on it now. */
 class TakenAway extends Error {

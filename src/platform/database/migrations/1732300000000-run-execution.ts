@@ -1,5 +1,36 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/**
+ * A function, so that a claim is one round trip: each of its statements sees what was committed before it, which a
+ * single statement would not after waiting for the lock.
+ */
+export const CLAIM_CALL = `
+  CREATE FUNCTION claim_call(agent uuid, claim uuid, lease interval, previous_run uuid,
+                             OUT call_id uuid, OUT is_previous_over boolean) LANGUAGE plpgsql AS $$
+    DECLARE
+      running integer;
+      chosen record;
+    BEGIN
+      is_previous_over := previous_run IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM calls c WHERE c.run_id = previous_run AND c.status IN ('QUEUED', 'RUNNING'));
+      -- A claim that is lost with the server is only made again, so nobody needs to wait for the disk.
+      PERFORM set_config('synchronous_commit', 'off', true);
+      PERFORM pg_advisory_xact_lock(hashtextextended('calls:' || agent, 0));
+      SELECT count(*) INTO running FROM calls c WHERE c.agent_id = agent AND c.status = 'RUNNING';
+      SELECT c.id, c.run_id INTO chosen FROM calls c JOIN runs r ON r.id = c.run_id
+       WHERE c.agent_id = agent AND c.status = 'QUEUED' AND c.due_at <= clock_timestamp() AND r.concurrency > running
+       ORDER BY c.created_at, c.run_id, c.position LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
+      IF chosen.id IS NULL THEN RETURN; END IF;
+      UPDATE calls SET status = 'RUNNING', claim_id = claim, lease_until = clock_timestamp() + lease,
+             started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(),
+             changed_in = pg_current_xact_id()::text::bigint
+       WHERE id = chosen.id;
+      UPDATE runs SET status = 'RUNNING', started_at = clock_timestamp(), updated_at = clock_timestamp()
+       WHERE id = chosen.run_id AND status = 'QUEUED';
+      call_id := chosen.id;
+    END $$;
+`;
+
 /** What a run was started with, its calls, and what they came to. */
 export class RunExecution1732300000000 implements MigrationInterface {
   name = 'RunExecution1732300000000';
@@ -72,34 +103,7 @@ export class RunExecution1732300000000 implements MigrationInterface {
         result jsonb NOT NULL
       );
     `);
-    // A function, so that a claim is one round trip: each of its statements sees what was committed before it, which a
-    // single statement would not after waiting for the lock.
-    await runner.query(`
-      CREATE FUNCTION claim_call(agent uuid, claim uuid, lease interval, previous_run uuid,
-                                 OUT call_id uuid, OUT is_previous_over boolean) LANGUAGE plpgsql AS $$
-        DECLARE
-          running integer;
-          chosen record;
-        BEGIN
-          is_previous_over := previous_run IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM calls c WHERE c.run_id = previous_run AND c.status IN ('QUEUED', 'RUNNING'));
-          -- A claim that is lost with the server is only made again, so nobody needs to wait for the disk.
-          PERFORM set_config('synchronous_commit', 'off', true);
-          PERFORM pg_advisory_xact_lock(hashtextextended('calls:' || agent, 0));
-          SELECT count(*) INTO running FROM calls c WHERE c.agent_id = agent AND c.status = 'RUNNING';
-          SELECT c.id, c.run_id INTO chosen FROM calls c JOIN runs r ON r.id = c.run_id
-           WHERE c.agent_id = agent AND c.status = 'QUEUED' AND c.due_at <= clock_timestamp() AND r.concurrency > running
-           ORDER BY c.created_at, c.run_id, c.position LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
-          IF chosen.id IS NULL THEN RETURN; END IF;
-          UPDATE calls SET status = 'RUNNING', claim_id = claim, lease_until = clock_timestamp() + lease,
-                 started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(),
-                 changed_in = pg_current_xact_id()::text::bigint
-           WHERE id = chosen.id;
-          UPDATE runs SET status = 'RUNNING', started_at = clock_timestamp(), updated_at = clock_timestamp()
-           WHERE id = chosen.run_id AND status = 'QUEUED';
-          call_id := chosen.id;
-        END $$;
-    `);
+    await runner.query(CLAIM_CALL);
   }
 
   async down(runner: QueryRunner): Promise<void> {
