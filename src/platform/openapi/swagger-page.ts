@@ -52,17 +52,18 @@ const START = `window.addEventListener('load', () => {
 });
 `;
 
-/** The Swagger page and the few files that it needs, from the npm package and from memory. */
+/**
+ * The Swagger page and the few files that it needs, from the npm package. Read when somebody asks for them first: they
+ * take 3 MB, and many processes never show the page.
+ */
 @Injectable()
 export class SwaggerPage {
-  private readonly assets: ReadonlyMap<string, PageAsset> = new Map([
-    ['swagger-ui.css', { type: 'text/css; charset=utf-8', text: packaged('swagger-ui.css') }],
-    ['swagger-ui-bundle.js', { type: 'text/javascript; charset=utf-8', text: packaged('swagger-ui-bundle.js') }],
-    ['start.js', { type: 'text/javascript; charset=utf-8', text: START }],
-  ]);
+  private read: ReadonlyMap<string, PageAsset> | undefined;
+  private page: string | undefined;
 
   /** Addresses are relative to /docs, so that the page also works behind a proxy that adds a prefix. */
-  readonly html = `<!doctype html>
+  get html(): string {
+    this.page ??= `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -79,6 +80,8 @@ export class SwaggerPage {
   </body>
 </html>
 `;
+    return this.page;
+  }
 
   /**
    * A file by its exact name; there is no way from a name to any other file.
@@ -88,6 +91,14 @@ export class SwaggerPage {
     const asset = this.assets.get(name);
     if (!asset) throw notFound();
     return asset;
+  }
+
+  private get assets(): ReadonlyMap<string, PageAsset> {
+    return (this.read ??= new Map([
+      ['swagger-ui.css', { type: 'text/css; charset=utf-8', text: packaged('swagger-ui.css') }],
+      ['swagger-ui-bundle.js', { type: 'text/javascript; charset=utf-8', text: packaged('swagger-ui-bundle.js') }],
+      ['start.js', { type: 'text/javascript; charset=utf-8', text: START }],
+    ]));
   }
 
   private addressOf(name: string): string {
