@@ -1,13 +1,14 @@
-/** So many may wait, and begin one in each turn of the event loop. */
+/** Above this a turn of the event loop is a long one: those that begin take as long then, up to a limit; milliseconds. */
+const LONG_MS = 4;
+const LONGEST_SLICE_MS = 20;
+/** When more wait, they take a millisecond of any turn. */
 const CROWD = 100;
-/** When more wait, they may take as long as what came in took; at least and at most, in milliseconds. */
-const SLICE_MS = { least: 1, most: 20 };
 
 /**
  * Lets one after the other begin, each in a turn of the event loop of its own. When a hundred calls speak at the same
  * moment, the first one's answer would otherwise be read only after the requests of the ninety-nine others were prepared,
- * which would count as its agent's latency. When hundreds wait, latencies suffer from their number anyway, and they take
- * half of the event loop: of one that is busy with a thousand calls, single turns were far too few.
+ * which would count as its agent's latency. Of an event loop that is busy with a thousand calls they take half: single
+ * turns were far too few, and what comes in late anyway is at most twice as late.
  */
 export class Pacer {
   private waiting: (() => void)[] = [];
@@ -32,8 +33,9 @@ export class Pacer {
 
   private readonly begin = (): void => {
     const now = performance.now();
+    const away = now - this.since;
     const isCrowd = this.waiting.length - this.next > CROWD;
-    this.until = now + (isCrowd ? Math.min(Math.max(now - this.since, SLICE_MS.least), SLICE_MS.most) : 0);
+    this.until = now + (away > LONG_MS ? Math.min(away, LONGEST_SLICE_MS) : isCrowd ? 1 : 0);
     this.step();
   };
 
