@@ -148,14 +148,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, cause: Error): void {
-    const error = this.stopped ?? this.explain(cause);
-    const wasAsking = this.state === 'asking';
-    if (wasAsking) this.refuse(error);
-    else {
-      this.over();
-      this.body.end(error);
-      this.drop();
-    }
+    this.breakOff(this.stopped ?? this.explain(cause));
   }
 
   private readonly abort = () => this.fail('ABORTED');
@@ -171,9 +164,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private fail(reason: OutboundFailure): void {
     if (this.state === 'over') return;
     this.stopped ??= new OutboundError(reason);
-    if (this.state === 'asking') return this.refuse(this.stopped);
+    this.breakOff(this.stopped);
+  }
+
+  private breakOff(error: OutboundError): void {
+    if (this.state === 'asking') return this.refuse(error);
     this.over();
-    this.body.end(this.stopped);
+    this.body.end(error);
     this.drop();
   }
 

@@ -49,11 +49,6 @@ type Message =
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
-/** Characters of a message as it is sent, about. */
-function sizeOf(message: Message): number {
-  return 'tool_calls' in message ? JSON.stringify(message).length : message.content.length + 50;
-}
-
 /** One for the process: it is the process's event loop that is shared. */
 const pacer = new Pacer();
 
@@ -63,7 +58,8 @@ class ChatLine implements Line {
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly url: string;
-  private readonly messages: Message[] = [];
+  /** As they are sent, again with each turn. */
+  private readonly messages: string[] = [];
   private isOver = false;
   /** Kept for the whole call: an agent does not get slower for connections that a real caller would not make. */
   private readonly connections = new Connections();
@@ -126,7 +122,7 @@ class ChatLine implements Line {
       {
         url: this.url,
         apiKey,
-        body: JSON.stringify({ model, messages: this.messages, stream: true }),
+        body: `{"model":${JSON.stringify(model)},"messages":[${this.messages.join(',')}],"stream":true}`,
         timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
         connections: this.connections,
         onSent,
@@ -175,8 +171,9 @@ class ChatLine implements Line {
   }
 
   private remember(message: Message): void {
-    this.historySize += sizeOf(message);
+    const json = JSON.stringify(message);
+    this.historySize += json.length;
     if (this.historySize > ANSWER_LIMITS.history) throw new CallFailure('answer_too_large', 'the whole conversation');
-    this.messages.push(message);
+    this.messages.push(json);
   }
 }

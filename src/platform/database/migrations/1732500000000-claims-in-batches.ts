@@ -29,7 +29,7 @@ export class ClaimsInBatches1732500000000 implements MigrationInterface {
           LOOP
             taken_before := taken;
             FOR due IN
-              SELECT c.id, c.run_id, c.workspace_id, c.evaluation_id, r.concurrency
+              SELECT c.id, c.run_id, c.workspace_id, c.evaluation_id, r.concurrency, r.status AS run_status
                 FROM calls c JOIN runs r ON r.id = c.run_id
                WHERE c.agent_id = agent AND c.status = 'QUEUED' AND c.due_at <= clock_timestamp()
                  AND r.concurrency > running
@@ -44,8 +44,10 @@ export class ClaimsInBatches1732500000000 implements MigrationInterface {
                      started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(),
                      changed_in = pg_current_xact_id()::text::bigint
                WHERE calls.id = due.id;
-              UPDATE runs SET status = 'RUNNING', started_at = clock_timestamp(), updated_at = clock_timestamp()
-               WHERE runs.id = due.run_id AND status = 'QUEUED';
+              IF due.run_status = 'QUEUED' THEN
+                UPDATE runs SET status = 'RUNNING', started_at = clock_timestamp(), updated_at = clock_timestamp()
+                 WHERE runs.id = due.run_id AND status = 'QUEUED';
+              END IF;
               claim_id := claims[taken];
               id := due.id;
               run_id := due.run_id;
