@@ -61,8 +61,8 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
       AGENT_PROVIDER_1_URL: `http://127.0.0.1:${agent.message}/v1/chat/completions`,
     },
   });
-  service.once('exit', (code) => {
-    if (code !== 0) throw new Error(`The service ended with ${code}`);
+  service.once('exit', (code, signal) => {
+    if (code !== 0) throw new Error(`The service ended with ${signal ?? code}`);
   });
   try {
     const call = async (method, route, body) => {

@@ -14,6 +14,20 @@ describe('pacer', () => {
     await pacer.turn();
   });
 
+  it('hears what comes in while many wait that take no time', async () => {
+    const pacer = new Pacer();
+    let turnsOfTheEventLoop = 0;
+    let isOver = false;
+    const count = () => {
+      turnsOfTheEventLoop++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await Promise.all(Array.from({ length: 100 }, () => pacer.turn()));
+    isOver = true;
+    expect(turnsOfTheEventLoop).toBeGreaterThan(20);
+  });
+
   it('hears what comes in between those that begin, when they take long together', async () => {
     const pacer = new Pacer();
     let begun = 0;

@@ -1,52 +1,71 @@
-/** Above this a turn of the event loop is a long one: those that begin take as long then, up to a limit; milliseconds. */
-const LONG_MS = 4;
+import { performance } from 'node:perf_hooks';
+
+/** So much of the time that this process works for a turn of a call lies between two that begin. */
+const SHARE = 0.8;
+/** Until that is known, and at most; milliseconds. */
+const FIRST_SPACING_MS = 0.3;
+const LONGEST_SPACING_MS = 0.5;
+/** So many turns show what one takes. */
+const SAMPLE = 200;
+/** What was missed because the event loop was away is made up for, up to here; and so long they begin without a pause. */
 const LONGEST_SLICE_MS = 20;
-/** When more wait, they take a millisecond of any turn. */
-const CROWD = 100;
 
 /**
- * Lets one after the other begin, each in a turn of the event loop of its own. When a hundred calls speak at the same
+ * Lets turns of calls begin no faster than this process can carry them out. When a hundred callers speak at the same
  * moment, the first one's answer would otherwise be read only after the requests of the ninety-nine others were prepared,
- * which would count as its agent's latency. Of an event loop that is busy with a thousand calls they take half: single
- * turns were far too few, and what comes in late anyway is at most twice as late.
+ * which would count as its agent's latency; and an agent that needs the same time for each would answer them all at the
+ * same moment again, turn after turn (decision 61).
  */
 export class Pacer {
   private waiting: (() => void)[] = [];
   private next = 0;
   private isScheduled = false;
-  /** When what comes in had its turn, and until when those that begin have theirs. */
-  private since = 0;
+  /** From when the next one may begin, and until when they may go on. */
+  private from = 0;
   private until = 0;
+  private spacing = FIRST_SPACING_MS;
+  private begun = 0;
+  private sampledAt = performance.eventLoopUtilization();
 
   turn(): Promise<void> {
     return new Promise((resolve) => {
       this.waiting.push(resolve);
-      if (!this.isScheduled) this.schedule();
+      if (this.isScheduled) return;
+      this.isScheduled = true;
+      this.from = Math.max(this.from, performance.now());
+      setImmediate(this.begin);
     });
-  }
-
-  private schedule(): void {
-    this.isScheduled = true;
-    this.since = performance.now();
-    setImmediate(this.begin);
   }
 
   private readonly begin = (): void => {
     const now = performance.now();
-    const away = now - this.since;
-    const isCrowd = this.waiting.length - this.next > CROWD;
-    this.until = now + (away > LONG_MS ? Math.min(away, LONGEST_SLICE_MS) : isCrowd ? 1 : 0);
+    if (now < this.from) return void setTimeout(this.begin, 1);
+    this.from = Math.max(this.from, now - LONGEST_SLICE_MS);
+    this.until = now + LONGEST_SLICE_MS;
     this.step();
   };
 
   private readonly step = (): void => {
     this.waiting[this.next++]!();
+    this.from += this.spacing;
+    if (++this.begun === SAMPLE) this.sample();
     if (this.next === this.waiting.length) {
       this.waiting = [];
       this.next = 0;
       this.isScheduled = false;
-    } else if (performance.now() >= this.until) this.schedule();
+      return;
+    }
+    const now = performance.now();
     // After all that this one begins at once: ticks come when no promise has anything to do.
-    else queueMicrotask(() => process.nextTick(this.step));
+    if (now >= this.from && now < this.until) queueMicrotask(() => process.nextTick(this.step));
+    else setImmediate(this.begin);
   };
+
+  private sample(): void {
+    const current = performance.eventLoopUtilization();
+    const { active } = performance.eventLoopUtilization(current, this.sampledAt);
+    this.spacing = Math.min((SHARE * active) / this.begun, LONGEST_SPACING_MS);
+    this.sampledAt = current;
+    this.begun = 0;
+  }
 }

@@ -37,6 +37,7 @@ import {
   LEASE_MS,
 } from './execution.repository.js';
 import { LANE, laneKey, MAX_LANES } from './lane-job.js';
+import { Ramp } from './ramp.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
@@ -62,6 +63,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   /** By agents, whose claims wait for each other anyway. */
   private readonly claims = new Map<string, Batches<FreeLane, Claim>>();
   private readonly ends: Batches<EndedCall, boolean>;
+  private readonly ramp = new Ramp();
   private isStopping = false;
   private renewing: NodeJS.Timeout | undefined;
 
@@ -113,6 +115,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async carryOutCalls({ agentId, lane }: { agentId: string; lane: number }, { signal }: JobContext) {
+    await this.ramp.turn();
     let until = performance.now() + TURN_MS;
     let previous: string | undefined;
     while (!this.isStopping && !signal.aborted) {
