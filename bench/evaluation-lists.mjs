@@ -17,7 +17,7 @@ const BATCH = 5_000;
 const url = `http://127.0.0.1:${PORT}`;
 const key = `bench-${randomBytes(16).toString('hex')}`;
 const directory = await mkdtemp(path.join(tmpdir(), 'bench-evaluations-'));
-const service = spawn(process.execPath, ['dist/src/main.js'], {
+const service = spawn(process.execPath, ['dist/bundle/main.js'], {
   stdio: ['ignore', 'ignore', 'inherit'],
   env: {
     ...process.env,

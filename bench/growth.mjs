@@ -95,7 +95,7 @@ const database = new Client({ connectionString: server.url('postgres') });
 let service;
 try {
   const [small, large] = [SMALL, LARGE].map((count) => ({ count, key: newWorkspace(`${count} agents`).apiKey }));
-  service = spawn(process.execPath, ['dist/src/main.js'], { stdio: ['ignore', 'ignore', 'inherit'], env });
+  service = spawn(process.execPath, ['dist/bundle/main.js'], { stdio: ['ignore', 'ignore', 'inherit'], env });
   const isReady = () =>
     fetch(`${url}/readyz`).then(
       (r) => r.ok,

@@ -39,7 +39,7 @@ const address = `http://127.0.0.1:${port}`;
 say(
   `Starting the service on ${address} with a PostgreSQL of its own, and an agent that ${FAULT.replace('-', ' a ')} …`,
 );
-const service = spawn(process.execPath, [path.join(root, 'dist/src/main.js')], {
+const service = spawn(process.execPath, [path.join(root, 'dist/bundle/main.js')], {
   stdio: ['ignore', 'ignore', 'pipe'],
   env: {
     ...withoutSettings(process.env),

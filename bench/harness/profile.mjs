@@ -44,6 +44,9 @@ const LAYERS = [
  * @param name of the subject
  * @returns a text with tables, for people
  */
+/** As it was compiled: in the bundle nobody sees which file a function comes from. */
+const profiledScript = ({ script }) => script.replace('dist/bundle/', 'dist/src/');
+
 export async function profile(load, { id, requests }, name, env, directory) {
   const subjectMeant = SUBJECTS.find((one) => one.name === name);
   if (!subjectMeant) throw new Error(`--subject takes one of ${SUBJECTS.map((one) => one.name).join(', ')}`);
@@ -54,7 +57,7 @@ export async function profile(load, { id, requests }, name, env, directory) {
     `--cpu-prof-dir=${profiles}`,
     `--cpu-prof-interval=${INTERVAL_US}`,
   ];
-  const subject = await start({ ...subjectMeant, env, nodeArgs });
+  const subject = await start({ ...subjectMeant, script: profiledScript(subjectMeant), env, nodeArgs });
   const job = { ports: [subject.port], requests, connections: CONNECTIONS };
   await load.measure({ ...job, ms: WARM_MS });
   const from = performance.now();

@@ -8,7 +8,7 @@ export const AS_NPM_START = {
 
 /** What is compared; `express` is the measure and `node` the limit. */
 export const SUBJECTS = [
-  { name: 'service', title: 'This service', script: 'dist/src/main.js', ...AS_NPM_START },
+  { name: 'service', title: 'This service', script: 'dist/bundle/main.js', ...AS_NPM_START },
   { name: 'express', title: 'Express 5 + pg', script: 'bench/baselines/express.mjs' },
   { name: 'fastify', title: 'Fastify + pg', script: 'bench/baselines/fastify.mjs' },
   { name: 'node', title: 'node:http + pg', script: 'bench/baselines/node.mjs' },

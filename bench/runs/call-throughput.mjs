@@ -40,7 +40,7 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
   const directory = await mkdtemp(path.join(tmpdir(), 'call-throughput-'));
   const agent = await start('instant-agent.mjs', [String(delayMs)]);
   const port = await freePort();
-  const service = fork(file('../../dist/src/main.js'), [], {
+  const service = fork(file('../../dist/bundle/main.js'), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [
       ...AS_NPM_START.nodeArgs,
