@@ -145,7 +145,7 @@ async function cancel(service: Service, id: string, { reason }: Interruption, io
 /** Prints and writes what the run has come to. */
 async function conclude(service: Service, ended: RunDetails, flags: OutputFlags, io: Io): Promise<ExitCode> {
   const summary = summarise(ended, await service.calls(ended.id));
-  io.stdout.write(`${resultText(summary, lookOf(io))}\n`);
+  io.stdout.write(`${resultText(summary, lookOf(io), { hasReport: flags.report !== undefined })}\n`);
   await writeOutputs(service, summary, flags, io.env);
   return exitCodeOf(ended);
 }

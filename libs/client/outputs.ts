@@ -25,12 +25,23 @@ export async function prepareOutputs(files: OutputFlags): Promise<void> {
 export async function prepareFile(file: string): Promise<void> {
   const folder = path.dirname(path.resolve(file));
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     await access(folder, constants.W_OK);
   } catch (error) {
     throw misuse(`${file} cannot be written: ${(error as Error).message}`, 'Choose another path.');
   }
   if ((await statOf(file))?.isDirectory()) throw misuse(`${file} is a folder`, 'Name a file in it.');
+}
+
+/** Node's own way to make a folder with those above it never ends where a file system lets none be made, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if ((await statOf(folder))?.isDirectory()) return;
+  const parent = path.dirname(folder);
+  if (parent !== folder) await makeFolder(parent);
+  await mkdir(folder).catch(async (error: unknown) => {
+    // Somebody else may have made it in between.
+    if (!(await statOf(folder))?.isDirectory()) throw error;
+  });
 }
 
 /** Writes what was asked for, as much of it as can be. @throws CommandError that names what could not be written */

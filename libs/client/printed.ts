@@ -9,8 +9,11 @@ import { plain } from './text.js';
 const NAME = { title: 'Evaluation', width: 48 } as const;
 const figure = (title: string): Column => ({ title, align: 'right' });
 
-/** What a run came to: its evaluations, the gate, and where to look next. */
-export function resultText(summary: Summary, look: Look): string {
+/**
+ * What a run came to: its evaluations, the gate, and where to look next.
+ * @param hasReport whether the report is written anyway
+ */
+export function resultText(summary: Summary, look: Look, { hasReport = false } = {}): string {
   const { run } = summary;
   const { rows, rest } = rowsOf(summary);
   const style = run.status === 'COMPLETED' ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
@@ -20,7 +23,9 @@ export function resultText(summary: Summary, look: Look): string {
     '',
     look.paint(style, verdictLine(run)),
     ...run.reasons.map((reason) => `  ${plain(reason)}`),
-    look.paint('dim', `Transcripts and evidence: npx vat report ${plain(run.id)} --out report.html`),
+    ...(hasReport
+      ? []
+      : [look.paint('dim', `Transcripts and evidence: npx vat report ${plain(run.id)} --out report.html`)]),
   ].join('\n');
 }
 

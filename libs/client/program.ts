@@ -6,7 +6,7 @@ import type { ExitCode } from './errors.js';
 import type { StartRunRequest } from './service.js';
 
 interface RunFlags extends FollowFlags {
-  readonly agent: string;
+  readonly agent?: string;
   readonly evaluation?: string[];
   readonly tag?: string[];
   readonly repeat?: number;
@@ -51,17 +51,23 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   const run = program
     .command('run')
     .description('start a run of an agent and follow it to its end')
-    .requiredOption('--agent <id>', 'agent to call')
+    .option('--agent <id>', 'agent to call (required)')
     .option('--evaluation <id>', 'only this evaluation; may be repeated', collect)
-    .option('--tag <tag>', 'only evaluations with this tag; may be repeated', collect)
+    .addOption(
+      new Option('--tag <tag>', 'only evaluations with this tag; may be repeated')
+        .argParser(collect)
+        .conflicts('evaluation'),
+    )
     .option('--repeat <n>', 'calls of each evaluation: more than one shows which are flaky', wholeNumber)
     .option('--concurrency <n>', 'most calls of the agent at once', wholeNumber)
-    .option('--min-score <score>', 'score that the run must reach, 0 to 100', anyNumber)
+    .option('--min-score <score>', 'score that the run must reach, 0 to 100', score)
     .option('--name <name>', 'name of the run, for people')
     .option('--no-wait', 'do not follow the run: print its id and end')
     .option('--dry-run', 'print what would be carried out, and start nothing')
     .action(async (flags: RunFlags) => {
       const { agent, dryRun } = flags;
+      // Not a required option: its absence would be told in place of a misspelt name.
+      if (agent === undefined) return run.error("error: required option '--agent <id>' not specified");
       const request = requestOf(flags);
       conclude(dryRun ? await commands.plan(agent, request, flags, io) : await commands.run(agent, request, flags, io));
     });
@@ -145,10 +151,10 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
-function anyNumber(text: string): number {
+function score(text: string): number {
   const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text)) return value;
-  throw new InvalidArgumentError('It must be a number.');
+  if (/^\d+(\.\d+)?$/.test(text) && value <= 100) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 100.');
 }
 
 function wholeNumber(text: string): number {

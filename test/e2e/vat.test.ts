@@ -137,6 +137,18 @@ describe('the command vat', () => {
       ['without a command', () => [[]], 'Usage: vat'],
       ['without an agent', () => [['run']], "required option '--agent <id>' not specified"],
       ['an unknown option', () => [['run', '--agent', agentId, '--minscore', '9']], "unknown option '--minscore'"],
+      ['a misspelt agent', () => [['run', '--agnt', agentId]], "unknown option '--agnt'"],
+      ['a score that is none', () => [['run', '--agent', agentId, '--min-score', '101']], 'a number from 0 to 100'],
+      [
+        'evaluations named in two ways',
+        () => [['run', '--agent', agentId, '--tag', 'a', '--evaluation', NOBODY]],
+        "'--tag <tag>' cannot be used with option '--evaluation <id>'",
+      ],
+      [
+        'a folder that cannot be made',
+        () => [['run', '--agent', agentId, '--report', '/proc/x/y']],
+        '/proc/x/y cannot be written',
+      ],
       ['no number', () => [['run', '--agent', agentId, '--repeat', 'x']], "argument 'x' is invalid"],
       ['no key', () => [['run', '--agent', agentId], { VAT_API_KEY: '' }], 'VAT_API_KEY is not set'],
       ['no address', () => [['status', 'x', '--url', 'localhost:3000']], '--url is no http or https address'],
@@ -146,8 +158,8 @@ describe('the command vat', () => {
       ['a folder to write', () => [['run', '--agent', agentId, '--json', folder]], 'is a folder'],
       [
         'what the service finds fault with',
-        () => [['run', '--agent', agentId, '--min-score', '101', '--repeat', '51']],
-        /400 BAD_REQUEST: Invalid input data\n(.*\n)*  - --repeat: repeat must .*\n(.*\n)*  - --min-score: minimumScore must /,
+        () => [['run', '--agent', agentId, '--concurrency', '101', '--repeat', '51']],
+        /400 BAD_REQUEST: Invalid input data\n(.*\n)*  - --repeat: repeat must .*\n(.*\n)*  - --concurrency: concurrency must /,
       ],
       ['another server', () => [['run', '--agent', agentId, '--url', agent.url]], 'is not the address of the service'],
     ])('for %s', async (_, words, said) => {
