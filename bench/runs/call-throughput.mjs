@@ -149,7 +149,7 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
 
 /** Calls ended per second while as many were carried out as may be: from the begin of the last of them to the last begin. */
 function pace(calls, atOnce) {
-  const begins = calls.map(({ startedAt }) => Date.parse(startedAt)).sort((a, b) => a - b);
+  const begins = calls.map(({ attempts }) => Date.parse(attempts.at(-1).startedAt)).sort((a, b) => a - b);
   const [from, to] = [begins[atOnce - 1], begins.at(-1)];
   const ended = calls.filter(({ endedAt }) => Date.parse(endedAt) > from && Date.parse(endedAt) <= to);
   return (1000 * ended.length) / (to - from);

@@ -3,7 +3,7 @@ const MOST_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** A body as it arrives, for one reader. */
 export class Body implements AsyncIterableIterator<Buffer, undefined> {
-  private readonly chunks: Buffer[] = [];
+  private chunks: Buffer[] = [];
   private size = 0;
   private isOver = false;
   private error: Error | undefined;
@@ -39,10 +39,12 @@ export class Body implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
-    const chunk = this.chunks.shift();
-    if (chunk) {
-      this.size -= chunk.length;
-      return Promise.resolve({ done: false, value: chunk });
+    if (this.chunks.length > 0) {
+      // All together: of chunks of one byte each a step of its own would keep everybody else waiting.
+      const value = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
+      this.chunks = [];
+      this.size = 0;
+      return Promise.resolve({ done: false, value });
     }
     if (!this.isOver) return new Promise((resolve, reject) => (this.reader = { resolve, reject }));
     this.leave();
@@ -52,7 +54,7 @@ export class Body implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.chunks.length = 0;
+    this.chunks = [];
     this.isOver = true;
     this.leave();
     return Promise.resolve({ done: true, value: undefined });

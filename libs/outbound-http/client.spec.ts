@@ -280,6 +280,20 @@ describe('outbound client', () => {
     expect(await failure(aborted)).toBe('ABORTED');
   });
 
+  it('hands out together what came together, however small its chunks', async () => {
+    const count = 20_000;
+    const port = await serveRaw((socket) => {
+      socket.end(
+        `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`,
+      );
+    });
+    const { body } = await client.open({ url: `http://127.0.0.1:${port}/`, timeoutMs: 5_000 });
+    const sizes: number[] = [];
+    for await (const chunk of body) sizes.push(chunk.length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
+    expect(sizes.length).toBeLessThan(count / 20);
+  });
+
   it('outlives a connection that breaks off while much of its answer waits to be read', async () => {
     for (const head of ['HTTP/1.1 200 OK\r\nConnection: close\r\n', 'HTTP/1.0 200 OK\r\n']) {
       let written: () => void = () => undefined;

@@ -24,7 +24,7 @@ const UNAVAILABLE_SQLSTATES = new Set([
 const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 /** The last two are TypeORM's, for a transaction whose connection broke between two of its statements. */
 const DRIVER_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/;
 
 /** Whether an error of the driver means that the database is out of reach or overloaded: worth a 503 and a retry. */
 export function isDatabaseUnavailable(error: unknown): boolean {

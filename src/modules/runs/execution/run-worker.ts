@@ -115,7 +115,6 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async carryOutCalls({ agentId, lane }: { agentId: string; lane: number }, { signal }: JobContext) {
-    await this.ramp.turn();
     let until = performance.now() + TURN_MS;
     let previous: string | undefined;
     while (!this.isStopping && !signal.aborted) {
@@ -126,7 +125,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       const claim = await this.claim(agentId, { previousRun: previous });
       if (previous !== undefined && claim.isPreviousOver) await this.finisher.finish(previous);
       if (!claim.call) return;
-      await this.carryOut(claim.call, signal);
+      await this.carryOut(claim.call, signal, previous === undefined);
       previous = claim.call.runId;
     }
     if (previous !== undefined && (await this.repository.isOver(previous))) await this.finisher.finish(previous);
@@ -147,12 +146,14 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     return claims.add(lane);
   }
 
-  private async carryOut(call: ClaimedCall, stop: AbortSignal): Promise<void> {
+  /** @param isFirst whether its lane has just begun */
+  private async carryOut(call: ClaimedCall, stop: AbortSignal, isFirst: boolean): Promise<void> {
     const abort = new AbortController();
     const stopped = () => abort.abort(new HandedBack());
     stop.addEventListener('abort', stopped, { once: true });
     if (stop.aborted) stopped();
     this.held.set(call.claimId, { call, abort });
+    if (isFirst) await this.ramp.turn();
     const startedAt = new Date().toISOString();
     try {
       const result = await this.attempt(call, abort.signal);
