@@ -39,14 +39,14 @@ const LAYERS = [
   ['node: rest', /^node:/],
 ];
 
+/** As it was compiled: in the bundle nobody sees which file a function comes from. */
+const profiledScript = ({ script }) => script.replace('dist/bundle/', 'dist/src/');
+
 /**
  * @param work one of `works`
  * @param name of the subject
  * @returns a text with tables, for people
  */
-/** As it was compiled: in the bundle nobody sees which file a function comes from. */
-const profiledScript = ({ script }) => script.replace('dist/bundle/', 'dist/src/');
-
 export async function profile(load, { id, requests }, name, env, directory) {
   const subjectMeant = SUBJECTS.find((one) => one.name === name);
   if (!subjectMeant) throw new Error(`--subject takes one of ${SUBJECTS.map((one) => one.name).join(', ')}`);
