@@ -4,7 +4,7 @@ import { availableParallelism, cpus, tmpdir, totalmem, type as systemType } from
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeWorkspaces, openDatabase, seed, SIZES } from './harness/database.mjs';
-import { coldStarts, embeddedStarts, logs, Memory, twoProcesses } from './harness/extras.mjs';
+import { coldStarts, embeddedStarts, growth, logs, Memory, twoProcesses } from './harness/extras.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedMs, matrix } from './harness/matrix.mjs';
 import { countUpLists } from './harness/lists.mjs';
@@ -17,7 +17,7 @@ import { report } from './harness/report.mjs';
 import { checkSubjects } from './harness/self-check.mjs';
 import { startSubjects, SUBJECTS } from './harness/subjects.mjs';
 import { targets } from './harness/targets.mjs';
-import { works } from './harness/works.mjs';
+import { CONNECTIONS, LARGE_LISTS, SMALL_LIST, works } from './harness/works.mjs';
 
 /** What the steps around the comparison take on a small machine, for the bar. */
 const SEED_MS = 45_000;
@@ -59,7 +59,8 @@ async function main() {
   const matrixMs = expectedMs(all, SUBJECTS, plan);
   const startsMs = (5 * plan.starts + 1) * START_MS;
   const compareMs = 2 * (plan.rounds * plan.roundMs + plan.warmMs);
-  const progress = new Progress(SEED_MS + startsMs + matrixMs + 6 * compareMs + 6 * plan.heatMs);
+  const growthMs = (1 + LARGE_LISTS.length) * CONNECTIONS.length * plan.rounds * plan.roundMs;
+  const progress = new Progress(SEED_MS + startsMs + matrixMs + growthMs + 6 * compareMs + 7 * plan.heatMs);
 
   let seeded = 0;
   const postgres = await seed(database, (share) => {
@@ -78,7 +79,8 @@ async function main() {
   const used = memory.end();
   await Promise.all(subjects.map(stop));
 
-  const few = { ...database, directory, works: all.filter(({ id }) => id === 'get-one' || id === 'list-1k') };
+  const lists = { ...database, works: all.filter(({ id }) => [SMALL_LIST, ...LARGE_LISTS].includes(id)) };
+  const few = { ...database, directory, works: all.filter(({ id }) => id === 'get-one' || id === SMALL_LIST) };
   const onRound = (name) => progress.step(plan.roundMs, name);
   const run = {
     plan,
@@ -87,6 +89,7 @@ async function main() {
     embedded,
     starts,
     memory: used,
+    growth: await growth(load, lists, plan, onRound),
     logs: await logs(load, few, plan, onRound),
     processes: await twoProcesses(load, few, plan, onRound),
   };

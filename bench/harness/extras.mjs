@@ -5,6 +5,7 @@ import { heatUp, inTurn } from './matrix.mjs';
 import { residentMb, start, stop } from './processes.mjs';
 import { median } from './statistics.mjs';
 import { SUBJECTS } from './subjects.mjs';
+import { CONNECTIONS as ALL_CONNECTIONS } from './works.mjs';
 
 const CONNECTIONS = 32;
 const SAMPLE_MS = 250;
@@ -82,6 +83,28 @@ export async function logs(load, { env, works, directory }, plan, onRound) {
     return await compare(load, subjects, works, plan, onRound);
   } finally {
     await Promise.all(subjects.map(stop));
+  }
+}
+
+/**
+ * A small list and pages of a large one, of the service alone and in turn: measured minutes apart, the machine's own ups and
+ * downs would be larger than what is looked for.
+ * @returns `{ connections, results }` for each number of connections, by work what `inTurn` returns
+ */
+export async function growth(load, { env, works }, plan, onRound) {
+  const service = await start({ ...SERVICE, env });
+  const lists = works.map(({ id, requests }) => ({ name: id, port: service.port, requests }));
+  try {
+    await heatUp(load, [service], works[0], plan);
+    await inTurn(load, lists, { connections: CONNECTIONS, rounds: 1, ms: plan.warmMs });
+    const cells = [];
+    for (const connections of ALL_CONNECTIONS) {
+      const results = await inTurn(load, lists, { connections, rounds: plan.rounds, ms: plan.roundMs, onRound });
+      cells.push({ connections, results });
+    }
+    return cells;
+  } finally {
+    await stop(service);
   }
 }
 

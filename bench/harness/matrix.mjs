@@ -6,15 +6,16 @@ import { median } from './statistics.mjs';
 
 /**
  * Measures subjects in turn (A B C A B C …), so that what else the machine does hits all alike.
+ * @param requests what is asked of those that bring no `requests` of their own
  * @returns by name of the subject `{ rate: number[], p50: number[], p99: number[], errors: number }`, a value a round
  */
 export async function inTurn(load, subjects, { requests, connections, rounds, ms, onRound = () => undefined }) {
   const results = {};
   for (const { name } of subjects) results[name] = { rate: [], p50: [], p99: [], errors: 0 };
   for (let round = 0; round < rounds; round++) {
-    for (const { name, port, ports = [port] } of subjects) {
+    for (const { name, port, ports = [port], requests: asked = requests } of subjects) {
       onRound(name);
-      const { errors, ...measured } = await load.measure({ ports, requests, connections, ms });
+      const { errors, ...measured } = await load.measure({ ports, requests: asked, connections, ms });
       for (const [key, value] of Object.entries(measured)) results[name][key].push(value);
       for (const count of Object.values(errors)) results[name].errors += count;
     }

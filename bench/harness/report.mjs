@@ -2,6 +2,7 @@
 import { median, ratios, spread } from './statistics.mjs';
 import { SUBJECTS } from './subjects.mjs';
 import { targets } from './targets.mjs';
+import { SMALL_LIST } from './works.mjs';
 
 const TITLES = Object.fromEntries(SUBJECTS.map(({ name, title }) => [name, title]));
 const MET = new Map([
@@ -50,6 +51,12 @@ ${throughput(run.cells)}
 ## Latency, 99th percentile in milliseconds
 
 ${latency(run.cells)}
+
+## Growth
+
+Requests per second of this service for 25 of 1,000 and for pages of 1,000,000, in turn; ratio: to 25 of 1,000.
+
+${table(['Work', 'Connections', 'Requests per second', 'Ratio'], run.growth.flatMap(growthRows))}
 
 ## Start
 
@@ -112,6 +119,14 @@ function byWork(cells, measured, shown) {
   });
   return table(['Work', 'Connections', ...Object.values(TITLES), 'Ratio'], rows);
 }
+
+const growthRows = ({ connections, results }) =>
+  Object.entries(results).map(([work, { rate }]) => [
+    work,
+    connections,
+    whole(median(rate)),
+    work === SMALL_LIST ? '' : times(ratios(rate, results[SMALL_LIST].rate)),
+  ]);
 
 const logRows = (logs) =>
   Object.entries(logs).flatMap(([work, results]) =>

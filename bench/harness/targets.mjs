@@ -1,6 +1,6 @@
 // What the service wants to reach, and whether it did.
 import { ratios, spread } from './statistics.mjs';
-import { CONNECTIONS } from './works.mjs';
+import { CONNECTIONS, SMALL_LIST } from './works.mjs';
 
 const times = ({ median, low, high }) => `${median.toFixed(2)}× (${low.toFixed(2)}–${high.toFixed(2)})`;
 
@@ -25,12 +25,11 @@ export function targets(run) {
     return judged(target, found, ({ median }) => median >= least);
   };
 
-  const large = ['list-1m-first', 'list-1m-1000', 'list-1m-last'].flatMap((work) =>
-    CONNECTIONS.flatMap((connections) => {
-      const [one, other] = [cell(work, connections), cell('list-1k', connections)];
-      if (!one?.service || !other?.service) return [];
-      return [{ where: `${work}, ${connections}`, ratio: ratios(one.service.rate, other.service.rate) }];
-    }),
+  const large = run.growth.flatMap(({ connections, results: { [SMALL_LIST]: small, ...pages } }) =>
+    Object.entries(pages).map(([work, { rate }]) => ({
+      where: `${work}, ${connections}`,
+      ratio: ratios(rate, small.rate),
+    })),
   );
   const latencies = ['get-one', 'list-1k', 'list-1k-provider', 'list-1k-search', 'create', 'patch'].flatMap((where) => {
     const results = cell(where, 32);

@@ -1,6 +1,9 @@
 import { SIZES } from './database.mjs';
 
 const PAGE = 25;
+/** What the pages of a large list are compared with. */
+export const SMALL_LIST = 'list-1k';
+export const LARGE_LISTS = ['list-1m-first', 'list-1m-1000', 'list-1m-last'];
 export const CONNECTIONS = [1, 32, 256];
 
 const get = (path, { apiKey }) => ({ method: 'GET', path, key: apiKey });
@@ -19,7 +22,7 @@ export function works({ thousand, million, written }) {
   };
   return [
     { id: 'get-one', title: 'GET one agent', requests: thousand.ids.map((id) => get(`/agents/${id}`, thousand)) },
-    { id: 'list-1k', title: 'List 25 of 1,000', requests: [get('/agents', thousand)] },
+    { id: SMALL_LIST, title: 'List 25 of 1,000', requests: [get('/agents', thousand)] },
     {
       id: 'list-1k-provider',
       title: 'List 25 of 1,000, by provider',

@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import { TYPES } from './timestamps.js';
 
 /** How long a request waits for a free connection before it is answered 503, in milliseconds. */
 export const CONNECTION_TIMEOUT_MS = 5_000;
@@ -24,6 +25,7 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
       query_timeout: ANSWER_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       keepAlive: true,
+      types: TYPES,
     },
     // TypeORM would log it; who uses the connection hears of it.
     poolErrorHandler: () => undefined,

@@ -4,6 +4,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CONNECTION_TIMEOUT_MS } from './data-source-options.js';
 import { surviveBrokenConnections } from './pool.js';
+import { takeRows } from './rows.js';
 import { needsOwnConnection, SharedConnections, subjectOf } from './shared-connections.js';
 import { Turns } from './turns.js';
 
@@ -65,7 +66,7 @@ export class Database implements OnModuleInit {
     const prepared = { name, text, values: [...values] };
     const client = this.active.getStore()?.client;
     if (quick && !client) return this.share<Row>(quick, prepared);
-    return (await (client ?? this.pool).query<Row>(prepared)).rows;
+    return takeRows(await (client ?? this.pool).query<Row>(prepared));
   }
 
   /** On a shared connection, or on one of its own if it proves to be slow. */
@@ -78,7 +79,7 @@ export class Database implements OnModuleInit {
         if (!needsOwnConnection(error)) throw error;
       }
     }
-    const alone = async () => (await this.pool.query<Row>(prepared)).rows;
+    const alone = async () => takeRows(await this.pool.query<Row>(prepared));
     const subject = subjectOf(prepared);
     // Those that wait for one row's lock must not take all connections.
     return subject === undefined ? alone() : this.turns.run(subject, CONNECTION_TIMEOUT_MS, alone);

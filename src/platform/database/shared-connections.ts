@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg, { type Client, type ClientConfig, type Pool, type QueryConfig } from 'pg';
+import { takeRows } from './rows.js';
 
 /** So many statements go to the server in one piece at most: it should begin with the first while others are written. */
 const MOST_AT_ONCE = 4;
@@ -106,7 +107,7 @@ class SharedConnection {
       this.hold();
       const answer = client.query<Row>(statement);
       if (this.held === MOST_AT_ONCE) this.send();
-      return (await answer).rows;
+      return takeRows(await answer);
     } finally {
       this.underWay -= 1;
     }

@@ -4,7 +4,7 @@ import type { EncryptionKeySetting } from '../config/settings.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** The stored form; a nonce and a tag alone are 38 characters of base64url. */
-const STORED = /^([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{38,})$/;
+const STORED = /^[A-Za-z0-9_-]{1,32}\.[A-Za-z0-9_-]{38,}$/;
 
 /** A stored secret that none of the configured keys opens, or that was moved or changed. */
 export class DecryptionError extends Error {
@@ -41,14 +41,13 @@ export class KeyRing {
 
   /** @throws DecryptionError */
   decrypt(stored: string, purpose: string): string {
-    const [, keyId, encoded] = STORED.exec(stored) ?? [];
     // Nothing of it is repeated: a value that is not sealed may be a secret in clear.
-    if (keyId === undefined || encoded === undefined) {
-      throw new DecryptionError(`A stored secret is not in its encrypted form (${purpose})`);
-    }
+    if (!STORED.test(stored)) throw new DecryptionError(`A stored secret is not in its encrypted form (${purpose})`);
+    const dot = stored.indexOf('.');
+    const keyId = stored.slice(0, dot);
     const key = this.keys.get(keyId);
     if (!key) throw new DecryptionError(`No encryption key with the id "${keyId}" is configured`);
-    const sealed = Buffer.from(encoded, 'base64url');
+    const sealed = Buffer.from(stored.slice(dot + 1), 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
