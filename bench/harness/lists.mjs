@@ -7,7 +7,7 @@ import { SUBJECTS } from './subjects.mjs';
 
 const PROVIDERS = [1, 2, 3, 4].map((n) => `AGENT_PROVIDER_${n}`);
 /** Shorter lists are never counted up. */
-const SHORTEST = 512;
+const SHORTEST = 256;
 const LONGEST_WAIT_MS = 120_000;
 const PAUSE_MS = 250;
 

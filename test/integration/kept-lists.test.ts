@@ -8,7 +8,7 @@ import { ListKeeper } from '../../src/platform/lists/list-keeper.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Small, so that a few hundred entries make many buckets and groups. */
-const SIZES = { bucket: 4, group: 3, chunk: 20 };
+const SIZES = { newest: 4, bucket: 4, group: 3, chunk: 20 };
 const SHELVES = [randomUUID(), randomUUID()] as const;
 const COLOURS = ['red', 'blue'] as const;
 const SOURCE: Omit<ListSource, 'name'> = {

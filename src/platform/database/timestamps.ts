@@ -37,6 +37,8 @@ export function parseTimestamp(text: string): Date {
 
 /** The driver's readers of values, with this one among them. */
 export const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: (type: number, format?: 'text' | 'binary') =>
-    type === builtins.TIMESTAMPTZ && format !== 'binary' ? parseTimestamp : getTypeParser(type, format as 'text'),
+  getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
+    const isTimestamp = type === Number(builtins.TIMESTAMPTZ) && format !== 'binary';
+    return isTimestamp ? parseTimestamp : (getTypeParser(type, format) as (text: string) => unknown);
+  },
 };

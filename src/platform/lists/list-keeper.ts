@@ -4,12 +4,14 @@ import { Database, type LongList, type Statement } from '../database/database.js
 
 /** Entries to a bucket, and buckets to a group: a million entries are some two hundred rows to sum up. */
 export interface ListSizes {
+  /** The newest entries, which are counted for each page: what is done to them soon after they came is not noted. */
+  readonly newest: number;
   readonly bucket: number;
   readonly group: number;
   /** Entries that one statement counts at most. */
   readonly chunk: number;
 }
-export const LIST_SIZES: ListSizes = { bucket: 256, group: 64, chunk: 65_536 };
+export const LIST_SIZES: ListSizes = { newest: 32, bucket: 256, group: 64, chunk: 65_536 };
 
 /** How long writers that began before are waited for, in milliseconds. */
 const LONGEST_WAIT_MS = 5_000;
@@ -38,10 +40,10 @@ export class ListKeeper {
 
   /** Not to be called in a transaction: writers must see each step. */
   async keep(list: LongList, signal: AbortSignal, sizes: ListSizes = LIST_SIZES): Promise<void> {
-    const { bucket, chunk, group } = sizes;
+    const { newest, bucket, chunk, group } = sizes;
     const key = [list.list, list.scope];
     await this.database.query(FOLD, [...key, bucket]);
-    const [until] = await this.database.query<{ at: string | null; id: string | null }>(OPEN, [...key, bucket]);
+    const [until] = await this.database.query<{ at: string | null; id: string | null }>(OPEN, [...key, newest]);
     if (!until || until.at === null || !(await this.waitForWriters(signal))) return;
     for (let hasMore = true; hasMore && !signal.aborted;) {
       const [sealed] = await this.database.query<{ hasMore: boolean }>(SEAL, [
