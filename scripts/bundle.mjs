@@ -34,9 +34,14 @@ const EXTERNAL = [
 const CALL = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
 /** A named class up to the brace that opens its body: a statement or what a variable begins with, as compilers write it. */
 const CLASS = new RegExp(
-  String.raw`^\s*(?:export (?:default )?)?(?:(?:const|let|var) \w+ = (?:\w+ = )*)?class (\w+)(?: extends [\w$.]+(?:${CALL})?)? \{`,
+  String.raw`^[ \t]*(?:export (?:default )?)?(?:(?:const|let|var) \w+ = (?:\w+ = )*)?class (\w+)(?: extends [\w$.]+(?:${CALL})?)? \{`,
   'gm',
 );
+
+/** Not where a class has a static member of that name. */
+const naming = (name) =>
+  `if (typeof Object.getOwnPropertyDescriptor(this, 'name')?.value === 'string') ` +
+  `Object.defineProperty(this, 'name', { value: '${name}', configurable: true });`;
 
 /**
  * Schemas, entities and the contexts of log lines are called what their classes are called, and one of two classes of the
@@ -48,11 +53,7 @@ const classNames = {
   setup({ onLoad }) {
     onLoad({ filter: /\.[cm]?js$/ }, async ({ path: file }) => ({
       loader: 'js',
-      contents: (await readFile(file, 'utf8')).replace(
-        CLASS,
-        (head, name) =>
-          `${head} static { Object.defineProperty(this, 'name', { value: '${name}', configurable: true }); }`,
-      ),
+      contents: (await readFile(file, 'utf8')).replace(CLASS, (head, name) => `${head} static { ${naming(name)} }`),
     }));
   },
 };

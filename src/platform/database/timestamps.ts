@@ -19,6 +19,7 @@ const twoDigits = (text: string, at: number): number =>
 export function parseTimestamp(text: string): Date {
   if (!PLAIN.test(text)) return parseAny(text);
   let milliseconds = 0;
+  // Without a fraction it finds the two zeros of the zone, and then the end.
   for (let at: number = AT.fraction, worth = 100; worth >= 1 && text.charCodeAt(at) >= ZERO; at++, worth /= 10) {
     milliseconds += (text.charCodeAt(at) - ZERO) * worth;
   }
