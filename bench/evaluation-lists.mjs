@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PROGRAM } from './harness/subjects.mjs';
 
 const PORT = process.env.BENCH_PORT ?? '3199';
 const SIZES = [10, 10_000];
@@ -17,7 +18,7 @@ const BATCH = 5_000;
 const url = `http://127.0.0.1:${PORT}`;
 const key = `bench-${randomBytes(16).toString('hex')}`;
 const directory = await mkdtemp(path.join(tmpdir(), 'bench-evaluations-'));
-const service = spawn(process.execPath, ['dist/bundle/main.js'], {
+const service = spawn(process.execPath, [PROGRAM], {
   stdio: ['ignore', 'ignore', 'inherit'],
   env: {
     ...process.env,

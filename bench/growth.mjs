@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../dist/libs/embedded-postgres/index.js';
+import { PROGRAM } from './harness/subjects.mjs';
 
 const PORT = process.env.BENCH_PORT ?? '3198';
 const SMALL = 1_000;
@@ -95,7 +96,7 @@ const database = new Client({ connectionString: server.url('postgres') });
 let service;
 try {
   const [small, large] = [SMALL, LARGE].map((count) => ({ count, key: newWorkspace(`${count} agents`).apiKey }));
-  service = spawn(process.execPath, ['dist/bundle/main.js'], { stdio: ['ignore', 'ignore', 'inherit'], env });
+  service = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'ignore', 'inherit'], env });
   const isReady = () =>
     fetch(`${url}/readyz`).then(
       (r) => r.ok,

@@ -60,7 +60,7 @@ const classNames = {
 
 await build({
   absWorkingDir: root,
-  // The document comes from the bundle as well: its check shows that no class has lost its name.
+  // The document comes from the bundle as well: its check shows that the classes of schemas have kept their names.
   entryPoints: ['dist/src/main.js', 'dist/src/openapi.js'],
   outdir,
   bundle: true,

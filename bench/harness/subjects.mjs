@@ -6,9 +6,12 @@ export const AS_NPM_START = {
   ownEnv: { MALLOC_ARENA_MAX: '2' },
 };
 
+/** The service, from the project's root. */
+export const PROGRAM = 'dist/bundle/main.js';
+
 /** What is compared; `express` is the measure and `node` the limit. */
 export const SUBJECTS = [
-  { name: 'service', title: 'This service', script: 'dist/bundle/main.js', ...AS_NPM_START },
+  { name: 'service', title: 'This service', script: PROGRAM, ...AS_NPM_START },
   { name: 'express', title: 'Express 5 + pg', script: 'bench/baselines/express.mjs' },
   { name: 'fastify', title: 'Fastify + pg', script: 'bench/baselines/fastify.mjs' },
   { name: 'node', title: 'node:http + pg', script: 'bench/baselines/node.mjs' },

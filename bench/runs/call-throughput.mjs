@@ -7,8 +7,8 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../harness/processes.mjs';
-import { AS_NPM_START } from '../harness/subjects.mjs';
+import { freePort, root } from '../harness/processes.mjs';
+import { AS_NPM_START, PROGRAM } from '../harness/subjects.mjs';
 
 const KEY = 'vat_benchmark-key-of-the-first-workspace';
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -40,7 +40,7 @@ async function measure({ delayMs, agents, callsPerAgent, workerConcurrency }) {
   const directory = await mkdtemp(path.join(tmpdir(), 'call-throughput-'));
   const agent = await start('instant-agent.mjs', [String(delayMs)]);
   const port = await freePort();
-  const service = fork(file('../../dist/bundle/main.js'), [], {
+  const service = fork(path.join(root, PROGRAM), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [
       ...AS_NPM_START.nodeArgs,

@@ -23,7 +23,7 @@ export interface KeptList {
 }
 
 /** From how many uncounted entries on a list should be counted up. */
-const MOST_UNCOUNTED = 256;
+export const MOST_UNCOUNTED = 256;
 /** And from how many changes of counted ones. */
 const MOST_CHANGES = 64;
 

@@ -6,7 +6,7 @@ const parseAny = getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date;
 /** How a `timestamptz` looks in UTC between the years 1000 and 9999; up to six digits of a second's fraction. */
 const PLAIN = /^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
 /** Where its parts begin. */
-const AT = { year: 0, century: 2, month: 5, day: 8, hour: 11, minute: 14, second: 17, fraction: 20 } as const;
+const AT = { century: 0, year: 2, month: 5, day: 8, hour: 11, minute: 14, second: 17, fraction: 20 } as const;
 const ZERO = '0'.charCodeAt(0);
 
 const twoDigits = (text: string, at: number): number =>
@@ -25,7 +25,7 @@ export function parseTimestamp(text: string): Date {
   }
   return new Date(
     Date.UTC(
-      twoDigits(text, AT.year) * 100 + twoDigits(text, AT.century),
+      twoDigits(text, AT.century) * 100 + twoDigits(text, AT.year),
       twoDigits(text, AT.month) - 1,
       twoDigits(text, AT.day),
       twoDigits(text, AT.hour),
