@@ -138,7 +138,7 @@ async function onceFinding({ ledger }: Evidence, database: Client): Promise<Find
   );
   if (rows.length > 0) problems.push(`${rows.length} ids are in two tables`);
   const figures = `${ids.length} ids, ${ledger.replayed} answers replayed, ${ledger.unanswered.size} POSTs unanswered`;
-  return { name: 'no id twice, no retry carried out twice', figures, problems };
+  return { name: 'no id twice, no retry executed twice', figures, problems };
 }
 
 async function listsFinding(evidence: Evidence, database: Client): Promise<Finding> {
@@ -170,7 +170,7 @@ function answersFinding({ ledger, installation }: Evidence): Finding {
     });
   }
   const figures = [...ledger.outcomes].sort().map(([outcome, n]) => `${outcome}: ${n}`);
-  return { name: 'no answer but the right ones and 503', figures: figures.join(', '), problems };
+  return { name: 'no unexpected status except 503', figures: figures.join(', '), problems };
 }
 
 function operationsFinding({ ledger }: Evidence): Finding {

@@ -1,7 +1,7 @@
 /**
- * Tortures a whole installation, and says whether what must always hold still does:
- *   npm run torture -- [--minutes N] [--seed N] [--short] [--logs FOLDER]
- * The seed decides what is asked for and in which order things go wrong; when they happen depends on the machine.
+ * Injects faults into a complete installation and checks its invariants afterwards:
+ *   npm run chaos -- [--minutes N] [--seed N] [--short] [--logs FOLDER]
+ * The seed fixes the requests and the order of the faults; their timing depends on the machine.
  */
 import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Installation } from './installation.js';
-import { torture } from './torture.js';
+import { runChaos } from './chaos.js';
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const began = performance.now();
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 print(`Seed ${seed}, ${isShort ? 'short form' : `${minutes} minutes`}`);
 
-const directory = await mkdtemp(path.join(tmpdir(), 'torture-'));
+const directory = await mkdtemp(path.join(tmpdir(), 'chaos-'));
 const root = path.resolve(import.meta.dirname, '../..');
 if (values.logs !== undefined) await mkdir(values.logs, { recursive: true });
 const installation = await Installation.open(root, directory, hasRedis(), values.logs);
@@ -43,7 +43,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 try {
-  const found = await torture(installation, {
+  const found = await runChaos(installation, {
     seed,
     disturbedMs: isShort ? 0 : minutes * 60_000,
     quietMs: isShort ? 15_000 : 60_000,

@@ -12,7 +12,7 @@ import { RecoveryMeter } from './recovery.js';
 import { VanishingClient } from './vanishing-client.js';
 import { type Scene, VirtualClient } from './virtual-client.js';
 
-export interface TortureOptions {
+export interface ChaosOptions {
   readonly seed: number;
   /** How long the service is disturbed, at least; all disturbances come once however short it is. */
   readonly disturbedMs: number;
@@ -30,8 +30,8 @@ const SETTLE_MS = 45_000;
 const WARM_MS = 3_000;
 const POLL_MS = 250;
 
-/** Tortures an installation that was opened and not started, and says what held. */
-export async function torture(installation: Installation, options: TortureOptions): Promise<Finding[]> {
+/** Starts the installation, runs clients and faults against it, and returns one finding per invariant. */
+export async function runChaos(installation: Installation, options: ChaosOptions): Promise<Finding[]> {
   mustMatch(
     'OPERATIONS',
     Object.keys(OPERATIONS),
@@ -121,7 +121,7 @@ async function settleIn(crew: readonly VirtualClient[], workspace: Workspace, sc
     done: ({ data }) => void (webhookId = data.id),
   });
   for (const client of crew) await client.settleIn(webhookId);
-  leader.made({ kind: 'workspace', id: workspace.id, marker: `Torture ${workspace.index}` });
+  leader.made({ kind: 'workspace', id: workspace.id, marker: `Chaos ${workspace.index}` });
   crew.slice(0, 4).forEach((client, n) => {
     const provider = `AGENT_PROVIDER_${n + 1}`;
     client.made({ kind: 'provider-keys', id: provider, marker: provider }).state = 'gone';

@@ -14,7 +14,7 @@ import { ServiceProcess } from './service-process.js';
 /** What the server takes at once; of the processes each has a pool of 8, 5 that statements share, and the queue its own. */
 export const MAX_CONNECTIONS = 80;
 const POOL_SIZE = 8;
-const DATABASE = 'torture';
+const DATABASE = 'chaos';
 
 export interface Workspace {
   readonly index: number;
@@ -23,7 +23,7 @@ export interface Workspace {
   readonly requestsPerMinute: number;
 }
 
-/** Everything that is tortured, on the loopback and in one folder. */
+/** All processes of a chaos test: on the loopback interface, in one folder. */
 export class Installation {
   readonly services: ServiceProcess[] = [];
   readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -183,8 +183,8 @@ export class Installation {
       ...(this.redis && { REDIS_URL: this.redis.url }),
       HOST: '127.0.0.1',
       DATA_DIR: path.join(this.directory, 'service'),
-      BOOTSTRAP_API_KEY: `torture-${randomBytes(16).toString('hex')}`,
-      ENCRYPTION_KEYS: `torture:${randomBytes(32).toString('base64')}`,
+      BOOTSTRAP_API_KEY: `chaos-${randomBytes(16).toString('hex')}`,
+      ENCRYPTION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
       // All clients share one address here, which is counted while the database cannot tell whose key it is.
       PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
@@ -196,7 +196,7 @@ export class Installation {
 
   private async createWorkspace(index: number, rate: number, env: NodeJS.ProcessEnv): Promise<Workspace> {
     const program = path.join(this.root, 'dist/src/admin/main.js');
-    const args = ['workspace', 'create', '--name', `Torture ${index}`, '--rate-limit', String(rate), '--json'];
+    const args = ['workspace', 'create', '--name', `Chaos ${index}`, '--rate-limit', String(rate), '--json'];
     const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], {
       env: { ...process.env, ...env },
     });
