@@ -19,12 +19,6 @@ export interface Statement {
   readonly quick?: 'read' | 'write';
 }
 
-/** A list that has grown beyond what is counted for each of its pages. */
-export interface LongList {
-  readonly list: string;
-  readonly scope: string;
-}
-
 interface ActiveTransaction {
   readonly manager: EntityManager;
   readonly client: PoolClient;
@@ -42,7 +36,6 @@ export class Database implements OnModuleInit {
   /** By kind, so that a write, which may wait for locks and for the disk, holds up no read. */
   private readonly shared = new Map<'read' | 'write', SharedConnections>();
   private readonly turns = new Turns();
-  private longListListener: (list: LongList) => void = () => undefined;
 
   constructor(readonly dataSource: DataSource) {}
 
@@ -100,16 +93,6 @@ export class Database implements OnModuleInit {
       // While it is in use, Node follows every promise of the process; reads need not pay for that.
       if (--this.transactions === 0) this.active.disable();
     }
-  }
-
-  /** Says who counts up long lists. Until somebody does, they are merely slow. */
-  onLongList(listener: (list: LongList) => void): void {
-    this.longListListener = listener;
-  }
-
-  /** To be called by who has read such a list. */
-  noticeLongList(list: LongList): void {
-    this.longListListener(list);
   }
 
   /** Connections of the pool: in use or idle, idle, and requests that wait for one; and those that statements share. */

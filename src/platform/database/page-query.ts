@@ -22,11 +22,6 @@ export interface KeptList {
   readonly value?: string | undefined;
 }
 
-/** From how many uncounted entries on a list should be counted up. */
-export const MOST_UNCOUNTED = 256;
-/** And from how many changes of counted ones. */
-const MOST_CHANGES = 64;
-
 /** The statement for one page with the size of the whole list, in one round trip. */
 export function pageStatement(source: ListSource, valueCount: number): Statement {
   const { name, columns, from, joins = '', kept } = source;
@@ -74,11 +69,6 @@ export async function readPage<Row extends { id: string }>(
 ): Promise<{ rows: Row[]; total: number }> {
   const statement = pageStatement(source, values.length);
   const found = await database.query<Row & PageRow>(statement, [...values, limit, offset]);
-  const { kept } = source;
   const [first] = found;
-  if (kept && first && (first.tail > MOST_UNCOUNTED || first.changes > MOST_CHANGES)) {
-    const list = kept.value === undefined ? kept.relation : `${kept.relation}:${kept.value}`;
-    database.noticeLongList({ list, scope: String(values[0]) });
-  }
   return { rows: found.filter((row) => row.id !== null), total: first?.total ?? 0 };
 }

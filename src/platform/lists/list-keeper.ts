@@ -1,6 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type LongList, type Statement } from '../database/database.js';
+import { Database, type Statement } from '../database/database.js';
+
+export interface LongList {
+  readonly list: string;
+  readonly scope: string;
+}
 
 /** Entries to a bucket, and buckets to a group: a million entries are some two hundred rows to sum up. */
 export interface ListSizes {
