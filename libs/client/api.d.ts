@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List agents
-         * @description Those of the workspace, newest first. `provider` and `search` narrow the list; both may be given.
+         * @description Returns the agents of the workspace, newest first. Filter by `provider`, by `search`, or by both.
          */
         get: operations["listAgents"];
         put?: never;
         /**
          * Register an agent
-         * @description Makes an agent of the provider known to the workspace. `apiKey` may be left out when `isUsingDefaultApiKey` is true and the workspace has a default key for the provider.
+         * @description Adds an agent of a provider to the workspace. `apiKey` is optional if `isUsingDefaultApiKey` is true and the workspace has a default key for the provider.
          */
         post: operations["createAgent"];
         delete?: never;
@@ -37,13 +37,13 @@ export interface paths {
         };
         /**
          * List an agent's evaluations
-         * @description Newest first.
+         * @description Sorted newest first.
          */
         get: operations["listEvaluations"];
         put?: never;
         /**
          * Create an evaluation
-         * @description Everything is checked at once: a check that could never be evaluated is refused.
+         * @description All violations are reported at once. Checks that could never be met are rejected.
          */
         post: operations["createEvaluation"];
         delete?: never;
@@ -61,7 +61,7 @@ export interface paths {
         };
         /**
          * Export evaluations
-         * @description All evaluations of the agent, oldest first, as the file that import takes back without change.
+         * @description All evaluations of the agent, oldest first, in a file that can be imported again unchanged.
          */
         get: operations["exportEvaluations"];
         put?: never;
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Import evaluations
-         * @description Creates or replaces an evaluation per item, matched by `key`, all or none of them. Evaluations that the file does not name stay. Every fault is reported with its item, or its line in CSV.
+         * @description Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV.
          */
         post: operations["importEvaluations"];
         delete?: never;
@@ -100,8 +100,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the metrics of an agent
-         * @description What its runs came to over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days at once.
+         * Get the metrics of an agent
+         * @description Results over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days per request.
          */
         get: operations["getAgentMetrics"];
         put?: never;
@@ -121,13 +121,13 @@ export interface paths {
         };
         /**
          * List an agent's runs
-         * @description The test runs of the agent, newest first.
+         * @description Returns the runs of the agent, newest first.
          */
         get: operations["listRuns"];
         put?: never;
         /**
          * Start a run
-         * @description Carries out evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run goes on by itself; follow it by `?wait=`, by its events, or by a webhook. With `dryRun` the answer is the plan, and nothing is started.
+         * @description Runs evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run continues in the background; follow it with `?wait=`, its event stream or a webhook. With `dryRun` the response is the plan and nothing is started.
          */
         post: operations["startRun"];
         delete?: never;
@@ -144,22 +144,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an agent
-         * @description With its credentials in clear, so treat the response as a secret.
+         * Get an agent
+         * @description The response contains credentials in clear text: treat it as a secret.
          */
         get: operations["getAgent"];
         put?: never;
         post?: never;
         /**
          * Delete an agent
-         * @description Answers the deleted agent. Its evaluations and runs stay readable by their own ids.
+         * @description Returns the deleted agent. Its evaluations and runs stay readable by id.
          */
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
         /**
-         * Change an agent
-         * @description Changes the fields that are given and leaves the others as they are.
+         * Update an agent
+         * @description Changes the given fields and leaves all others unchanged.
          */
         patch: operations["updateAgent"];
         trace?: never;
@@ -172,8 +172,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a call
-         * @description The transcript with times, checks and criteria with their evidence, measures, and what the result came about with.
+         * Get a call
+         * @description Transcript with times, checks and criteria with their evidence, measures, and the versions used.
          */
         get: operations["getCall"];
         put?: never;
@@ -192,22 +192,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an evaluation
-         * @description Readable after its agent was deleted.
+         * Get an evaluation
+         * @description Also readable after its agent was deleted.
          */
         get: operations["getEvaluation"];
         put?: never;
         post?: never;
         /**
          * Delete an evaluation
-         * @description Calls that were made of it stay as they are.
+         * @description Its existing calls and results are kept.
          */
         delete: operations["deleteEvaluation"];
         options?: never;
         head?: never;
         /**
-         * Change an evaluation
-         * @description Changes the fields that are given and leaves the others as they are; a list is replaced as a whole. What comes of it is checked as a new evaluation is.
+         * Update an evaluation
+         * @description Changes the given fields and leaves all others unchanged; lists are replaced as a whole. The result is validated like a new evaluation.
          */
         patch: operations["updateEvaluation"];
         trace?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * List personalities
-         * @description Those of the workspace, newest first.
+         * @description Returns the personalities of the workspace, newest first.
          */
         get: operations["listPersonalities"];
         put?: never;
@@ -264,7 +264,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a personality
+         * Get a personality
          * @description A simulated caller of the workspace.
          */
         get: operations["getPersonality"];
@@ -272,14 +272,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a personality
-         * @description Evaluations that use it stay as they are; no run can start on them until they use another one.
+         * @description Evaluations that use it are kept, but cannot be run until they use another personality.
          */
         delete: operations["deletePersonality"];
         options?: never;
         head?: never;
         /**
-         * Change a personality
-         * @description Changes the fields that are given and leaves the others as they are.
+         * Update a personality
+         * @description Changes the given fields and leaves all others unchanged.
          */
         patch: operations["updatePersonality"];
         trace?: never;
@@ -312,8 +312,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a run
-         * @description With `wait` the answer comes when the run has ended or the time is over, whichever is first.
+         * Get a run
+         * @description With `wait`, responds when the run has ended or the time has passed, whichever comes first.
          */
         get: operations["getRun"];
         put?: never;
@@ -333,7 +333,7 @@ export interface paths {
         };
         /**
          * List the calls of a run
-         * @description In the order of the plan: by evaluation, then by repetition.
+         * @description Sorted by the order of the plan: by evaluation, then by repetition.
          */
         get: operations["listCalls"];
         put?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description No further call begins and those under way are given up; what has ended stays. Twice is once.
+         * @description Starts no further calls and aborts running ones; results of ended calls are kept. Idempotent.
          */
         post: operations["cancelRun"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         };
         /**
          * Follow a run
-         * @description Server-sent events until the run ends: `run` with the run at the beginning, whenever it changes, and at the end; `call` with every call that has changed. `Last-Event-ID` resumes; a call may then be told of twice.
+         * @description Server-sent events until the run ends: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.
          */
         get: operations["followRun"];
         put?: never;
@@ -392,7 +392,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the results of a run as JUnit XML
+         * Get the results of a run as JUnit XML
          * @description A suite for each group of evaluations (their first tag). A call that failed is a `failure`, one of which infrastructure did not work an `error`; one whose caller broke its role, and one that is not carried out, is `skipped`.
          */
         get: operations["getJunit"];
@@ -412,8 +412,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the report of a run
-         * @description One page of HTML that needs nothing else: outcomes, flakiness, latencies, and transcripts with their evidence.
+         * Get the report of a run
+         * @description One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence.
          */
         get: operations["getReport"];
         put?: never;
@@ -434,8 +434,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a run again
-         * @description The same plan: evaluations and personalities as they were then, the agent as it is now. With `only=failed`, those evaluations of which a call did not pass.
+         * Rerun a run
+         * @description Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only evaluations with a call that did not pass.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -452,8 +452,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the metrics of a run
-         * @description What the run came to so far. Stays readable after its agent was deleted.
+         * Get the metrics of a run
+         * @description Status and results so far. Readable after its agent was deleted.
          */
         get: operations["getRunMetrics"];
         put?: never;
@@ -472,7 +472,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the workspace
+         * Get the workspace
          * @description The workspace that the API key belongs to.
          */
         get: operations["getWorkspace"];
@@ -482,8 +482,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the workspace
-         * @description Changes the fields that are given. The plan and the rate limit are set by the administrator of the service.
+         * Update the workspace
+         * @description Changes the given fields. Plan and rate limit are set by the administrator of the service.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -497,13 +497,13 @@ export interface paths {
         };
         /**
          * List the API keys
-         * @description Newest first, without their values and without those that were revoked.
+         * @description Sorted newest first, without their values and without revoked keys.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description The value of the key is in this answer alone.
+         * @description The value of the key is only shown in this response.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -524,7 +524,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Every process refuses it within a second. The last ADMIN key of a workspace cannot be revoked.
+         * @description All processes reject the key within a second. The last ADMIN key of a workspace cannot be revoked.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * List the providers with a default key
-         * @description Newest first. The keys themselves are never answered here.
+         * @description Sorted newest first. The keys themselves are never returned.
          */
         get: operations["listProviderKeys"];
         put?: never;
@@ -562,7 +562,7 @@ export interface paths {
         get?: never;
         /**
          * Set the default key of a provider
-         * @description Agents with `isUsingDefaultApiKey` use it from now on.
+         * @description Used from now on by agents with `isUsingDefaultApiKey`.
          */
         put: operations["putProviderKey"];
         post?: never;
@@ -586,8 +586,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver an event again
-         * @description Begins the schedule of attempts anew, with one now, under the same `webhook-id`; also while the webhook is disabled. Answers 409 while the delivery is pending.
+         * Redeliver an event
+         * @description Restarts the schedule of attempts now, with the same `webhook-id`, even if the webhook is disabled. Returns 409 while the delivery is pending.
          */
         post: operations["redeliverWebhook"];
         delete?: never;
@@ -605,13 +605,13 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description Newest first.
+         * @description Sorted newest first.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description The answer shows the signing secret, this once.
+         * @description The signing secret is only shown in this response.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -628,22 +628,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a webhook
-         * @description Never answers its secret. `enabled` and `disabledReason` show whether the service still sends to it.
+         * Get a webhook
+         * @description Does not return the secret. `enabled` and `disabledReason` show whether events are still sent.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Its deliveries are deleted with it.
+         * @description Also deletes its deliveries.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change a webhook
-         * @description Changes the fields that are given. Disabling ends its pending deliveries; enabling forgets its failures.
+         * Update a webhook
+         * @description Changes the given fields. Disabling cancels pending deliveries; enabling resets the failure count.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook
-         * @description The answer shows the new secret, this once. The old one signs too for 24 hours.
+         * @description The new secret is only shown in this response. Events are signed with the old one as well for 24 hours.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -699,7 +699,7 @@ export interface paths {
         put?: never;
         /**
          * Test a webhook
-         * @description Sends a `webhook.test` event now, also while the webhook is disabled, and answers the delivery: after its first attempt if that ends within a few seconds, otherwise as `PENDING`.
+         * @description Sends a `webhook.test` event now, even if the webhook is disabled, and returns the delivery: after its first attempt if that ends within a few seconds, otherwise as `PENDING`.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -780,8 +780,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A run ended and its gate is not met, or it could not be carried out
-         * @description A run ended and its gate is not met, or it could not be carried out. Signed by the Standard Webhooks specification 1.0.0.
+         * A run ended and its gate is not met, or it could not be executed
+         * @description A run ended and its gate is not met, or it could not be executed. Signed by the Standard Webhooks specification 1.0.0.
          */
         post: operations["webhook_run_failed"];
         delete?: never;
@@ -800,8 +800,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Somebody tests the webhook
-         * @description Somebody tests the webhook. Signed by the Standard Webhooks specification 1.0.0.
+         * A test of the webhook
+         * @description A test of the webhook. Signed by the Standard Webhooks specification 1.0.0.
          */
         post: operations["webhook_webhook_test"];
         delete?: never;
@@ -839,7 +839,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Bella Vista reservations
              */
             name: string | null;
@@ -856,7 +856,7 @@ export interface components {
              */
             updated_at: string;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one
+             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key
              * @example provider-key-1
              */
             apiKey: string;
@@ -883,7 +883,7 @@ export interface components {
              */
             language: string | null;
             /**
-             * @description Number at which the agent is called
+             * @description Phone number of the agent
              * @example +15550100
              */
             phoneNumber: string | null;
@@ -910,12 +910,12 @@ export interface components {
             isUsingDefaultApiKey: boolean | null;
             /**
              * Format: uri
-             * @description Address that gets the events of the agent's runs
+             * @description Address that receives the events of the agent's runs
              * @example https://example.com/hooks/agent
              */
             webhookUrl: string | null;
             /**
-             * @description Identifier of the number at the provider
+             * @description Identifier of the phone number at the provider
              * @example phone-1
              */
             phoneNumberId: string | null;
@@ -928,13 +928,13 @@ export interface components {
         AgentMetrics: {
             /**
              * Format: date-time
-             * @description Runs that ended at this time or later
+             * @description Start of the period: runs that ended at or after this time
              * @example 2026-11-21T06:37:42.758Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description and before this time
+             * @description End of the period: runs that ended before this time
              * @example 2026-11-21T06:37:42.758Z
              */
             to: string;
@@ -943,17 +943,17 @@ export interface components {
             /** @description Calls of these runs */
             calls: components["schemas"]["CallFigures"];
             /**
-             * @description Mean score of the calls that count; null without any
+             * @description Mean score of the counted calls; null if there are none
              * @example 92.5
              */
             score: number | null;
-            /** @description Score over time: a point for each run, oldest first; the latest 1,000 */
+            /** @description Score over time: one point per run, oldest first; the latest 1,000 */
             scores: components["schemas"]["ScorePoint"][];
             latency: components["schemas"]["LatencyMeasures"];
-            /** @description Pass rate of each evaluation, by name */
+            /** @description Pass rates of the evaluations, sorted by name */
             evaluations: components["schemas"]["EvaluationFigures"][];
             /**
-             * @description Identifiers of the flaky ones
+             * @description Identifiers of flaky evaluations
              * @example []
              */
             flakyEvaluationIds: string[];
@@ -966,7 +966,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the key is for
+             * @description Purpose of the key
              * @example Nightly pipeline
              */
             name: string;
@@ -977,19 +977,19 @@ export interface components {
              */
             role: "VIEWER" | "EDITOR" | "ADMIN";
             /**
-             * @description First characters of the value, to recognise it by
+             * @description First characters of the value, to recognise the key
              * @example vat_4fGh81Kq
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description When it was last used, to within a minute; null for never
+             * @description When it was last used, accurate to a minute; null if never
              * @example null
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description When the key stops working; null for never
+             * @description When the key expires; null for never
              * @example null
              */
             expiresAt: string | null;
@@ -1043,29 +1043,29 @@ export interface components {
              */
             evaluationName: string;
             /**
-             * @description Which of the calls of its evaluation, from 1
+             * @description Number of the call within its evaluation, from 1
              * @example 1
              */
             repetition: number;
             /**
-             * @description State
+             * @description Status
              * @example ENDED
              * @enum {string}
              */
             status: "QUEUED" | "RUNNING" | "ENDED" | "CANCELLED";
             /**
-             * @description What it came to, once it has ended: `passed`; `failed`, by the agent; `invalid`, the simulated caller broke its role; `error`, infrastructure did not work. Only the first two are counted
+             * @description Outcome of an ended call: `passed`; `failed` (the agent); `invalid` (the simulated caller broke its role); `error` (infrastructure). Only the first two are counted
              * @example passed
              * @enum {string|null}
              */
             outcome: "passed" | "failed" | "invalid" | "error" | null;
             /**
-             * @description Weighted share of what was met; null unless the call is counted
+             * @description Weighted share of checks and criteria met; null if the call is not counted
              * @example 100
              */
             score: number | null;
             /**
-             * @description Why, in sentences
+             * @description Reason in sentences
              * @example All 6 things that were asked were met.
              */
             reason: string | null;
@@ -1081,7 +1081,7 @@ export interface components {
             latencies: number[];
             /**
              * Format: date-time
-             * @description When it first began
+             * @description When its first attempt started
              * @example 2026-11-21T06:37:42.758Z
              */
             startedAt: string | null;
@@ -1118,7 +1118,7 @@ export interface components {
         };
         CallAttempt: {
             /**
-             * @description What it came to
+             * @description Outcome
              * @example passed
              * @enum {string}
              */
@@ -1135,7 +1135,7 @@ export interface components {
             reason: string;
             /**
              * Format: date-time
-             * @description When it began
+             * @description When it started
              * @example 2026-11-21T06:37:42.758Z
              */
             startedAt: string;
@@ -1148,12 +1148,12 @@ export interface components {
         };
         CallCounts: {
             /**
-             * @description Met everything required
+             * @description Met every required check and criterion
              * @example 11
              */
             passed: number;
             /**
-             * @description Did not, by the agent's fault
+             * @description Failed through the agent's fault
              * @example 1
              */
             failed: number;
@@ -1163,17 +1163,17 @@ export interface components {
              */
             invalid: number;
             /**
-             * @description Infrastructure did not work; not counted
+             * @description Infrastructure failed; not counted
              * @example 0
              */
             error: number;
             /**
-             * @description Not carried out, because the run was cancelled
+             * @description Not executed because the run was cancelled
              * @example 0
              */
             cancelled: number;
             /**
-             * @description Still to be carried out, or under way
+             * @description Waiting or running
              * @example 0
              */
             pending: number;
@@ -1215,29 +1215,29 @@ export interface components {
              */
             evaluationName: string;
             /**
-             * @description Which of the calls of its evaluation, from 1
+             * @description Number of the call within its evaluation, from 1
              * @example 1
              */
             repetition: number;
             /**
-             * @description State
+             * @description Status
              * @example ENDED
              * @enum {string}
              */
             status: "QUEUED" | "RUNNING" | "ENDED" | "CANCELLED";
             /**
-             * @description What it came to, once it has ended: `passed`; `failed`, by the agent; `invalid`, the simulated caller broke its role; `error`, infrastructure did not work. Only the first two are counted
+             * @description Outcome of an ended call: `passed`; `failed` (the agent); `invalid` (the simulated caller broke its role); `error` (infrastructure). Only the first two are counted
              * @example passed
              * @enum {string|null}
              */
             outcome: "passed" | "failed" | "invalid" | "error" | null;
             /**
-             * @description Weighted share of what was met; null unless the call is counted
+             * @description Weighted share of checks and criteria met; null if the call is not counted
              * @example 100
              */
             score: number | null;
             /**
-             * @description Why, in sentences
+             * @description Reason in sentences
              * @example All 6 things that were asked were met.
              */
             reason: string | null;
@@ -1253,7 +1253,7 @@ export interface components {
             latencies: number[];
             /**
              * Format: date-time
-             * @description When it first began
+             * @description When its first attempt started
              * @example 2026-11-21T06:37:42.758Z
              */
             startedAt: string | null;
@@ -1277,7 +1277,7 @@ export interface components {
             updatedAt: string;
             evaluation: components["schemas"]["CallEvaluation"];
             agent: components["schemas"]["CallAgent"];
-            /** @description What happened, in order */
+            /** @description Events of the call, in order */
             timeline: components["schemas"]["TimelineEntry"][];
             /** @description How it ended */
             end: components["schemas"]["CallEnd"] | null;
@@ -1287,11 +1287,11 @@ export interface components {
             criteria: components["schemas"]["CriterionResult"][];
             /** @description Measures */
             measures: components["schemas"]["CallMeasures"] | null;
-            /** @description Why it could not be carried out to its end */
+            /** @description Why the call could not be completed */
             failure: components["schemas"]["CallFailure"] | null;
             /** @description How the caller broke its role */
             invalidity: components["schemas"]["CallInvalidity"] | null;
-            /** @description What the result came about with */
+            /** @description Versions used for the result */
             versions: components["schemas"]["CallVersions"] | null;
         };
         /**
@@ -1377,12 +1377,12 @@ export interface components {
         };
         CallFigures: {
             /**
-             * @description Met everything required
+             * @description Met every required check and criterion
              * @example 12
              */
             passed: number;
             /**
-             * @description Did not, by the agent's fault
+             * @description Failed through the agent's fault
              * @example 12
              */
             failed: number;
@@ -1392,7 +1392,7 @@ export interface components {
              */
             invalid: number;
             /**
-             * @description Infrastructure did not work
+             * @description Infrastructure failed
              * @example 12
              */
             error: number;
@@ -1599,16 +1599,16 @@ export interface components {
              */
             promptType?: "SINGLE" | "MULTIPLE" | null;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Bella Vista reservations
              */
             name?: string | null;
-            /** @description When it was created; accepted, but the service sets it */
+            /** @description When it was created. Accepted but ignored: set by the service */
             created_at?: string;
-            /** @description When it was last changed; accepted, but the service sets it */
+            /** @description When it was last changed. Accepted but ignored: set by the service */
             updated_at?: string;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one. Required unless `isUsingDefaultApiKey` is true and there is one
+             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key. Required unless `isUsingDefaultApiKey` is true and a default key is set
              * @example provider-key-1
              */
             apiKey?: string;
@@ -1617,10 +1617,10 @@ export interface components {
              * @example assistant-1
              */
             assistantId: string;
-            /** @description User that created it; accepted, but the service sets it */
+            /** @description User that created it. Accepted but ignored: set by the service */
             createdByUserId?: string;
             /**
-             * @description When it was deleted; accepted, but the service sets it
+             * @description When it was deleted. Accepted but ignored: set by the service
              * @example null
              */
             deletedAt?: string | null;
@@ -1630,7 +1630,7 @@ export interface components {
              */
             language?: string | null;
             /**
-             * @description Number at which the agent is called
+             * @description Phone number of the agent
              * @example +15550100
              */
             phoneNumber?: string | null;
@@ -1639,7 +1639,7 @@ export interface components {
              * @example You take table reservations.
              */
             prompt?: string | null;
-            /** @description Workspace that the agent belongs to: that of the API key, null or absent */
+            /** @description Workspace of the agent: must be that of the API key, null or absent */
             workspaceId?: string | null;
             /**
              * @description Whether calls of the agent are monitored
@@ -1655,12 +1655,12 @@ export interface components {
             isUsingDefaultApiKey?: boolean | null;
             /**
              * Format: uri
-             * @description Address that gets the events of the agent's runs
+             * @description Address that receives the events of the agent's runs
              * @example https://example.com/hooks/agent
              */
             webhookUrl?: string | null;
             /**
-             * @description Identifier of the number at the provider
+             * @description Identifier of the phone number at the provider
              * @example phone-1
              */
             phoneNumberId?: string | null;
@@ -1672,7 +1672,7 @@ export interface components {
         };
         CreateApiKeyRequest: {
             /**
-             * @description What the key is for
+             * @description Purpose of the key
              * @example Nightly pipeline
              */
             name: string;
@@ -1685,7 +1685,7 @@ export interface components {
             role?: "VIEWER" | "EDITOR" | "ADMIN";
             /**
              * Format: date-time
-             * @description When the key stops working; null for never
+             * @description When the key expires; null for never
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string | null;
@@ -1841,7 +1841,7 @@ export interface components {
         };
         CreatePersonalityRequest: {
             /**
-             * @description Name for people
+             * @description Display name
              * @example Impatient regular
              */
             name: string;
@@ -1870,7 +1870,7 @@ export interface components {
              */
             accent?: string;
             /**
-             * @description Whether there is noise around the caller
+             * @description Whether the caller is in a noisy place
              * @default false
              * @example false
              */
@@ -1901,12 +1901,12 @@ export interface components {
         CreateWebhookRequest: {
             /**
              * Format: uri
-             * @description Address that gets the events, by POST
+             * @description Address that receives the events by POST
              * @example https://example.com/hooks/voice-tests
              */
             url: string;
             /**
-             * @description Types of events that are sent
+             * @description Event types to send
              * @example [
              *       "run.completed",
              *       "run.failed"
@@ -1914,7 +1914,7 @@ export interface components {
              */
             events: ("run.completed" | "run.failed" | "agent.score_dropped" | "evaluation.critical_failed" | "webhook.test")[];
             /**
-             * @description Note for people
+             * @description Free-text note
              * @example Team channel
              */
             description?: string | null;
@@ -2055,17 +2055,17 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Books a table for four
              */
             name: string;
             /**
-             * @description What the caller wants and knows
+             * @description Goal and facts of the caller
              * @example You want a table for four on Friday at 19:30 under the name Rossi.
              */
             scenarioText: string;
             /**
-             * @description What holds beyond the scenario
+             * @description Instructions beyond the scenario
              * @example Be polite.
              */
             generalInstructions: string;
@@ -2094,7 +2094,7 @@ export interface components {
              */
             workspaceId: string;
             /**
-             * @description Number that the call uses; may be empty
+             * @description Phone number that the call uses; may be empty
              * @example +15550100
              */
             vendorCallPhoneNumber: string;
@@ -2220,7 +2220,7 @@ export interface components {
              */
             evaluationId: string;
             /**
-             * @description Its latest name
+             * @description Its current name
              * @example Books a table for four
              */
             name: string;
@@ -2230,7 +2230,7 @@ export interface components {
              */
             counted: number;
             /**
-             * @description Of which passed
+             * @description Calls that passed
              * @example 12
              */
             passed: number;
@@ -2242,7 +2242,7 @@ export interface components {
             /** @description 95 % confidence interval of the pass rate (Wilson) */
             passRateInterval: components["schemas"]["PassRateInterval"];
             /**
-             * @description Whether it passed and failed within one run
+             * @description Whether it both passed and failed within one run
              * @example false
              */
             isFlaky: boolean;
@@ -2256,31 +2256,31 @@ export interface components {
         Evidence: {
             /** @description Index in the timeline */
             entry: number;
-            /** @description Words as they stand there */
+            /** @description Literal quote from that entry */
             quote: string;
         };
         ImportResult: {
             /**
-             * @description Whether nothing was written
+             * @description Whether this was a dry run: nothing was written
              * @example false
              */
             dryRun: boolean;
             /**
-             * @description Evaluations that the agent did not have
+             * @description Number of new evaluations
              * @example 1
              */
             created: number;
             /**
-             * @description Evaluations that differed
+             * @description Number of changed evaluations
              * @example 0
              */
             updated: number;
             /**
-             * @description Evaluations that were the same
+             * @description Number of unchanged evaluations
              * @example 0
              */
             unchanged: number;
-            /** @description One entry per item of the file, in its order */
+            /** @description One entry per item of the file, in file order */
             items: components["schemas"]["ImportedEvaluation"][];
         };
         ImportedEvaluation: {
@@ -2296,7 +2296,7 @@ export interface components {
              */
             id: string | null;
             /**
-             * @description What became of it, or would
+             * @description What the import did, or would do
              * @example created
              * @enum {string}
              */
@@ -2313,7 +2313,7 @@ export interface components {
          *     }
          */
         LatencyMeasures: {
-            /** @description Answers that were measured */
+            /** @description Number of measured answers */
             count: number;
             p50: number | null;
             p90: number | null;
@@ -2525,7 +2525,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the key is for
+             * @description Purpose of the key
              * @example Nightly pipeline
              */
             name: string;
@@ -2536,19 +2536,19 @@ export interface components {
              */
             role: "VIEWER" | "EDITOR" | "ADMIN";
             /**
-             * @description First characters of the value, to recognise it by
+             * @description First characters of the value, to recognise the key
              * @example vat_4fGh81Kq
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description When it was last used, to within a minute; null for never
+             * @description When it was last used, accurate to a minute; null if never
              * @example null
              */
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * @description When the key stops working; null for never
+             * @description When the key expires; null for never
              * @example null
              */
             expiresAt: string | null;
@@ -2565,7 +2565,7 @@ export interface components {
              */
             createdByUserId: string;
             /**
-             * @description The value, shown only in this answer
+             * @description The value; only shown in this response
              * @example vat_4fGh81KqXo2bD7vNcR5sT9yWzA3eL6uM0pJi
              */
             key: string;
@@ -2642,7 +2642,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Impatient regular
              */
             name: string;
@@ -2667,7 +2667,7 @@ export interface components {
              */
             accent: string;
             /**
-             * @description Whether there is noise around the caller
+             * @description Whether the caller is in a noisy place
              * @example false
              */
             backgroundNoise: boolean;
@@ -2707,7 +2707,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Whether no call of it may fail
+             * @description Whether every call of it must pass
              * @example true
              */
             critical: boolean;
@@ -2725,13 +2725,13 @@ export interface components {
              */
             personalityId: string;
             /**
-             * @description Who plays the caller
+             * @description How the caller is played: from the script, or by a language model
              * @example scripted
              * @enum {string}
              */
             caller: "scripted" | "generated";
             /**
-             * @description Calls of it
+             * @description Number of calls
              * @example 3
              */
             calls: number;
@@ -2771,7 +2771,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Nightly
              */
             name: string;
@@ -2820,7 +2820,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Nightly
              */
             name: string;
@@ -2855,39 +2855,39 @@ export interface components {
              */
             agentId: string;
             /**
-             * @description State of the run; `FAILED` when its gate was not met or it could not be carried out
+             * @description Status of the run; `FAILED` if its gate was not met or it could not be executed
              * @example COMPLETED
              * @enum {string}
              */
             status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             /**
-             * @description Mean score of the calls that count; 0 while none has ended
+             * @description Mean score of the counted calls; 0 while none has ended
              * @example 92.5
              */
             score: number;
             /**
-             * @description Calls planned, whatever their state
+             * @description Number of planned calls, in any state
              * @example 12
              */
             totalCalls: number;
             /**
-             * @description Calls of each evaluation
+             * @description Calls per evaluation
              * @example 3
              */
             repeat: number;
             /**
-             * @description Most calls of the agent at once
+             * @description Maximum number of concurrent calls to the agent
              * @example 5
              */
             concurrency: number;
             /**
-             * @description Score that the run must reach; null asks for none
+             * @description Score that the run must reach; null for no minimum
              * @example 80
              */
             minimumScore: number | null;
             /**
              * Format: date-time
-             * @description When its first call began
+             * @description When its first call started
              * @example 2026-11-21T06:37:42.758Z
              */
             startedAt: string | null;
@@ -2897,10 +2897,10 @@ export interface components {
              * @example 2026-11-21T06:37:42.758Z
              */
             endedAt: string | null;
-            /** @description Calls by what became of them */
+            /** @description Calls by outcome */
             counts: components["schemas"]["CallCounts"];
             /**
-             * @description Why the gate is not met, each a sentence; empty otherwise
+             * @description Why the gate is not met, one sentence each; empty otherwise
              * @example []
              */
             reasons: string[];
@@ -2912,35 +2912,35 @@ export interface components {
              */
             total: number;
             /**
-             * @description With their gate met
+             * @description Runs with their gate met
              * @example 12
              */
             completed: number;
             /**
-             * @description With their gate not met
+             * @description Runs with their gate not met
              * @example 12
              */
             failed: number;
             /**
-             * @description Ended by a person
+             * @description Cancelled runs
              * @example 12
              */
             cancelled: number;
         };
         RunMetrics: {
             /**
-             * @description State of the run; `FAILED` when its gate was not met or it could not be carried out
+             * @description Status of the run; `FAILED` if its gate was not met or it could not be executed
              * @example COMPLETED
              * @enum {string}
              */
             status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             /**
-             * @description Mean score of the calls that count; 0 while none has ended
+             * @description Mean score of the counted calls; 0 while none has ended
              * @example 92.5
              */
             score: number;
             /**
-             * @description Calls planned, whatever their state
+             * @description Number of planned calls, in any state
              * @example 12
              */
             totalCalls: number;
@@ -2953,34 +2953,34 @@ export interface components {
              */
             agentId: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Nightly
              */
             name: string;
             /**
-             * @description Calls of each evaluation
+             * @description Calls per evaluation
              * @example 3
              */
             repeat: number;
             /**
-             * @description Most calls of the agent at once
+             * @description Maximum number of concurrent calls to the agent
              * @example 5
              */
             concurrency: number;
             /**
-             * @description Score that the run must reach; null asks for none
+             * @description Score that the run must reach; null for no minimum
              * @example 80
              */
             minimumScore: number | null;
             /**
-             * @description Calls in all
+             * @description Total number of calls
              * @example 3
              */
             totalCalls: number;
             /** @description The evaluations, in order */
             evaluations: components["schemas"]["PlannedEvaluation"][];
             /**
-             * @description What the plan leaves open, each a sentence
+             * @description Weaknesses of the plan, one sentence each
              * @example []
              */
             warnings: string[];
@@ -3150,51 +3150,51 @@ export interface components {
         } & (unknown | unknown);
         StartRunRequest: {
             /**
-             * @description Name for people; the time of the start unless given
+             * @description Display name; defaults to the start time
              * @example Nightly
              */
             name?: string;
             /**
-             * @description Only these evaluations of the agent; all unless given
+             * @description Run only these evaluations of the agent; defaults to all
              * @example [
              *       "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2"
              *     ]
              */
             evaluationIds?: string[];
             /**
-             * @description Only evaluations with one of these tags; not together with `evaluationIds`
+             * @description Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds`
              * @example [
              *       "booking"
              *     ]
              */
             tags?: string[];
             /**
-             * @description Calls of each evaluation: more than one shows which are flaky
+             * @description Calls per evaluation. More than one reveals flaky evaluations
              * @default 1
              * @example 3
              */
             repeat?: number;
             /**
-             * @description Most calls of the agent at once, over all of its runs
+             * @description Maximum number of concurrent calls to the agent, across all of its runs
              * @default 5
              * @example 5
              */
             concurrency?: number;
             /**
-             * @description Score that the run must reach to complete; null asks for none. Critical evaluations must pass anyway
+             * @description Score that the run must reach; null for no minimum. Critical evaluations must pass in any case
              * @default null
              * @example 80
              */
             minimumScore?: number | null;
             /**
-             * @description With `true` nothing is started: the answer is the plan
+             * @description With `true` nothing is started; the response is the plan
              * @default false
              * @example false
              */
             dryRun?: boolean;
         };
         /**
-         * @description Something that happened on the call: words of either side, a tool call, a silence, an error, the end
+         * @description One event of a call: speech of either side, a tool call, silence, an error or the end
          * @example {
          *       "type": "speech",
          *       "speaker": "agent",
@@ -3287,12 +3287,12 @@ export interface components {
              */
             promptType?: "SINGLE" | "MULTIPLE" | null;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Bella Vista reservations
              */
             name?: string | null;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one. Required unless `isUsingDefaultApiKey` is true and there is one
+             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key. Required unless `isUsingDefaultApiKey` is true and a default key is set
              * @example provider-key-1
              */
             apiKey?: string;
@@ -3307,7 +3307,7 @@ export interface components {
              */
             language?: string | null;
             /**
-             * @description Number at which the agent is called
+             * @description Phone number of the agent
              * @example +15550100
              */
             phoneNumber?: string | null;
@@ -3328,12 +3328,12 @@ export interface components {
             isUsingDefaultApiKey?: boolean | null;
             /**
              * Format: uri
-             * @description Address that gets the events of the agent's runs
+             * @description Address that receives the events of the agent's runs
              * @example https://example.com/hooks/agent
              */
             webhookUrl?: string | null;
             /**
-             * @description Identifier of the number at the provider
+             * @description Identifier of the phone number at the provider
              * @example phone-1
              */
             phoneNumberId?: string | null;
@@ -3486,7 +3486,7 @@ export interface components {
         };
         UpdatePersonalityRequest: {
             /**
-             * @description Name for people
+             * @description Display name
              * @example Impatient regular
              */
             name?: string;
@@ -3511,7 +3511,7 @@ export interface components {
              */
             accent?: string;
             /**
-             * @description Whether there is noise around the caller
+             * @description Whether the caller is in a noisy place
              * @example false
              */
             backgroundNoise?: boolean;
@@ -3536,12 +3536,12 @@ export interface components {
         UpdateWebhookRequest: {
             /**
              * Format: uri
-             * @description Address that gets the events, by POST
+             * @description Address that receives the events by POST
              * @example https://example.com/hooks/voice-tests
              */
             url?: string;
             /**
-             * @description Types of events that are sent
+             * @description Event types to send
              * @example [
              *       "run.completed",
              *       "run.failed"
@@ -3549,7 +3549,7 @@ export interface components {
              */
             events?: ("run.completed" | "run.failed" | "agent.score_dropped" | "evaluation.critical_failed" | "webhook.test")[];
             /**
-             * @description Note for people
+             * @description Free-text note
              * @example Team channel
              */
             description?: string | null;
@@ -3561,12 +3561,12 @@ export interface components {
         };
         UpdateWorkspaceRequest: {
             /**
-             * @description Name for people
+             * @description Display name
              * @example Acme
              */
             name?: string;
             /**
-             * @description A run that scores below it, while the one before did not, raises `agent.score_dropped`; null for never
+             * @description A run that scores below this value when the previous run did not sends `agent.score_dropped`; null to disable
              * @example 80
              */
             scoreThreshold?: number | null;
@@ -3580,17 +3580,17 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Address that gets the events, by POST
+             * @description Address that receives the events by POST
              * @example https://example.com/hooks/voice-tests
              */
             url: string;
             /**
-             * @description Note for people
+             * @description Free-text note
              * @example Team channel
              */
             description: string | null;
             /**
-             * @description Types of events that are sent
+             * @description Event types to send
              * @example [
              *       "run.completed",
              *       "run.failed"
@@ -3603,7 +3603,7 @@ export interface components {
              */
             enabled: boolean;
             /**
-             * @description Why the service disabled it: `GONE` after an answer 410, `FAILING` after five days without success; null otherwise
+             * @description Why the service disabled it: `GONE` after a 410 response, `FAILING` after five days without success; otherwise null
              * @example null
              * @enum {string|null}
              */
@@ -3642,22 +3642,22 @@ export interface components {
         WebhookAttempt: {
             /**
              * Format: date-time
-             * @description When it began
+             * @description When it started
              * @example 2026-11-21T06:37:42.758Z
              */
             time: string;
             /**
-             * @description Status of the receiver's answer; null when none came
+             * @description Status code of the receiver's response; null if there was none
              * @example 200
              */
             responseStatus: number | null;
             /**
-             * @description How long it took, in milliseconds
+             * @description Duration in milliseconds
              * @example 120
              */
             durationMs: number;
             /**
-             * @description Why it failed; null when it succeeded
+             * @description Why it failed; null if it succeeded
              * @example null
              */
             error: string | null;
@@ -3682,7 +3682,7 @@ export interface components {
              */
             eventType: "run.completed" | "run.failed" | "agent.score_dropped" | "evaluation.critical_failed" | "webhook.test";
             /**
-             * @description State
+             * @description Status
              * @example DELIVERED
              * @enum {string}
              */
@@ -3691,7 +3691,7 @@ export interface components {
             attempts: components["schemas"]["WebhookAttempt"][];
             /**
              * Format: date-time
-             * @description When the next attempt is due; null when there is none
+             * @description When the next attempt is due; null if there is none
              * @example null
              */
             nextAttemptAt: string | null;
@@ -3711,17 +3711,17 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Address that gets the events, by POST
+             * @description Address that receives the events by POST
              * @example https://example.com/hooks/voice-tests
              */
             url: string;
             /**
-             * @description Note for people
+             * @description Free-text note
              * @example Team channel
              */
             description: string | null;
             /**
-             * @description Types of events that are sent
+             * @description Event types to send
              * @example [
              *       "run.completed",
              *       "run.failed"
@@ -3734,7 +3734,7 @@ export interface components {
              */
             enabled: boolean;
             /**
-             * @description Why the service disabled it: `GONE` after an answer 410, `FAILING` after five days without success; null otherwise
+             * @description Why the service disabled it: `GONE` after a 410 response, `FAILING` after five days without success; otherwise null
              * @example null
              * @enum {string|null}
              */
@@ -3770,7 +3770,7 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description Secret that signs the events (Standard Webhooks); shown only now
+             * @description Secret that signs the events (Standard Webhooks); only shown in this response
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
@@ -3783,23 +3783,23 @@ export interface components {
              */
             id: string;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Acme
              */
             name: string;
             /**
-             * @description Plan, which an administrator sets
+             * @description Plan, set by an administrator
              * @example PRO
              * @enum {string}
              */
             plan: "FREE" | "PRO" | "ENTERPRISE";
             /**
-             * @description Rate limit: the workspace's own, else that of its plan
+             * @description Rate limit: the workspace's override, otherwise that of its plan
              * @example 300
              */
             requestsPerMinute: number;
             /**
-             * @description A run that scores below it, while the one before did not, raises `agent.score_dropped`; null for never
+             * @description A run that scores below this value when the previous run did not sends `agent.score_dropped`; null to disable
              * @example 80
              */
             scoreThreshold: number | null;
@@ -4009,7 +4009,7 @@ export interface operations {
                 limit?: number;
                 /** @description Only agents of this provider */
                 provider?: "AGENT_PROVIDER_1" | "AGENT_PROVIDER_2" | "AGENT_PROVIDER_3" | "AGENT_PROVIDER_4";
-                /** @description Only agents with this text in `name`, `assistantId` or `phoneNumber`, in any letter case */
+                /** @description Only agents with this text in `name`, `assistantId` or `phoneNumber`; case-insensitive */
                 search?: string;
             };
             header?: never;
@@ -4643,7 +4643,7 @@ export interface operations {
     importEvaluations: {
         parameters: {
             query?: {
-                /** @description With `true` nothing is written: the answer shows what would be */
+                /** @description With `true` nothing is written; the response shows what an import would do */
                 dryRun?: "true" | "false";
             };
             header?: {
@@ -4971,9 +4971,9 @@ export interface operations {
     getAgentMetrics: {
         parameters: {
             query?: {
-                /** @description Runs that ended at this time or later; 30 days before `to` unless given */
+                /** @description Include runs that ended at or after this time; defaults to 30 days before `to` */
                 from?: string;
-                /** @description Runs that ended before this time; now unless given */
+                /** @description Include runs that ended before this time; defaults to now */
                 to?: string;
             };
             header?: never;
@@ -6396,7 +6396,7 @@ export interface operations {
     getRun: {
         parameters: {
             query?: {
-                /** @description Seconds to wait for the end of the run before it is read */
+                /** @description Seconds to wait for the run to end before responding */
                 wait?: number;
             };
             header?: never;
@@ -6637,7 +6637,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The last id that was received: what came before it is not told again */
+                /** @description The last received id; earlier events are not sent again */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6761,7 +6761,7 @@ export interface operations {
     rerunRun: {
         parameters: {
             query?: {
-                /** @description Only the evaluations of which a call did not pass */
+                /** @description Only evaluations with a call that did not pass */
                 only?: "failed";
             };
             header?: {
@@ -7695,7 +7695,7 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
-                /** @description Only deliveries in this state */
+                /** @description Only deliveries with this status */
                 status?: "PENDING" | "DELIVERED" | "FAILED";
             };
             header?: never;
@@ -7953,7 +7953,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more events are wanted: the webhook is disabled */
+            /** @description No more events wanted: the webhook is disabled */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -7967,7 +7967,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Sent again later */
+            /** @description The event is sent again later */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8033,7 +8033,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more events are wanted: the webhook is disabled */
+            /** @description No more events wanted: the webhook is disabled */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8047,7 +8047,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Sent again later */
+            /** @description The event is sent again later */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8137,7 +8137,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more events are wanted: the webhook is disabled */
+            /** @description No more events wanted: the webhook is disabled */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8151,7 +8151,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Sent again later */
+            /** @description The event is sent again later */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8243,7 +8243,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more events are wanted: the webhook is disabled */
+            /** @description No more events wanted: the webhook is disabled */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8257,7 +8257,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Sent again later */
+            /** @description The event is sent again later */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8315,7 +8315,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more events are wanted: the webhook is disabled */
+            /** @description No more events wanted: the webhook is disabled */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8329,7 +8329,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Sent again later */
+            /** @description The event is sent again later */
             default: {
                 headers: {
                     [name: string]: unknown;

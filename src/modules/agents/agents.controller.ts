@@ -17,8 +17,8 @@ export class AgentsController {
   @Operation({
     summary: 'Register an agent',
     description:
-      'Makes an agent of the provider known to the workspace. `apiKey` may be left out when `isUsingDefaultApiKey` is ' +
-      'true and the workspace has a default key for the provider.',
+      'Adds an agent of a provider to the workspace. `apiKey` is optional if `isUsingDefaultApiKey` is true and the ' +
+      'workspace has a default key for the provider.',
     tag,
     access: 'EDITOR',
     body: {
@@ -42,7 +42,7 @@ export class AgentsController {
 
   @Operation({
     summary: 'List agents',
-    description: 'Those of the workspace, newest first. `provider` and `search` narrow the list; both may be given.',
+    description: 'Returns the agents of the workspace, newest first. Filter by `provider`, by `search`, or by both.',
     tag,
     access: 'VIEWER',
     query: true,
@@ -54,8 +54,8 @@ export class AgentsController {
   }
 
   @Operation({
-    summary: 'Read an agent',
-    description: 'With its credentials in clear, so treat the response as a secret.',
+    summary: 'Get an agent',
+    description: 'The response contains credentials in clear text: treat it as a secret.',
     tag,
     access: 'VIEWER',
     path,
@@ -67,8 +67,8 @@ export class AgentsController {
   }
 
   @Operation({
-    summary: 'Change an agent',
-    description: 'Changes the fields that are given and leaves the others as they are.',
+    summary: 'Update an agent',
+    description: 'Changes the given fields and leaves all others unchanged.',
     tag,
     access: 'EDITOR',
     path,
@@ -86,7 +86,7 @@ export class AgentsController {
 
   @Operation({
     summary: 'Delete an agent',
-    description: 'Answers the deleted agent. Its evaluations and runs stay readable by their own ids.',
+    description: 'Returns the deleted agent. Its evaluations and runs stay readable by id.',
     tag,
     access: 'EDITOR',
     path,

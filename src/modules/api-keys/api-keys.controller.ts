@@ -15,7 +15,7 @@ export class ApiKeysController {
 
   @Operation({
     summary: 'Create an API key',
-    description: 'The value of the key is in this answer alone.',
+    description: 'The value of the key is only shown in this response.',
     tag,
     access: 'ADMIN',
     body: { type: CreateApiKeyRequest, example: { name: 'Nightly pipeline', role: 'EDITOR' } },
@@ -28,7 +28,7 @@ export class ApiKeysController {
 
   @Operation({
     summary: 'List the API keys',
-    description: 'Newest first, without their values and without those that were revoked.',
+    description: 'Sorted newest first, without their values and without revoked keys.',
     tag,
     access: 'ADMIN',
     query: true,
@@ -41,7 +41,7 @@ export class ApiKeysController {
 
   @Operation({
     summary: 'Revoke an API key',
-    description: 'Every process refuses it within a second. The last ADMIN key of a workspace cannot be revoked.',
+    description: 'All processes reject the key within a second. The last ADMIN key of a workspace cannot be revoked.',
     tag,
     access: 'ADMIN',
     path: { id: 'Identifier of the key' },

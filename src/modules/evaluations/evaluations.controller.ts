@@ -18,7 +18,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: 'Create an evaluation',
-    description: 'Everything is checked at once: a check that could never be evaluated is refused.',
+    description: 'All violations are reported at once. Checks that could never be met are rejected.',
     tag,
     access: 'EDITOR',
     path: { agentId: 'Identifier of the agent' },
@@ -36,7 +36,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: "List an agent's evaluations",
-    description: 'Newest first.',
+    description: 'Sorted newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
@@ -53,8 +53,8 @@ export class EvaluationsController {
   }
 
   @Operation({
-    summary: 'Read an evaluation',
-    description: 'Readable after its agent was deleted.',
+    summary: 'Get an evaluation',
+    description: 'Also readable after its agent was deleted.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the evaluation' },
@@ -66,9 +66,9 @@ export class EvaluationsController {
   }
 
   @Operation({
-    summary: 'Change an evaluation',
+    summary: 'Update an evaluation',
     description:
-      'Changes the fields that are given and leaves the others as they are; a list is replaced as a whole. What comes of it is checked as a new evaluation is.',
+      'Changes the given fields and leaves all others unchanged; lists are replaced as a whole. The result is validated like a new evaluation.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the evaluation' },
@@ -87,7 +87,7 @@ export class EvaluationsController {
 
   @Operation({
     summary: 'Delete an evaluation',
-    description: 'Calls that were made of it stay as they are.',
+    description: 'Its existing calls and results are kept.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the evaluation' },

@@ -41,7 +41,7 @@ export class PersonalitiesController {
 
   @Operation({
     summary: 'List personalities',
-    description: 'Those of the workspace, newest first.',
+    description: 'Returns the personalities of the workspace, newest first.',
     tag,
     access: 'VIEWER',
     query: true,
@@ -53,7 +53,7 @@ export class PersonalitiesController {
   }
 
   @Operation({
-    summary: 'Read a personality',
+    summary: 'Get a personality',
     description: 'A simulated caller of the workspace.',
     tag,
     access: 'VIEWER',
@@ -66,8 +66,8 @@ export class PersonalitiesController {
   }
 
   @Operation({
-    summary: 'Change a personality',
-    description: 'Changes the fields that are given and leaves the others as they are.',
+    summary: 'Update a personality',
+    description: 'Changes the given fields and leaves all others unchanged.',
     tag,
     access: 'EDITOR',
     path,
@@ -85,7 +85,7 @@ export class PersonalitiesController {
 
   @Operation({
     summary: 'Delete a personality',
-    description: 'Evaluations that use it stay as they are; no run can start on them until they use another one.',
+    description: 'Evaluations that use it are kept, but cannot be run until they use another personality.',
     tag,
     access: 'EDITOR',
     path,

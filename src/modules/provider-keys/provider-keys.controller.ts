@@ -16,7 +16,7 @@ export class ProviderKeysController {
 
   @Operation({
     summary: 'List the providers with a default key',
-    description: 'Newest first. The keys themselves are never answered here.',
+    description: 'Sorted newest first. The keys themselves are never returned.',
     tag,
     access: 'ADMIN',
     query: true,
@@ -29,7 +29,7 @@ export class ProviderKeysController {
 
   @Operation({
     summary: 'Set the default key of a provider',
-    description: 'Agents with `isUsingDefaultApiKey` use it from now on.',
+    description: 'Used from now on by agents with `isUsingDefaultApiKey`.',
     tag,
     access: 'ADMIN',
     path,

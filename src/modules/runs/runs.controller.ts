@@ -24,7 +24,7 @@ export class RunsController {
   @Operation({
     summary: 'Start a run',
     description:
-      'Carries out evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run goes on by itself; follow it by `?wait=`, by its events, or by a webhook. With `dryRun` the answer is the plan, and nothing is started.',
+      'Runs evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run continues in the background; follow it with `?wait=`, its event stream or a webhook. With `dryRun` the response is the plan and nothing is started.',
     tag,
     access: 'EDITOR',
     path: { agentId: 'Identifier of the agent' },
@@ -57,7 +57,7 @@ export class RunsController {
 
   @Operation({
     summary: "List an agent's runs",
-    description: 'The test runs of the agent, newest first.',
+    description: 'Returns the runs of the agent, newest first.',
     tag,
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
@@ -74,8 +74,8 @@ export class RunsController {
   }
 
   @Operation({
-    summary: 'Read a run',
-    description: 'With `wait` the answer comes when the run has ended or the time is over, whichever is first.',
+    summary: 'Get a run',
+    description: 'With `wait`, responds when the run has ended or the time has passed, whichever comes first.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
@@ -93,8 +93,8 @@ export class RunsController {
   }
 
   @Operation({
-    summary: 'Read the metrics of a run',
-    description: 'What the run came to so far. Stays readable after its agent was deleted.',
+    summary: 'Get the metrics of a run',
+    description: 'Status and results so far. Readable after its agent was deleted.',
     tag,
     access: 'VIEWER',
     path: { runId: 'Identifier of the run' },
@@ -107,7 +107,7 @@ export class RunsController {
 
   @Operation({
     summary: 'Cancel a run',
-    description: 'No further call begins and those under way are given up; what has ended stays. Twice is once.',
+    description: 'Starts no further calls and aborts running ones; results of ended calls are kept. Idempotent.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
@@ -125,9 +125,9 @@ export class RunsController {
   }
 
   @Operation({
-    summary: 'Start a run again',
+    summary: 'Rerun a run',
     description:
-      'The same plan: evaluations and personalities as they were then, the agent as it is now. With `only=failed`, those evaluations of which a call did not pass.',
+      'Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only evaluations with a call that did not pass.',
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },

@@ -4,7 +4,7 @@ import { readPage } from '../../platform/database/page-query.js';
 import type { RunEntity } from './run.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
-/** Calls of a run by what became of them. */
+/** Calls of a run by outcome. */
 export interface CallCounts {
   readonly passed: number;
   readonly failed: number;

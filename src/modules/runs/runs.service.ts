@@ -55,7 +55,7 @@ export class RunsService {
     return own(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
-  /** Calls under way are given up. Twice is once. @throws DomainError as `get` does; CONFLICT when it has ended otherwise */
+  /** Calls under way are given up. Idempotent. @throws DomainError as `get` does; CONFLICT when it has ended otherwise */
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = await this.require(caller, id);

@@ -10,10 +10,10 @@ export class WebhookDeliveriesController {
   constructor(private readonly service: WebhookDeliveriesService) {}
 
   @Operation({
-    summary: 'Deliver an event again',
+    summary: 'Redeliver an event',
     description:
-      'Begins the schedule of attempts anew, with one now, under the same `webhook-id`; also while the webhook is ' +
-      'disabled. Answers 409 while the delivery is pending.',
+      'Restarts the schedule of attempts now, with the same `webhook-id`, even if the webhook is disabled. ' +
+      'Returns 409 while the delivery is pending.',
     tag: 'Webhooks',
     access: 'ADMIN',
     path: { id: 'Identifier of the delivery' },

@@ -59,7 +59,7 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     example: { run: exampleRun },
   },
   'run.failed': {
-    summary: 'A run ended and its gate is not met, or it could not be carried out',
+    summary: 'A run ended and its gate is not met, or it could not be executed',
     data: object({ run, reason: text }),
     example: {
       run: { ...exampleRun, metrics: { status: 'FAILED', score: 61.5, totalCalls: 12 } },
@@ -91,7 +91,7 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     example: { runId: ID, evaluationId: ID, callId: ID, failedCriteria: ['Confirms the number of guests'] },
   },
   'webhook.test': {
-    summary: 'Somebody tests the webhook',
+    summary: 'A test of the webhook',
     data: object({ endpointId: uuid, message: text }),
     example: { endpointId: ID, message: 'This is a test of the webhook' },
   },
@@ -134,8 +134,8 @@ export function webhookDocument(): Record<string, object> {
         },
         responses: {
           '2XX': { description: 'Received' },
-          '410': { description: 'No more events are wanted: the webhook is disabled' },
-          default: { description: 'Sent again later' },
+          '410': { description: 'No more events wanted: the webhook is disabled' },
+          default: { description: 'The event is sent again later' },
         },
       };
       return [type, { post }];

@@ -22,7 +22,7 @@ export class WebhooksController {
 
   @Operation({
     summary: 'Create a webhook',
-    description: 'The answer shows the signing secret, this once.',
+    description: 'The signing secret is only shown in this response.',
     tag,
     access,
     body: {
@@ -38,7 +38,7 @@ export class WebhooksController {
 
   @Operation({
     summary: 'List webhooks',
-    description: 'Newest first.',
+    description: 'Sorted newest first.',
     tag,
     access,
     query: true,
@@ -50,8 +50,8 @@ export class WebhooksController {
   }
 
   @Operation({
-    summary: 'Read a webhook',
-    description: 'Never answers its secret. `enabled` and `disabledReason` show whether the service still sends to it.',
+    summary: 'Get a webhook',
+    description: 'Does not return the secret. `enabled` and `disabledReason` show whether events are still sent.',
     tag,
     access,
     path,
@@ -63,9 +63,8 @@ export class WebhooksController {
   }
 
   @Operation({
-    summary: 'Change a webhook',
-    description:
-      'Changes the fields that are given. Disabling ends its pending deliveries; enabling forgets its failures.',
+    summary: 'Update a webhook',
+    description: 'Changes the given fields. Disabling cancels pending deliveries; enabling resets the failure count.',
     tag,
     access,
     path,
@@ -83,7 +82,7 @@ export class WebhooksController {
 
   @Operation({
     summary: 'Delete a webhook',
-    description: 'Its deliveries are deleted with it.',
+    description: 'Also deletes its deliveries.',
     tag,
     access,
     path,
@@ -96,7 +95,8 @@ export class WebhooksController {
 
   @Operation({
     summary: 'Rotate the secret of a webhook',
-    description: 'The answer shows the new secret, this once. The old one signs too for 24 hours.',
+    description:
+      'The new secret is only shown in this response. Events are signed with the old one as well for 24 hours.',
     tag,
     access,
     path,
@@ -110,7 +110,7 @@ export class WebhooksController {
   @Operation({
     summary: 'Test a webhook',
     description:
-      'Sends a `webhook.test` event now, also while the webhook is disabled, and answers the delivery: after its ' +
+      'Sends a `webhook.test` event now, even if the webhook is disabled, and returns the delivery: after its ' +
       'first attempt if that ends within a few seconds, otherwise as `PENDING`.',
     tag,
     access,

@@ -12,7 +12,7 @@ export class WorkspacesController {
   constructor(private readonly service: WorkspacesService) {}
 
   @Operation({
-    summary: 'Read the workspace',
+    summary: 'Get the workspace',
     description: 'The workspace that the API key belongs to.',
     tag,
     access: 'VIEWER',
@@ -24,9 +24,8 @@ export class WorkspacesController {
   }
 
   @Operation({
-    summary: 'Change the workspace',
-    description:
-      'Changes the fields that are given. The plan and the rate limit are set by the administrator of the service.',
+    summary: 'Update the workspace',
+    description: 'Changes the given fields. Plan and rate limit are set by the administrator of the service.',
     tag,
     access: 'ADMIN',
     body: { type: UpdateWorkspaceRequest, example: { name: 'Acme', scoreThreshold: 80 } },

@@ -1,6 +1,6 @@
 import { MAX_LENGTH } from '../../../platform/http/fields.js';
 
-/** What each field of an agent means and how long it may be, said once for request and response. */
+/** Meaning and limits of each field of an agent, shared by requests and responses. */
 export const agentFields = {
   provider: { description: 'Voice-agent provider that the agent runs on', example: 'AGENT_PROVIDER_1' },
   type: { description: 'Whether the agent answers calls or makes them', example: 'INBOUND', nullable: true },
@@ -10,13 +10,13 @@ export const agentFields = {
     nullable: true,
   },
   name: {
-    description: 'Name for people',
+    description: 'Display name',
     example: 'Bella Vista reservations',
     maxLength: MAX_LENGTH.name,
     nullable: true,
   },
   apiKey: {
-    description: "Credential for the provider account; with `isUsingDefaultApiKey` the workspace's default one",
+    description: "Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key",
     example: 'provider-key-1',
     maxLength: MAX_LENGTH.credential,
     minLength: 1,
@@ -34,13 +34,13 @@ export const agentFields = {
     nullable: true,
   },
   phoneNumber: {
-    description: 'Number at which the agent is called',
+    description: 'Phone number of the agent',
     example: '+15550100',
     maxLength: MAX_LENGTH.identifier,
     nullable: true,
   },
   phoneNumberId: {
-    description: 'Identifier of the number at the provider',
+    description: 'Identifier of the phone number at the provider',
     example: 'phone-1',
     maxLength: MAX_LENGTH.identifier,
     nullable: true,
@@ -59,7 +59,7 @@ export const agentFields = {
     nullable: true,
   },
   webhookUrl: {
-    description: "Address that gets the events of the agent's runs",
+    description: "Address that receives the events of the agent's runs",
     example: 'https://example.com/hooks/agent',
     nullable: true,
   },

@@ -6,10 +6,10 @@ import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/ag
 import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';
 
-/** A field that the contract lists on create although the server's own value always wins: only its type is checked. */
+/** A field that the contract accepts on create although the server sets it: only its type is checked. */
 const serverOwned = (field: { description: string; nullable?: boolean }) => ({
   ...field,
-  description: `${field.description}; accepted, but the service sets it`,
+  description: `${field.description}. Accepted but ignored: set by the service`,
   maxLength: MAX_LENGTH.identifier,
   optional: true,
 });
@@ -38,7 +38,7 @@ export class CreateAgentRequest {
   @ValidateIf(({ isUsingDefaultApiKey }: CreateAgentRequest, value) => !(isUsingDefaultApiKey && value === undefined))
   @StringField({
     ...agentFields.apiKey,
-    description: `${agentFields.apiKey.description}. Required unless \`isUsingDefaultApiKey\` is true and there is one`,
+    description: `${agentFields.apiKey.description}. Required unless \`isUsingDefaultApiKey\` is true and a default key is set`,
   })
   apiKey?: string;
 
@@ -61,7 +61,7 @@ export class CreateAgentRequest {
   prompt?: string | null;
 
   @StringField({
-    description: 'Workspace that the agent belongs to: that of the API key, null or absent',
+    description: 'Workspace of the agent: must be that of the API key, null or absent',
     maxLength: MAX_LENGTH.identifier,
     nullable: true,
     optional: true,
@@ -84,7 +84,7 @@ export class CreateAgentRequest {
   webhookSecret?: string | null;
 }
 
-/** A partial update. What is null in the contract may be set to null; the rest must not be. */
+/** A partial update. Only fields that are nullable in the contract may be set to null. */
 export class UpdateAgentRequest extends PartialType(
   OmitType(CreateAgentRequest, ['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId'] as const),
   { skipNullProperties: false },
@@ -95,7 +95,7 @@ export class ListAgentsQuery extends PageQuery {
   provider?: AgentProvider;
 
   @StringField({
-    description: 'Only agents with this text in `name`, `assistantId` or `phoneNumber`, in any letter case',
+    description: 'Only agents with this text in `name`, `assistantId` or `phoneNumber`; case-insensitive',
     minLength: 1,
     maxLength: MAX_LENGTH.name,
     optional: true,

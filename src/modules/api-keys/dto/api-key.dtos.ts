@@ -3,12 +3,12 @@ import { type Role, ROLES } from '../../../platform/access/caller.js';
 import { checked, EnumField, IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
 
 const fields = {
-  name: { description: 'What the key is for', example: 'Nightly pipeline', minLength: 1, maxLength: MAX_LENGTH.name },
+  name: { description: 'Purpose of the key', example: 'Nightly pipeline', minLength: 1, maxLength: MAX_LENGTH.name },
   role: {
     description: '`VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace',
     example: 'EDITOR',
   },
-  expiresAt: { description: 'When the key stops working; null for never', example: null, nullable: true },
+  expiresAt: { description: 'When the key expires; null for never', example: null, nullable: true },
 } as const;
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
@@ -25,14 +25,14 @@ export class NewApiKey {
   role: Role;
 
   @StringField({
-    description: 'First characters of the value, to recognise it by',
+    description: 'First characters of the value, to recognise the key',
     example: 'vat_4fGh81Kq',
     maxLength: 16,
   })
   prefix: string;
 
   @TimestampField({
-    description: 'When it was last used, to within a minute; null for never',
+    description: 'When it was last used, accurate to a minute; null if never',
     nullable: true,
     example: null,
   })
@@ -48,7 +48,7 @@ export class NewApiKey {
   createdByUserId: string;
 
   @StringField({
-    description: 'The value, shown only in this answer',
+    description: 'The value; only shown in this response',
     example: 'vat_4fGh81KqXo2bD7vNcR5sT9yWzA3eL6uM0pJi',
     maxLength: MAX_LENGTH.identifier,
   })

@@ -115,7 +115,7 @@ export class ExportQuery {
 
 export class ImportQuery {
   @EnumField(['true', 'false'], {
-    description: 'With `true` nothing is written: the answer shows what would be',
+    description: 'With `true` nothing is written; the response shows what an import would do',
     optional: true,
     default: 'false',
   })

@@ -2,7 +2,7 @@ import type { Check, Criterion, ScriptStep } from '../../../../libs/evaluation-d
 import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
-/** A test scenario as it is answered (contract, "Evaluation"). */
+/** A test scenario in responses (contract, "Evaluation"). */
 export class Evaluation {
   @IdField({ kind: 'evaluation', description: 'Identifier' })
   id: string;
@@ -13,17 +13,17 @@ export class Evaluation {
   @TimestampField({ description: 'When it was last changed' })
   updatedAt: string;
 
-  @StringField({ description: 'Name for people', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
+  @StringField({ description: 'Display name', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
   name: string;
 
   @StringField({
-    description: 'What the caller wants and knows',
+    description: 'Goal and facts of the caller',
     example: 'You want a table for four on Friday at 19:30 under the name Rossi.',
     maxLength: MAX_LENGTH.text,
   })
   scenarioText: string;
 
-  @StringField({ description: 'What holds beyond the scenario', example: 'Be polite.', maxLength: MAX_LENGTH.text })
+  @StringField({ description: 'Instructions beyond the scenario', example: 'Be polite.', maxLength: MAX_LENGTH.text })
   generalInstructions: string;
 
   @IdField({ kind: 'personality', description: 'Personality of the caller' })
@@ -39,7 +39,7 @@ export class Evaluation {
   workspaceId: string;
 
   @StringField({
-    description: 'Number that the call uses; may be empty',
+    description: 'Phone number that the call uses; may be empty',
     example: '+15550100',
     maxLength: MAX_LENGTH.identifier,
   })

@@ -17,24 +17,24 @@ export class ImportedEvaluation {
   })
   id: string | null;
 
-  @EnumField(IMPORT_ACTIONS, { description: 'What became of it, or would', example: 'created' })
+  @EnumField(IMPORT_ACTIONS, { description: 'What the import did, or would do', example: 'created' })
   action: ImportAction;
 }
 
 /** What an import did, or would do. */
 export class ImportResult {
-  @BooleanField({ description: 'Whether nothing was written', example: false })
+  @BooleanField({ description: 'Whether this was a dry run: nothing was written', example: false })
   dryRun: boolean;
 
-  @IntegerField({ description: 'Evaluations that the agent did not have', example: 1, minimum: 0 })
+  @IntegerField({ description: 'Number of new evaluations', example: 1, minimum: 0 })
   created: number;
 
-  @IntegerField({ description: 'Evaluations that differed', example: 0, minimum: 0 })
+  @IntegerField({ description: 'Number of changed evaluations', example: 0, minimum: 0 })
   updated: number;
 
-  @IntegerField({ description: 'Evaluations that were the same', example: 0, minimum: 0 })
+  @IntegerField({ description: 'Number of unchanged evaluations', example: 0, minimum: 0 })
   unchanged: number;
 
-  @ApiProperty({ type: [ImportedEvaluation], description: 'One entry per item of the file, in its order' })
+  @ApiProperty({ type: [ImportedEvaluation], description: 'One entry per item of the file, in file order' })
   items: ImportedEvaluation[];
 }

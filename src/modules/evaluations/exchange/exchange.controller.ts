@@ -25,7 +25,7 @@ export class ExchangeController {
   @Operation({
     summary: 'Import evaluations',
     description:
-      'Creates or replaces an evaluation per item, matched by `key`, all or none of them. Evaluations that the file does not name stay. Every fault is reported with its item, or its line in CSV.',
+      'Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV.',
     tag,
     access: 'EDITOR',
     path,
@@ -46,7 +46,7 @@ export class ExchangeController {
 
   @Operation({
     summary: 'Export evaluations',
-    description: 'All evaluations of the agent, oldest first, as the file that import takes back without change.',
+    description: 'All evaluations of the agent, oldest first, in a file that can be imported again unchanged.',
     tag,
     access: 'VIEWER',
     path,

@@ -2,7 +2,7 @@ import { MAX_LENGTH } from '../../../platform/http/fields.js';
 
 /** What each field of a personality means, said once for request and response. */
 export const personalityFields = {
-  name: { description: 'Name for people', example: 'Impatient regular', minLength: 1, maxLength: MAX_LENGTH.name },
+  name: { description: 'Display name', example: 'Impatient regular', minLength: 1, maxLength: MAX_LENGTH.name },
   description: {
     description: 'What kind of caller this is',
     example: 'Calls on the way home',
@@ -20,7 +20,7 @@ export const personalityFields = {
     maximum: 2,
   },
   accent: { description: "The caller's accent", example: 'Scottish', maxLength: MAX_LENGTH.identifier },
-  backgroundNoise: { description: 'Whether there is noise around the caller', example: false },
+  backgroundNoise: { description: 'Whether the caller is in a noisy place', example: false },
   gender: { description: "Gender of the caller's voice", example: 'FEMALE' },
   provider: { description: 'Voice provider', example: 'PERSONALITY_PROVIDER_1' },
   voice_id: {

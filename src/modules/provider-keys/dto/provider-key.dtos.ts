@@ -1,7 +1,7 @@
 import { EnumField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 
-/** That a provider has a default key; the key itself is never answered. */
+/** A provider with a default key; the key itself is never returned. */
 export class ProviderKey {
   @EnumField(AGENT_PROVIDERS, { description: 'Provider whose agents may use it', example: 'AGENT_PROVIDER_1' })
   provider: AgentProvider;

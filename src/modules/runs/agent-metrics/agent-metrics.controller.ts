@@ -11,9 +11,9 @@ export class AgentMetricsController {
   constructor(private readonly service: AgentMetricsService) {}
 
   @Operation({
-    summary: 'Read the metrics of an agent',
+    summary: 'Get the metrics of an agent',
     description:
-      'What its runs came to over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days at once.',
+      'Results over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days per request.',
     tag: 'Runs',
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },

@@ -15,7 +15,7 @@ export class CallsController {
 
   @Operation({
     summary: 'List the calls of a run',
-    description: 'In the order of the plan: by evaluation, then by repetition.',
+    description: 'Sorted by the order of the plan: by evaluation, then by repetition.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
@@ -32,9 +32,8 @@ export class CallsController {
   }
 
   @Operation({
-    summary: 'Read a call',
-    description:
-      'The transcript with times, checks and criteria with their evidence, measures, and what the result came about with.',
+    summary: 'Get a call',
+    description: 'Transcript with times, checks and criteria with their evidence, measures, and the versions used.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the call' },

@@ -21,27 +21,27 @@ export class RunFigures {
   @count('Runs that ended')
   total: number;
 
-  @count('With their gate met')
+  @count('Runs with their gate met')
   completed: number;
 
-  @count('With their gate not met')
+  @count('Runs with their gate not met')
   failed: number;
 
-  @count('Ended by a person')
+  @count('Cancelled runs')
   cancelled: number;
 }
 
 export class CallFigures {
-  @count('Met everything required')
+  @count('Met every required check and criterion')
   passed: number;
 
-  @count("Did not, by the agent's fault")
+  @count("Failed through the agent's fault")
   failed: number;
 
   @count('The simulated caller broke its role')
   invalid: number;
 
-  @count('Infrastructure did not work')
+  @count('Infrastructure failed')
   error: number;
 }
 
@@ -74,13 +74,13 @@ export class EvaluationFigures {
   @IdField({ kind: 'evaluation', description: 'Evaluation' })
   evaluationId: string;
 
-  @StringField({ description: 'Its latest name', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
+  @StringField({ description: 'Its current name', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
   name: string;
 
   @count('Counted calls')
   counted: number;
 
-  @count('Of which passed')
+  @count('Calls that passed')
   passed: number;
 
   @NumberField({ description: 'Share of counted calls that passed', example: 0.95, minimum: 0, maximum: 1 })
@@ -89,16 +89,16 @@ export class EvaluationFigures {
   @ApiProperty({ type: PassRateInterval, description: '95 % confidence interval of the pass rate (Wilson)' })
   passRateInterval: PassRateInterval;
 
-  @BooleanField({ description: 'Whether it passed and failed within one run', example: false })
+  @BooleanField({ description: 'Whether it both passed and failed within one run', example: false })
   isFlaky: boolean;
 }
 
-/** What the runs of an agent came to over time. */
+/** Results of an agent over time. */
 export class AgentMetrics {
-  @TimestampField({ description: 'Runs that ended at this time or later' })
+  @TimestampField({ description: 'Start of the period: runs that ended at or after this time' })
   from: string;
 
-  @TimestampField({ description: 'and before this time' })
+  @TimestampField({ description: 'End of the period: runs that ended before this time' })
   to: string;
 
   @ApiProperty({ type: RunFigures, description: 'Runs' })
@@ -107,21 +107,21 @@ export class AgentMetrics {
   @ApiProperty({ type: CallFigures, description: 'Calls of these runs' })
   calls: CallFigures;
 
-  @NumberField({ description: 'Mean score of the calls that count; null without any', nullable: true, ...score })
+  @NumberField({ description: 'Mean score of the counted calls; null if there are none', nullable: true, ...score })
   score: number | null;
 
   @ApiProperty({
     type: [ScorePoint],
-    description: 'Score over time: a point for each run, oldest first; the latest 1,000',
+    description: 'Score over time: one point per run, oldest first; the latest 1,000',
   })
   scores: ScorePoint[];
 
   @SchemaField({ ...refTo('LatencyMeasures') }, true)
   latency: LatencyMeasures;
 
-  @ApiProperty({ type: [EvaluationFigures], description: 'Pass rate of each evaluation, by name' })
+  @ApiProperty({ type: [EvaluationFigures], description: 'Pass rates of the evaluations, sorted by name' })
   evaluations: EvaluationFigures[];
 
-  @ApiProperty({ type: [String], description: 'Identifiers of the flaky ones', example: [] })
+  @ApiProperty({ type: [String], description: 'Identifiers of flaky evaluations', example: [] })
   flakyEvaluationIds: string[];
 }

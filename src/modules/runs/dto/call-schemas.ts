@@ -45,7 +45,7 @@ const ENTRIES = {
 
 const evidence = object({
   entry: { ...count, description: 'Index in the timeline' },
-  quote: { ...text, description: 'Words as they stand there' },
+  quote: { ...text, description: 'Literal quote from that entry' },
 });
 const weighed = { weight: number, required: flag };
 const modelUse = object(
@@ -53,7 +53,7 @@ const modelUse = object(
   ['costUsd'],
 );
 const latency = object({
-  count: { ...count, description: 'Answers that were measured' },
+  count: { ...count, description: 'Number of measured answers' },
   p50: or(number),
   p90: or(number),
   p95: or(number),
@@ -67,11 +67,11 @@ const failure = object({
   retryable: flag,
 });
 
-/** What a call came to, as JSON Schema: the counterpart of the types of libs/simulation. */
+/** JSON Schema of call results: the counterpart of the types in libs/simulation. */
 const SCHEMAS = {
   TimelineEntry: {
     oneOf: Object.values(ENTRIES),
-    description: 'Something that happened on the call: words of either side, a tool call, a silence, an error, the end',
+    description: 'One event of a call: speech of either side, a tool call, silence, an error or the end',
   },
   Evidence: evidence,
   CheckResult: object({

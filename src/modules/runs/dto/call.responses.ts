@@ -28,7 +28,7 @@ import { listOf, orNull, refTo } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
-  @EnumField(OUTCOMES, { description: 'What it came to', example: 'passed' })
+  @EnumField(OUTCOMES, { description: 'Outcome', example: 'passed' })
   outcome: Outcome;
 
   @StringField({ description: 'Code of the failure; null without one', maxLength: 255, nullable: true, example: null })
@@ -37,7 +37,7 @@ export class CallAttempt implements Attempt {
   @StringField({ description: 'Why', maxLength: MAX_LENGTH.text, example: 'All 6 things that were asked were met.' })
   reason: string;
 
-  @TimestampField({ description: 'When it began' })
+  @TimestampField({ description: 'When it started' })
   startedAt: string;
 
   @TimestampField({ description: 'When it ended' })
@@ -64,22 +64,22 @@ export class Call {
   @StringField({ description: 'Name of the evaluation', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
   evaluationName: string;
 
-  @IntegerField({ description: 'Which of the calls of its evaluation, from 1', example: 1, minimum: 1 })
+  @IntegerField({ description: 'Number of the call within its evaluation, from 1', example: 1, minimum: 1 })
   repetition: number;
 
-  @EnumField(CALL_STATUSES, { description: 'State', example: 'ENDED' })
+  @EnumField(CALL_STATUSES, { description: 'Status', example: 'ENDED' })
   status: CallStatus;
 
   @EnumField(OUTCOMES, {
     description:
-      'What it came to, once it has ended: `passed`; `failed`, by the agent; `invalid`, the simulated caller broke its role; `error`, infrastructure did not work. Only the first two are counted',
+      'Outcome of an ended call: `passed`; `failed` (the agent); `invalid` (the simulated caller broke its role); `error` (infrastructure). Only the first two are counted',
     nullable: true,
     example: 'passed',
   })
   outcome: Outcome | null;
 
   @NumberField({
-    description: 'Weighted share of what was met; null unless the call is counted',
+    description: 'Weighted share of checks and criteria met; null if the call is not counted',
     minimum: 0,
     maximum: 100,
     nullable: true,
@@ -88,7 +88,7 @@ export class Call {
   score: number | null;
 
   @StringField({
-    description: 'Why, in sentences',
+    description: 'Reason in sentences',
     maxLength: MAX_LENGTH.text,
     nullable: true,
     example: 'All 6 things that were asked were met.',
@@ -105,7 +105,7 @@ export class Call {
   })
   latencies: number[];
 
-  @TimestampField({ description: 'When it first began', nullable: true })
+  @TimestampField({ description: 'When its first attempt started', nullable: true })
   startedAt: string | null;
 
   @TimestampField({ description: 'When it ended', nullable: true })
@@ -118,7 +118,7 @@ export class Call {
   updatedAt: string;
 }
 
-/** A call with its transcript and all that was found. What only an ended call has is null or empty before. */
+/** A call with its transcript and findings. Fields that only an ended call has are null or empty before. */
 export class CallDetails extends Call {
   @SchemaField(refTo('CallEvaluation'), true)
   evaluation: EvaluationSnapshot;
@@ -126,7 +126,7 @@ export class CallDetails extends Call {
   @SchemaField(refTo('CallAgent'), true)
   agent: AgentSnapshot;
 
-  @SchemaField({ ...listOf('TimelineEntry'), description: 'What happened, in order' }, true)
+  @SchemaField({ ...listOf('TimelineEntry'), description: 'Events of the call, in order' }, true)
   timeline: readonly TimelineEntry[];
 
   @SchemaField({ ...orNull(refTo('CallEnd')), description: 'How it ended' }, true)
@@ -141,12 +141,12 @@ export class CallDetails extends Call {
   @SchemaField({ ...orNull(refTo('CallMeasures')), description: 'Measures' }, true)
   measures: Measures | null;
 
-  @SchemaField({ ...orNull(refTo('CallFailure')), description: 'Why it could not be carried out to its end' }, true)
+  @SchemaField({ ...orNull(refTo('CallFailure')), description: 'Why the call could not be completed' }, true)
   failure: Failure | null;
 
   @SchemaField({ ...orNull(refTo('CallInvalidity')), description: 'How the caller broke its role' }, true)
   invalidity: Invalidity | null;
 
-  @SchemaField({ ...orNull(refTo('CallVersions')), description: 'What the result came about with' }, true)
+  @SchemaField({ ...orNull(refTo('CallVersions')), description: 'Versions used for the result' }, true)
   versions: CallVersions | null;
 }

@@ -59,10 +59,10 @@ function SelectionField({ description, example, maxItems, items, fault }: ListOp
   );
 }
 
-/** What to carry out. */
+/** Which evaluations to run, how often, and with which gate. */
 export class StartRunRequest {
   @StringField({
-    description: 'Name for people; the time of the start unless given',
+    description: 'Display name; defaults to the start time',
     example: 'Nightly',
     minLength: 1,
     maxLength: MAX_LENGTH.name,
@@ -71,7 +71,7 @@ export class StartRunRequest {
   name?: string;
 
   @SelectionField({
-    description: 'Only these evaluations of the agent; all unless given',
+    description: 'Run only these evaluations of the agent; defaults to all',
     example: [EXAMPLE_ID.evaluation],
     maxItems: MAX_SELECTED,
     items: { format: 'uuid', maxLength: MAX_LENGTH.identifier },
@@ -80,7 +80,7 @@ export class StartRunRequest {
   evaluationIds?: string[];
 
   @SelectionField({
-    description: 'Only evaluations with one of these tags; not together with `evaluationIds`',
+    description: 'Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds`',
     example: ['booking'],
     maxItems: LIMITS.tags,
     items: { minLength: 1, maxLength: LIMITS.tag },
@@ -90,7 +90,7 @@ export class StartRunRequest {
   tags?: string[];
 
   @IntegerField({
-    description: 'Calls of each evaluation: more than one shows which are flaky',
+    description: 'Calls per evaluation. More than one reveals flaky evaluations',
     example: 3,
     minimum: 1,
     maximum: 50,
@@ -100,7 +100,7 @@ export class StartRunRequest {
   repeat?: number;
 
   @IntegerField({
-    description: 'Most calls of the agent at once, over all of its runs',
+    description: 'Maximum number of concurrent calls to the agent, across all of its runs',
     example: 5,
     minimum: 1,
     maximum: 100,
@@ -110,7 +110,7 @@ export class StartRunRequest {
   concurrency?: number;
 
   @NumberField({
-    description: 'Score that the run must reach to complete; null asks for none. Critical evaluations must pass anyway',
+    description: 'Score that the run must reach; null for no minimum. Critical evaluations must pass in any case',
     example: 80,
     minimum: 0,
     maximum: 100,
@@ -121,7 +121,7 @@ export class StartRunRequest {
   minimumScore?: number | null;
 
   @BooleanField({
-    description: 'With `true` nothing is started: the answer is the plan',
+    description: 'With `true` nothing is started; the response is the plan',
     example: false,
     optional: true,
     default: false,
@@ -140,7 +140,7 @@ export class PlannedEvaluation {
   @StringField({ description: 'Its name', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
   name: string;
 
-  @BooleanField({ description: 'Whether no call of it may fail', example: true })
+  @BooleanField({ description: 'Whether every call of it must pass', example: true })
   critical: boolean;
 
   @ApiProperty({ description: 'Its tags', type: [String], example: ['booking'] })
@@ -149,29 +149,37 @@ export class PlannedEvaluation {
   @IdField({ kind: 'personality', description: 'Personality of the caller' })
   personalityId: string;
 
-  @EnumField(['scripted', 'generated'], { description: 'Who plays the caller', example: 'scripted' })
+  @EnumField(['scripted', 'generated'], {
+    description: 'How the caller is played: from the script, or by a language model',
+    example: 'scripted',
+  })
   caller: 'scripted' | 'generated';
 
-  @IntegerField({ description: 'Calls of it', example: 3, minimum: 1 })
+  @IntegerField({ description: 'Number of calls', example: 3, minimum: 1 })
   calls: number;
 }
 
-/** What a run would carry out. */
+/** The calls that a run would make. */
 export class RunPlan {
   @IdField({ kind: 'agent', description: 'Agent under test' })
   agentId: string;
 
-  @StringField({ description: 'Name for people', example: 'Nightly', maxLength: MAX_LENGTH.name })
+  @StringField({ description: 'Display name', example: 'Nightly', maxLength: MAX_LENGTH.name })
   name: string;
 
-  @IntegerField({ description: 'Calls of each evaluation', example: 3, minimum: 1, maximum: 50 })
+  @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 
-  @IntegerField({ description: 'Most calls of the agent at once', example: 5, minimum: 1, maximum: 100 })
+  @IntegerField({
+    description: 'Maximum number of concurrent calls to the agent',
+    example: 5,
+    minimum: 1,
+    maximum: 100,
+  })
   concurrency: number;
 
   @NumberField({
-    description: 'Score that the run must reach; null asks for none',
+    description: 'Score that the run must reach; null for no minimum',
     example: 80,
     minimum: 0,
     maximum: 100,
@@ -179,19 +187,19 @@ export class RunPlan {
   })
   minimumScore: number | null;
 
-  @IntegerField({ description: 'Calls in all', example: 3, minimum: 1 })
+  @IntegerField({ description: 'Total number of calls', example: 3, minimum: 1 })
   totalCalls: number;
 
   @ApiProperty({ description: 'The evaluations, in order', type: [PlannedEvaluation] })
   evaluations: PlannedEvaluation[];
 
-  @ApiProperty({ description: 'What the plan leaves open, each a sentence', type: [String], example: [] })
+  @ApiProperty({ description: 'Weaknesses of the plan, one sentence each', type: [String], example: [] })
   warnings: string[];
 }
 
 export class ReadRunQuery {
   @QueryIntegerField({
-    description: 'Seconds to wait for the end of the run before it is read',
+    description: 'Seconds to wait for the run to end before responding',
     minimum: 1,
     maximum: 60,
     optional: true,
@@ -201,7 +209,7 @@ export class ReadRunQuery {
 
 export class RerunQuery {
   @EnumField(['failed'], {
-    description: 'Only the evaluations of which a call did not pass',
+    description: 'Only evaluations with a call that did not pass',
     optional: true,
   })
   only?: 'failed';
@@ -236,9 +244,9 @@ function MomentField(description: string): PropertyDecorator {
 }
 
 export class AgentMetricsQuery {
-  @MomentField('Runs that ended at this time or later; 30 days before `to` unless given')
+  @MomentField('Include runs that ended at or after this time; defaults to 30 days before `to`')
   from?: string;
 
-  @MomentField('Runs that ended before this time; now unless given')
+  @MomentField('Include runs that ended before this time; defaults to now')
   to?: string;
 }

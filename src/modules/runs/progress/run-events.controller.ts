@@ -24,7 +24,7 @@ export class RunEventsController {
   @Operation({
     summary: 'Follow a run',
     description:
-      'Server-sent events until the run ends: `run` with the run at the beginning, whenever it changes, and at the end; `call` with every call that has changed. `Last-Event-ID` resumes; a call may then be told of twice.',
+      'Server-sent events until the run ends: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.',
     tag: 'Runs',
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
@@ -37,7 +37,7 @@ export class RunEventsController {
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
-    description: 'The last id that was received: what came before it is not told again',
+    description: 'The last received id; earlier events are not sent again',
     schema: { type: 'string', pattern: '^\\d{1,18}$' },
   })
   @Get('runs/:id/events')

@@ -24,7 +24,7 @@ export class ResultsController {
   constructor(private readonly service: ResultsService) {}
 
   @Operation({
-    summary: 'Read the results of a run as JUnit XML',
+    summary: 'Get the results of a run as JUnit XML',
     description:
       'A suite for each group of evaluations (their first tag). A call that failed is a `failure`, one of which infrastructure did not work an `error`; one whose caller broke its role, and one that is not carried out, is `skipped`.',
     tag,
@@ -49,9 +49,8 @@ export class ResultsController {
   }
 
   @Operation({
-    summary: 'Read the report of a run',
-    description:
-      'One page of HTML that needs nothing else: outcomes, flakiness, latencies, and transcripts with their evidence.',
+    summary: 'Get the report of a run',
+    description: 'One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence.',
     tag,
     access: 'VIEWER',
     path,

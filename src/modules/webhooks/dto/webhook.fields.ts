@@ -15,7 +15,7 @@ export function EventTypesField({ optional = false }: { optional?: boolean } = {
   };
   return applyDecorators(
     ApiProperty({
-      description: 'Types of events that are sent',
+      description: 'Event types to send',
       type: 'array',
       items: { type: 'string', enum: [...WEBHOOK_EVENT_TYPES] },
       minItems: 1,
@@ -30,7 +30,7 @@ export function EventTypesField({ optional = false }: { optional?: boolean } = {
 
 /** What each field of an endpoint means, said once for request and response. */
 export const webhookFields = {
-  url: { description: 'Address that gets the events, by POST', example: 'https://example.com/hooks/voice-tests' },
-  description: { description: 'Note for people', example: 'Team channel', maxLength: 255, nullable: true },
+  url: { description: 'Address that receives the events by POST', example: 'https://example.com/hooks/voice-tests' },
+  description: { description: 'Free-text note', example: 'Team channel', maxLength: 255, nullable: true },
   enabled: { description: 'Whether events are sent', example: true },
 } as const;

@@ -22,6 +22,6 @@ export class CreateWebhookRequest {
 export class UpdateWebhookRequest extends PartialType(CreateWebhookRequest, { skipNullProperties: false }) {}
 
 export class ListDeliveriesQuery extends PageQuery {
-  @EnumField(DELIVERY_STATUSES, { description: 'Only deliveries in this state', optional: true })
+  @EnumField(DELIVERY_STATUSES, { description: 'Only deliveries with this status', optional: true })
   status?: DeliveryStatus;
 }

@@ -13,7 +13,7 @@ import { DISABLED_REASONS, type DisabledReason } from '../webhook-endpoint.entit
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../webhook-event.js';
 import { EventTypesField, webhookFields } from './webhook.fields.js';
 
-/** A webhook endpoint as it is answered; never with its secret. */
+/** A webhook endpoint in responses; never with its secret. */
 export class Webhook {
   @IdField({ kind: 'webhook', description: 'Identifier' })
   id: string;
@@ -32,7 +32,7 @@ export class Webhook {
 
   @EnumField(DISABLED_REASONS, {
     description:
-      'Why the service disabled it: `GONE` after an answer 410, `FAILING` after five days without success; null otherwise',
+      'Why the service disabled it: `GONE` after a 410 response, `FAILING` after five days without success; otherwise null',
     nullable: true,
     example: null,
   })
@@ -54,10 +54,10 @@ export class Webhook {
   updatedAt: string;
 }
 
-/** The answer that shows a new secret, this once. */
+/** Response with a new secret, which is not shown again. */
 export class WebhookWithSecret extends Webhook {
   @StringField({
-    description: 'Secret that signs the events (Standard Webhooks); shown only now',
+    description: 'Secret that signs the events (Standard Webhooks); only shown in this response',
     example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
     maxLength: 255,
   })
@@ -66,16 +66,20 @@ export class WebhookWithSecret extends Webhook {
 
 /** One attempt at a delivery. */
 export class WebhookAttempt {
-  @TimestampField({ description: 'When it began' })
+  @TimestampField({ description: 'When it started' })
   time: string;
 
-  @IntegerField({ description: "Status of the receiver's answer; null when none came", nullable: true, example: 200 })
+  @IntegerField({
+    description: "Status code of the receiver's response; null if there was none",
+    nullable: true,
+    example: 200,
+  })
   responseStatus: number | null;
 
-  @IntegerField({ description: 'How long it took, in milliseconds', minimum: 0, example: 120 })
+  @IntegerField({ description: 'Duration in milliseconds', minimum: 0, example: 120 })
   durationMs: number;
 
-  @StringField({ description: 'Why it failed; null when it succeeded', maxLength: 255, nullable: true, example: null })
+  @StringField({ description: 'Why it failed; null if it succeeded', maxLength: 255, nullable: true, example: null })
   error: string | null;
 }
 
@@ -90,14 +94,14 @@ export class WebhookDelivery {
   @EnumField(WEBHOOK_EVENT_TYPES, { description: 'Type of the event', example: 'run.completed' })
   eventType: WebhookEventType;
 
-  @EnumField(DELIVERY_STATUSES, { description: 'State', example: 'DELIVERED' })
+  @EnumField(DELIVERY_STATUSES, { description: 'Status', example: 'DELIVERED' })
   status: DeliveryStatus;
 
   @ApiProperty({ type: [WebhookAttempt], description: 'Attempts so far, oldest first; the latest fifty' })
   attempts: WebhookAttempt[];
 
   @TimestampField({
-    description: 'When the next attempt is due; null when there is none',
+    description: 'When the next attempt is due; null if there is none',
     nullable: true,
     example: null,
   })

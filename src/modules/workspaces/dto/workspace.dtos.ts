@@ -10,10 +10,10 @@ import {
 import { type Plan, PLANS } from '../../../platform/config/plans.js';
 
 const fields = {
-  name: { description: 'Name for people', example: 'Acme', minLength: 1, maxLength: MAX_LENGTH.name },
+  name: { description: 'Display name', example: 'Acme', minLength: 1, maxLength: MAX_LENGTH.name },
   scoreThreshold: {
     description:
-      'A run that scores below it, while the one before did not, raises `agent.score_dropped`; null for never',
+      'A run that scores below this value when the previous run did not sends `agent.score_dropped`; null to disable',
     example: 80,
     minimum: 0,
     maximum: 100,
@@ -29,10 +29,14 @@ export class Workspace {
   @StringField(fields.name)
   name: string;
 
-  @EnumField(PLANS, { description: 'Plan, which an administrator sets', example: 'PRO' })
+  @EnumField(PLANS, { description: 'Plan, set by an administrator', example: 'PRO' })
   plan: Plan;
 
-  @IntegerField({ description: "Rate limit: the workspace's own, else that of its plan", example: 300, minimum: 1 })
+  @IntegerField({
+    description: "Rate limit: the workspace's override, otherwise that of its plan",
+    example: 300,
+    minimum: 1,
+  })
   requestsPerMinute: number;
 
   @NumberField(fields.scoreThreshold)
