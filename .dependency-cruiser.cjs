@@ -27,7 +27,7 @@ module.exports = {
       comment: 'Every module stands on the platform; the other way round it could not be understood by itself.',
       severity: 'error',
       from: { path: '^src/platform/' },
-      to: { path: '^src/(modules|admin)/|^src/[^/]+\\.ts$|^ormconfig' },
+      to: { path: '^src/(modules|admin|bootstrap|cluster)/|^src/[^/]+\\.ts$' },
     },
     {
       name: 'modules-meet-at-their-services',
@@ -51,7 +51,14 @@ module.exports = {
       comment: 'The entry points assemble the service; nothing else may reach up to them.',
       severity: 'error',
       from: { path: '^src/(modules|platform)/' },
-      to: { path: '^src/(main|foundation|app\\.setup|app\\.module)' },
+      to: { path: '^src/(main|app\\.setup|app\\.module|bootstrap/|cluster/|admin/)' },
+    },
+    {
+      name: 'ormconfig-is-for-the-command-line',
+      comment: "ormconfig.ts only serves TypeORM's command line: the service creates its data source in src/bootstrap.",
+      severity: 'error',
+      from: { path: '^(src|libs)/' },
+      to: { path: '^ormconfig' },
     },
     {
       name: 'tests-stay-out',

@@ -61,7 +61,7 @@ const classNames = {
 await build({
   absWorkingDir: root,
   // The document comes from the bundle as well: its check shows that the classes of schemas have kept their names.
-  entryPoints: ['dist/src/main.js', 'dist/src/openapi.js'],
+  entryPoints: { main: 'dist/src/main.js', openapi: 'dist/src/bootstrap/openapi.js' },
   outdir,
   bundle: true,
   splitting: true,

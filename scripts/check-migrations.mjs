@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbeddedPostgres } from '../dist/libs/embedded-postgres/index.js';
-import { createDataSource } from '../dist/ormconfig.js';
+import { createDataSource } from '../dist/src/bootstrap/data-source.js';
 import { migrate } from '../dist/src/platform/database/migrate.js';
 
 const directory = await mkdtemp(path.join(tmpdir(), 'migration-drift-'));

@@ -20,8 +20,8 @@ import { OutboundModule } from './platform/outbound/outbound.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { ThrottlingModule } from './platform/throttling/throttling.module.js';
 
-/** What the service stands on, prepared before it is put together. */
-export interface Foundation {
+/** What the modules need before the application can be created. */
+export interface AppContext {
   readonly settings: Settings;
   readonly dataSource: DataSource;
   readonly databaseUrl: string;
@@ -31,7 +31,7 @@ export interface Foundation {
 /** The table of contents. */
 @Module({})
 export class AppModule {
-  static forRoot({ settings, dataSource, databaseUrl, keyRing }: Foundation): DynamicModule {
+  static forRoot({ settings, dataSource, databaseUrl, keyRing }: AppContext): DynamicModule {
     return {
       module: AppModule,
       imports: [

@@ -2,8 +2,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import type { Logger } from 'pino';
-import { apiDocument } from './api-document.js';
-import { AppModule, type Foundation } from './app.module.js';
+import { apiDocument } from './bootstrap/api-document.js';
+import { AppModule, type AppContext } from './app.module.js';
 import { Identification } from './modules/api-keys/identification.js';
 import { Database } from './platform/database/database.js';
 import { entrance } from './platform/http/entrance.js';
@@ -21,8 +21,8 @@ export interface App {
 }
 
 /** Puts the service together, exactly as it runs: shared by `main` and the tests. The caller listens and closes. */
-export async function createApp(foundation: Foundation, logger: Logger): Promise<App> {
-  const { settings } = foundation;
+export async function createApp(appContext: AppContext, logger: Logger): Promise<App> {
+  const { settings } = appContext;
   const server = express();
   // Paths are exact: /Agents and /agents/ are not /agents.
   server.enable('case sensitive routing').enable('strict routing');
@@ -30,7 +30,7 @@ export async function createApp(foundation: Foundation, logger: Logger): Promise
   server.disable('x-powered-by').disable('etag');
 
   const nest = await NestFactory.create<NestExpressApplication>(
-    AppModule.forRoot(foundation),
+    AppModule.forRoot(appContext),
     new JsonAdapter(server),
     {
       // Bodies are read after the guards, by the body interceptor.

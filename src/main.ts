@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { isWorkerProcess } from './platform/cluster/messages.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
-import { fail } from './start-error.js';
+import { fail } from './bootstrap/start-error.js';
 
 async function start(): Promise<void> {
   const settings = readSettings(process.env, process.stdout.isTTY);
@@ -12,8 +12,8 @@ async function start(): Promise<void> {
     const { supervise } = await import('./cluster/supervise.js');
     return supervise(settings, logger);
   }
-  const { serve } = await import('./serve.js');
-  const { onlyProcess, workerProcess } = await import('./cluster/places.js');
+  const { serve } = await import('./bootstrap/serve.js');
+  const { onlyProcess, workerProcess } = await import('./cluster/process-hosts.js');
   await serve(settings, logger, isWorkerProcess(settings) ? workerProcess() : onlyProcess(settings, logger));
 }
 

@@ -26,8 +26,8 @@ export function adminProgram(withAdmin: WithAdmin): Command {
     .command('re-encrypt')
     .description('Encrypts all stored secrets anew with the first key of ENCRYPTION_KEYS')
     .action(() =>
-      withAdmin(async ({ foundation }) => {
-        const count = await reEncrypt(foundation.dataSource, foundation.keyRing, (done, total) => {
+      withAdmin(async ({ appContext }) => {
+        const count = await reEncrypt(appContext.dataSource, appContext.keyRing, (done, total) => {
           process.stderr.write(`\r${done} of ${total} secrets`);
         });
         process.stderr.write('\n');
@@ -63,12 +63,12 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
     .description('Lists all workspaces')
     .option('--json', 'print one JSON array and nothing else')
     .action((options: { json?: boolean }) =>
-      withAdmin(async ({ workspaces, foundation }) => {
+      withAdmin(async ({ workspaces, appContext }) => {
         const rows = (await workspaces.list()).map((workspace) => ({
           id: workspace.id,
           name: workspace.name,
           plan: workspace.plan,
-          requestsPerMinute: workspace.requestsPerMinute ?? foundation.settings.planLimits[workspace.plan],
+          requestsPerMinute: workspace.requestsPerMinute ?? appContext.settings.planLimits[workspace.plan],
           createdAt: workspace.createdAt.toISOString(),
         }));
         if (options.json) return printJson(rows);
@@ -84,9 +84,9 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
     .option('--rate-limit <n|none>', "requests per minute in place of the plan's; none removes it", rateOrNone)
     .option('--json', 'print one JSON object and nothing else')
     .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | null; json?: boolean }) =>
-      withAdmin(async ({ workspaces, foundation }) => {
+      withAdmin(async ({ workspaces, appContext }) => {
         const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, options.rateLimit);
-        const requestsPerMinute = changed.requestsPerMinute ?? foundation.settings.planLimits[plan];
+        const requestsPerMinute = changed.requestsPerMinute ?? appContext.settings.planLimits[plan];
         if (options.json) return printJson({ workspaceId: changed.id, plan, requestsPerMinute });
         print(`Workspace ${changed.id} is on the plan ${plan}, ${requestsPerMinute} requests per minute`);
       }),

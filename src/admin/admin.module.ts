@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { Foundation } from '../app.module.js';
+import type { AppContext } from '../app.module.js';
 import { ApiKeysModule } from '../modules/api-keys/api-keys.module.js';
 import { ApiKeysService } from '../modules/api-keys/api-keys.service.js';
 import { FirstKeyService } from '../modules/api-keys/first-key.service.js';
@@ -13,7 +13,7 @@ import { EncryptionModule } from '../platform/encryption/encryption.module.js';
 /** The part of the service that an administrator works with; no HTTP. */
 @Module({})
 class AdminModule {
-  static forRoot({ settings, dataSource, databaseUrl, keyRing }: Foundation): DynamicModule {
+  static forRoot({ settings, dataSource, databaseUrl, keyRing }: AppContext): DynamicModule {
     return {
       module: AdminModule,
       imports: [
@@ -28,20 +28,20 @@ class AdminModule {
 }
 
 export interface Admin {
-  readonly foundation: Foundation;
+  readonly appContext: AppContext;
   readonly workspaces: WorkspacesService;
   readonly apiKeys: ApiKeysService;
   readonly firstKeys: FirstKeyService;
   close(): Promise<void>;
 }
 
-export async function openAdmin(foundation: Foundation): Promise<Admin> {
-  const context = await NestFactory.createApplicationContext(AdminModule.forRoot(foundation), {
+export async function openAdmin(appContext: AppContext): Promise<Admin> {
+  const context = await NestFactory.createApplicationContext(AdminModule.forRoot(appContext), {
     logger: ['error', 'warn'],
     abortOnError: false,
   });
   return {
-    foundation,
+    appContext,
     workspaces: context.get(WorkspacesService),
     apiKeys: context.get(ApiKeysService),
     firstKeys: context.get(FirstKeyService),

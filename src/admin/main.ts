@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
-import { openFoundation } from '../foundation.js';
+import { openAppContext } from '../bootstrap/app-context.js';
 import { DomainError } from '../platform/errors/domain-error.js';
 import { readSettings } from '../platform/config/settings.js';
 import { createLogger } from '../platform/observability/logger.js';
-import { isPlainError } from '../start-error.js';
+import { isPlainError } from '../bootstrap/start-error.js';
 import { adminProgram } from './admin-program.js';
 import { openAdmin } from './admin.module.js';
 
@@ -14,12 +14,12 @@ async function run(words: readonly string[]): Promise<void> {
     const settings = readSettings(process.env);
     // Standard output belongs to the command's answer.
     const logger = createLogger({ logLevel: 'warn', logFormat: 'pretty' }, process.stderr);
-    const foundation = await openFoundation(settings, logger);
+    const appContext = await openAppContext(settings, logger);
     try {
-      const admin = await openAdmin(foundation);
+      const admin = await openAdmin(appContext);
       await work(admin).finally(() => admin.close());
     } finally {
-      await foundation.release();
+      await appContext.release();
     }
   });
   await program.parseAsync(words, { from: 'user' });

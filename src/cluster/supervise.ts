@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
-import { makeDataDir, openEmbeddedDatabase } from '../embedded-database.js';
+import { makeDataDir, openEmbeddedDatabase } from '../bootstrap/embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
 import { serveMetrics } from '../platform/observability/metrics.js';
 import { SupervisorCounters } from '../platform/throttling/supervisor-counters.js';
-import { onEnd } from '../shutdown.js';
-import { fail, listening } from '../start-error.js';
+import { onEnd } from '../bootstrap/shutdown.js';
+import { fail, listening } from '../bootstrap/start-error.js';
 import { ClusterMetrics } from './cluster-metrics.js';
 import { Supervisor, tell } from './supervisor.js';
 

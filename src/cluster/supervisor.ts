@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import type { ToSupervisor, ToWorker } from '../platform/cluster/messages.js';
-import { StartError } from '../start-error.js';
+import { StartError } from '../bootstrap/start-error.js';
 
 /** A process that has served for this long has not died of its start, in milliseconds. */
 const STEADY_MS = 10_000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { AgentsRepository } from '../../src/modules/agents/agents.repository.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
 import { ListKeeper } from '../../src/platform/lists/list-keeper.js';

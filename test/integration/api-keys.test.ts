@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { ApiKeysService, KEYS_CHANGED } from '../../src/modules/api-keys/api-keys.service.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import { generateKey } from '../../src/modules/api-keys/key-format.js';

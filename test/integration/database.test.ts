@@ -1,4 +1,4 @@
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../src/platform/database/failures.js';
 import { sql } from '../support/sql.js';

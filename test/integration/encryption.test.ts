@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { SettingsError } from '../../src/platform/config/settings.js';
 import { checkCanary, renewCanary } from '../../src/platform/encryption/canary.js';
 import { KeyRing } from '../../src/platform/encryption/key-ring.js';

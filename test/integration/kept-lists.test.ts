@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { type ListSource, readPage } from '../../src/platform/database/page-query.js';
 import { ListKeeper } from '../../src/platform/lists/list-keeper.js';

@@ -1,5 +1,5 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -1,4 +1,4 @@
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { type ListSource, readPage } from '../../src/platform/database/page-query.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -8,7 +8,7 @@ import { SettingsModule } from '../../src/platform/config/settings.module.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { eventually } from '../support/receiver.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { isDatabaseUnavailable } from '../../src/platform/database/failures.js';
 import { sql } from '../support/sql.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type DestinationStream, type Logger } from 'pino';
-import { createDataSource } from '../../ormconfig.js';
+import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { createApp } from '../../src/app.setup.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import type { NewWorkspace } from '../../src/modules/workspaces/workspaces.service.js';

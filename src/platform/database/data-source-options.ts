@@ -8,7 +8,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** How long its answer is waited for. Longer, so that it only ends what the server cannot: a connection that is dead. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
-/** What every connection of this project has in common; entities and migrations are named in `ormconfig.ts`. */
+/** What every connection of this project has in common. */
 export function connectionOptions(url: string, poolSize: number): DataSourceOptions {
   return {
     type: 'postgres',

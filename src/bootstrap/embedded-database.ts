@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../libs/embedded-postgres/index.js';
-import type { Settings } from './platform/config/settings.js';
-import { messageOf } from './platform/errors/message-of.js';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
+import type { Settings } from '../platform/config/settings.js';
+import { messageOf } from '../platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';

@@ -2,15 +2,15 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
-import { createDataSource } from '../ormconfig.js';
-import type { Foundation } from './app.module.js';
+import { createDataSource } from './data-source.js';
+import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
-import type { Settings } from './platform/config/settings.js';
-import { migrate } from './platform/database/migrate.js';
-import { checkCanary } from './platform/encryption/canary.js';
-import { loadOrCreateKeyFile } from './platform/encryption/key-file.js';
-import { KeyRing } from './platform/encryption/key-ring.js';
-import { messageOf } from './platform/errors/message-of.js';
+import type { Settings } from '../platform/config/settings.js';
+import { migrate } from '../platform/database/migrate.js';
+import { checkCanary } from '../platform/encryption/canary.js';
+import { loadOrCreateKeyFile } from '../platform/encryption/key-file.js';
+import { KeyRing } from '../platform/encryption/key-ring.js';
+import { messageOf } from '../platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
 /** Older servers lack what the migrations and the queue use. */
@@ -21,8 +21,8 @@ const CANNOT_CONNECT_NOW = '57P03';
 const STARTING_MS = 60_000;
 const STARTING_PAUSE_MS = 500;
 
-/** The foundation, and what releases it again: last of all, after everything that uses it was closed. */
-export interface OpenFoundation extends Foundation {
+/** An open context. Release it last, after everything that uses it has closed. */
+export interface OpenAppContext extends AppContext {
   release(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface OpenFoundation extends Foundation {
  * the encryption keys fit it.
  * @throws StartError, SettingsError or EmbeddedPostgresError, each fit to be printed as it is
  */
-export async function openFoundation(settings: Settings, logger: Logger): Promise<OpenFoundation> {
+export async function openAppContext(settings: Settings, logger: Logger): Promise<OpenAppContext> {
   await makeDataDir(settings.dataDir);
   const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger) : undefined;
   const databaseUrl = embedded?.url ?? settings.databaseUrl ?? '';

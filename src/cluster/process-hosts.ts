@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { supervisorChannel } from '../platform/cluster/messages.js';
 import type { Settings } from '../platform/config/settings.js';
-import type { Place } from '../serve.js';
-import { onEnd } from '../shutdown.js';
-import { listening } from '../start-error.js';
+import type { ProcessHost } from '../bootstrap/serve.js';
+import { onEnd } from '../bootstrap/shutdown.js';
+import { listening } from '../bootstrap/start-error.js';
 
 /** The process that serves alone. */
-export const onlyProcess = ({ metricsPort, host }: Settings, logger: Logger): Place => ({
+export const onlyProcess = ({ metricsPort, host }: Settings, logger: Logger): ProcessHost => ({
   async offerMetrics(metrics) {
     if (metricsPort !== undefined) await listening(metrics.listen(metricsPort, host), 'METRICS_PORT', metricsPort);
   },
@@ -15,7 +15,7 @@ export const onlyProcess = ({ metricsPort, host }: Settings, logger: Logger): Pl
 });
 
 /** One of several: the supervisor speaks for all of them and tells each one when to end. */
-export function workerProcess(channel = supervisorChannel): Place {
+export function workerProcess(channel = supervisorChannel): ProcessHost {
   // A terminal sends these to the whole group, and the supervisor decides what they mean. When the supervisor itself is
   // gone, Node ends this process.
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);

@@ -1,4 +1,4 @@
-import type { FirstKey } from './modules/api-keys/first-key.service.js';
+import type { FirstKey } from '../modules/api-keys/first-key.service.js';
 
 /** What the first start prints: the key, once, where to look and what to try. */
 export function welcome(address: string, { apiKey }: FirstKey): string {

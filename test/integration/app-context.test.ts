@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { openFoundation } from '../../src/foundation.js';
+import { openAppContext } from '../../src/bootstrap/app-context.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { fatal } from '../support/postgres-messages.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -17,7 +17,7 @@ describe('opening the database', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    directory = await mkdtemp(path.join(tmpdir(), 'foundation-'));
+    directory = await mkdtemp(path.join(tmpdir(), 'app-context-'));
     const target = new URL(database.url);
     server = createServer((client) => {
       client.on('error', () => undefined);
@@ -40,14 +40,14 @@ describe('opening the database', () => {
     url.port = String((server.address() as AddressInfo).port);
     const write = (line: string) => void warnings.push((JSON.parse(line) as { msg: string }).msg);
     const settings = readSettings({ DATABASE_URL: url.toString(), DATA_DIR: directory });
-    return openFoundation(settings, pino({ level: 'warn' }, { write }));
+    return openAppContext(settings, pino({ level: 'warn' }, { write }));
   }
 
   it('waits for a server that is starting, and says so once', async () => {
     refusals = [1, 2].map(() => fatal('57P03', 'the database system is starting up'));
     const warnings: string[] = [];
-    const foundation = await open(warnings);
-    await foundation.release();
+    const appContext = await open(warnings);
+    await appContext.release();
     expect(warnings.filter((line) => line.includes('is starting; waiting'))).toHaveLength(1);
     expect(refusals).toEqual([]);
   });

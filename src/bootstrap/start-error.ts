@@ -1,6 +1,6 @@
-import { EmbeddedPostgresError } from '../libs/embedded-postgres/index.js';
-import { SettingsError } from './platform/config/settings.js';
-import { messageOf } from './platform/errors/message-of.js';
+import { EmbeddedPostgresError } from '../../libs/embedded-postgres/index.js';
+import { SettingsError } from '../platform/config/settings.js';
+import { messageOf } from '../platform/errors/message-of.js';
 
 /** Something outside the program keeps it from starting; the message is one line for an administrator. */
 export class StartError extends Error {

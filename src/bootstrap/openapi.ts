@@ -2,29 +2,29 @@ import 'reflect-metadata';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
-import { createDataSource } from '../ormconfig.js';
+import { createDataSource } from './data-source.js';
 import { apiDocument } from './api-document.js';
-import { AppModule } from './app.module.js';
-import { readSettings } from './platform/config/settings.js';
-import { KeyRing } from './platform/encryption/key-ring.js';
-import { documentText } from './platform/openapi/served-document.js';
+import { AppModule } from '../app.module.js';
+import { readSettings } from '../platform/config/settings.js';
+import { KeyRing } from '../platform/encryption/key-ring.js';
+import { documentText } from '../platform/openapi/served-document.js';
 
-/** Compiled, this file lies in dist/src. */
+/** Relative to the bundle, `dist/bundle/openapi.js`. */
 const FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
 
 /**
- * Writes `openapi.json`, or with `--check` compares it with the code. The application is put together but not
- * started, on a foundation that nothing connects to: neither settings nor a database have a say in the document.
+ * Writes `openapi.json`, or compares it with the code (`--check`). The application is created but not started, with a
+ * data source that never connects: the document depends neither on settings nor on a database.
  */
 async function main(check: boolean): Promise<void> {
   const databaseUrl = 'postgresql://nowhere.invalid/none';
-  const foundation = {
+  const appContext = {
     settings: readSettings({}),
     dataSource: createDataSource(databaseUrl, 2),
     databaseUrl,
     keyRing: new KeyRing([{ id: 'none', key: Buffer.alloc(32) }]),
   };
-  const app = await NestFactory.create(AppModule.forRoot(foundation), { logger: false, abortOnError: false });
+  const app = await NestFactory.create(AppModule.forRoot(appContext), { logger: false, abortOnError: false });
   const text = documentText(apiDocument(app));
   if (!check) {
     await writeFile(FILE, text);

@@ -1,0 +1,48 @@
+import type { DataSource } from 'typeorm';
+import { AgentEntity } from '../modules/agents/agent.entity.js';
+import { ApiKeyEntity } from '../modules/api-keys/api-key.entity.js';
+import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
+import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
+import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
+import { CallEntity } from '../modules/runs/call.entity.js';
+import { CallResultEntity } from '../modules/runs/call-result.entity.js';
+import { RunEntity } from '../modules/runs/run.entity.js';
+import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
+import { WebhookDeliveryEntity } from '../modules/webhooks/webhook-delivery.entity.js';
+import { WebhookEndpointEntity } from '../modules/webhooks/webhook-endpoint.entity.js';
+import { WebhookEventEntity } from '../modules/webhooks/webhook-event.entity.js';
+import { UserEntity } from '../modules/workspaces/user.entity.js';
+import { WorkspaceEntity } from '../modules/workspaces/workspace.entity.js';
+import { EncryptionCanaryEntity } from '../platform/encryption/canary.entity.js';
+import { IdempotencyEntity } from '../platform/idempotency/idempotency.entity.js';
+import { QueueWorkerEntity } from '../platform/queue/queue-worker.entity.js';
+import { buildDataSource } from '../platform/database/data-source.js';
+
+/** Every entity of the service: the one list that migrations are compared with. */
+const ENTITIES = [
+  WorkspaceEntity,
+  UserEntity,
+  ApiKeyEntity,
+  ProviderKeyEntity,
+  AgentEntity,
+  PersonalityEntity,
+  EvaluationEntity,
+  RunEntity,
+  RunEvaluationEntity,
+  CallEntity,
+  CallResultEntity,
+  WebhookEndpointEntity,
+  WebhookEventEntity,
+  WebhookDeliveryEntity,
+  QueueWorkerEntity,
+  IdempotencyEntity,
+  EncryptionCanaryEntity,
+];
+
+/**
+ * The service's data source, not connected yet.
+ * @param url PostgreSQL connection string
+ * @param poolSize maximum number of connections of this process
+ */
+export const createDataSource = (url: string, poolSize = 20): DataSource =>
+  buildDataSource({ url, poolSize, entities: ENTITIES });
