@@ -4,16 +4,16 @@ import { PersonalitiesModule } from '../personalities/personalities.module.js';
 import { EvaluationsController } from './evaluations.controller.js';
 import { EvaluationsRepository } from './evaluations.repository.js';
 import { EvaluationsService } from './evaluations.service.js';
-import { ExchangeController } from './exchange/exchange.controller.js';
-import { ExchangeRepository } from './exchange/exchange.repository.js';
-import { ExportService } from './exchange/export.service.js';
-import { FileSchemaController } from './exchange/file-schema.controller.js';
-import { ImportService } from './exchange/import.service.js';
+import { ImportExportController } from './import-export/import-export.controller.js';
+import { ImportExportRepository } from './import-export/import-export.repository.js';
+import { ExportService } from './import-export/export.service.js';
+import { FileSchemaController } from './import-export/file-schema.controller.js';
+import { ImportService } from './import-export/import.service.js';
 
 @Module({
   imports: [AgentsModule, PersonalitiesModule],
-  controllers: [EvaluationsController, ExchangeController, FileSchemaController],
-  providers: [EvaluationsService, EvaluationsRepository, ImportService, ExportService, ExchangeRepository],
+  controllers: [EvaluationsController, ImportExportController, FileSchemaController],
+  providers: [EvaluationsService, EvaluationsRepository, ImportService, ExportService, ImportExportRepository],
   exports: [EvaluationsService],
 })
 export class EvaluationsModule {}

@@ -5,7 +5,7 @@ import type { ExportFormat } from '../dto/evaluation.requests.js';
 import type { EvaluationEntity } from '../evaluation.entity.js';
 import { contentOf } from '../evaluations.service.js';
 import { writeCsv } from './csv-file.js';
-import { ExchangeRepository } from './exchange.repository.js';
+import { ImportExportRepository } from './import-export.repository.js';
 import { writeJson } from './json-file.js';
 import { writeYaml } from './yaml-file.js';
 
@@ -18,7 +18,7 @@ const WRITERS = { json: writeJson, yaml: writeYaml, csv: writeCsv } as const;
 @Injectable()
 export class ExportService {
   constructor(
-    private readonly repository: ExchangeRepository,
+    private readonly repository: ImportExportRepository,
     private readonly agents: AgentsService,
   ) {}
 

@@ -17,7 +17,7 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import { IssueList } from '../definition/issue-list.js';
 import type { ImportAction, ImportedEvaluation, ImportResult } from '../dto/import.response.js';
 import { keyIsFree } from '../evaluations.service.js';
-import { type Content, ExchangeRepository, type Match } from './exchange.repository.js';
+import { type Content, ImportExportRepository, type Match } from './import-export.repository.js';
 import { type EvaluationFile, readFile } from './file.js';
 import type { FileItem } from './file-item.js';
 import { MAX_FILE_SIZE } from './media-types.js';
@@ -45,7 +45,7 @@ interface Plan {
 export class ImportService {
   constructor(
     private readonly database: Database,
-    private readonly repository: ExchangeRepository,
+    private readonly repository: ImportExportRepository,
     private readonly agents: AgentsService,
     private readonly personalities: PersonalitiesService,
   ) {}

@@ -63,7 +63,7 @@ const BEGINNING: Cursor = { createdAt: new Date(0), id: '00000000-0000-0000-0000
 
 /** Statements for many evaluations at once. */
 @Injectable()
-export class ExchangeRepository {
+export class ImportExportRepository {
   constructor(private readonly database: Database) {}
 
   /** The agent's evaluations that go by these keys. */

@@ -16,7 +16,7 @@ const tag = 'Evaluations';
 const path = { agentId: 'Identifier of the agent' };
 
 @Controller('agents/:agentId/evaluations')
-export class ExchangeController {
+export class ImportExportController {
   constructor(
     private readonly importer: ImportService,
     private readonly exporter: ExportService,
