@@ -1,5 +1,6 @@
-// Shows the whole service at work, with no key and no setting: an agent with a planted fault, three callers, six
-// evaluations, a run and its report. Everything lives in a folder of its own, which is gone afterwards.
+// Runs the whole service without any configuration: an agent with a planted fault, three callers, six evaluations,
+// one run and its report. Exits with 1 unless the run finds exactly the planted fault. All data is kept in a temporary
+// directory, which is removed at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +10,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { referenceEvaluations, startReferenceAgent } from '../dist/libs/reference-agent/index.js';
+import {
+  expectationOf,
+  FAULTS,
+  referenceEvaluations,
+  startReferenceAgent,
+} from '../dist/libs/reference-agent/index.js';
 
 const FAULT = 'forgets-detail';
 const CALLERS = [
@@ -25,36 +31,34 @@ const KEYS = [
   'fully-booked',
   'cancels-a-booking',
 ];
-const START_MS = 30_000;
+const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
-const begun = performance.now();
-const say = (text) => process.stdout.write(`${text}\n`);
+const startedAt = performance.now();
+const print = (text) => process.stdout.write(`${text}\n`);
 
 const directory = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-demo-'));
 const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150 });
-const key = `demo-${randomBytes(18).toString('base64url')}`;
+const apiKey = `demo-${randomBytes(18).toString('base64url')}`;
 const port = await freePort();
-const address = `http://127.0.0.1:${port}`;
-say(
-  `Starting the service on ${address} with a PostgreSQL of its own, and an agent that ${FAULT.replace('-', ' a ')} …`,
-);
+const url = `http://127.0.0.1:${port}`;
+print(`Starting the service on ${url} with an embedded PostgreSQL, and an agent with the fault ${FAULT} …`);
 const service = spawn(process.execPath, [path.join(root, 'dist/bundle/main.js')], {
   stdio: ['ignore', 'ignore', 'pipe'],
   env: {
-    ...withoutSettings(process.env),
+    ...withoutServiceSettings(process.env),
     PORT: String(port),
     HOST: '127.0.0.1',
     DATA_DIR: directory,
-    BOOTSTRAP_API_KEY: key,
+    BOOTSTRAP_API_KEY: apiKey,
     DEFAULT_PLAN: 'ENTERPRISE',
     LOG_LEVEL: 'error',
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
     AGENT_PROVIDER_1_URL: `${agent.url}/v1/chat/completions`,
   },
 });
-let complaints = '';
-service.stderr.on('data', (text) => (complaints = (complaints + text).slice(-4_000)));
+let serviceErrors = '';
+service.stderr.on('data', (text) => (serviceErrors = (serviceErrors + text).slice(-4_000)));
 const stop = stopper();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop().then(() => process.exit(130)));
 
@@ -68,46 +72,61 @@ try {
   });
   const callers = [];
   for (const caller of CALLERS) callers.push(await create('/personalities', caller));
-  const evaluations = KEYS.map((name, index) =>
-    referenceEvaluations(callers[index % callers.length]).find((evaluation) => evaluation.key === name),
-  );
-  for (const evaluation of evaluations) await create(`/agents/${agentId}/evaluations`, evaluation);
-  say(`Registered an agent, ${callers.length} personalities and ${evaluations.length} evaluations. The run:\n`);
-  const vat = spawn(
-    process.execPath,
-    [
-      path.join(root, 'scripts/vat.mjs'),
-      'run',
-      '--agent',
-      agentId,
-      '--url',
-      address,
-      '--name',
-      'Demo',
-      '--min-score',
-      '95',
-      '--report',
-      reportFile,
-    ],
-    { stdio: 'inherit', env: { ...process.env, VAT_API_KEY: key } },
-  );
-  const [code] = await once(vat, 'exit');
-  if (code !== 0 && code !== 1) throw new Error(`The run could not be carried out (vat ended with ${code})`);
-  say(`
-The agent was told to forget how many people come: the one evaluation that failed found it.
-The report: file://${reportFile}
-Took ${((performance.now() - begun) / 1000).toFixed(1)} s.`);
+  const keysById = new Map();
+  for (const [index, key] of KEYS.entries()) {
+    const evaluation = referenceEvaluations(callers[index % callers.length]).find((each) => each.key === key);
+    keysById.set(await create(`/agents/${agentId}/evaluations`, evaluation), key);
+  }
+  print(`Created an agent, ${callers.length} personalities and ${KEYS.length} evaluations. Starting a run:\n`);
+  await runEvaluations(agentId);
+  const [run] = await request('GET', `/agents/${agentId}/runs`);
+  const calls = await request('GET', `/runs/${run.id}/calls?limit=100`);
+  const surprises = await findSurprises(calls, keysById);
+  const failed = calls.filter(({ outcome }) => outcome === 'failed').map(({ evaluationName }) => `"${evaluationName}"`);
+  print(`\nThe planted fault: the agent ${FAULTS[FAULT].shows}.`);
+  if (surprises.length > 0) throw new Error(`The run did not give the expected result:\n${surprises.join('\n')}`);
+  print(`The run found it: of ${calls.length} evaluations, only ${failed.join(' and ')} failed.
+Report: file://${reportFile}
+Finished in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   if (process.stdout.isTTY) {
-    say(`
-The service goes on until Ctrl-C. Swagger page: ${address}/docs   API key: ${key}
-The same report: curl -H 'Authorization: Bearer ${key}' ${address}/runs/RUN_ID/report`);
+    print(`
+The service keeps running until you press Ctrl-C. Swagger page: ${url}/docs   API key: ${apiKey}
+The same report: curl -H 'Authorization: Bearer ${apiKey}' ${url}/runs/${run.id}/report`);
     await once(service, 'exit');
   }
 } catch (error) {
   process.exitCode = 1;
-  process.stderr.write(`${error.message}\n${complaints}`);
+  process.stderr.write(`${error.message}\n${serviceErrors}`);
 } finally {
   await stop();
+}
+
+/** Runs all evaluations of the agent with the `vat` CLI, which shows the progress and writes the report. */
+async function runEvaluations(agentId) {
+  const flags = ['--agent', agentId, '--url', url, '--name', 'Demo', '--min-score', '95', '--report', reportFile];
+  const vat = spawn(process.execPath, [path.join(root, 'scripts/vat.mjs'), 'run', ...flags], {
+    stdio: 'inherit',
+    env: { ...process.env, VAT_API_KEY: apiKey },
+  });
+  const [code] = await once(vat, 'exit');
+  // 0: the gate is met; 1: it is not. Anything else means that there is no result.
+  if (code !== 0 && code !== 1) throw new Error(`The run did not complete (vat exited with ${code})`);
+}
+
+/** Compares each call with what the planted fault must cause. @returns a line for each call that differs */
+async function findSurprises(calls, keysById) {
+  const surprises = [];
+  if (calls.length !== KEYS.length) surprises.push(`${calls.length} calls in place of ${KEYS.length}`);
+  for (const { id, evaluationId, evaluationName, outcome, reason } of calls) {
+    const expected = expectationOf(FAULT, keysById.get(evaluationId));
+    const { checks } = await request('GET', `/calls/${id}`);
+    const unmet = new Set(checks.filter(({ met }) => !met).map(({ name }) => name));
+    const hasExpectedReason = (expected.fails ?? []).every((name) => unmet.has(name));
+    if (outcome === expected.outcome && hasExpectedReason) continue;
+    const checkNames = expected.fails ? ` on ${expected.fails.map((name) => `"${name}"`).join(', ')}` : '';
+    surprises.push(`  ${evaluationName}: expected ${expected.outcome}${checkNames}, got ${outcome}: ${reason}`);
+  }
+  return surprises;
 }
 
 function stopper() {
@@ -123,11 +142,11 @@ function stopper() {
     })());
 }
 
-/** Settings of the reader's own installation have no say here. */
-function withoutSettings(env) {
-  const own =
+/** The user's own service settings must not affect the demo. */
+function withoutServiceSettings(env) {
+  const setting =
     /^(PORT|HOST|ROLE|DATABASE_|DATA_DIR|REDIS_|DEFAULT_PLAN|PLAN_|BOOTSTRAP_|ENCRYPTION_|TRUST_|CORS_|LOG_|METRICS_|WORKER_|WEB_|LLM_|AGENT_PROVIDER_|OUTBOUND_)/;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !setting.test(name)));
 }
 
 async function freePort() {
@@ -139,27 +158,33 @@ async function freePort() {
 }
 
 async function untilReady() {
-  const deadline = performance.now() + START_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < deadline) {
     if (service.exitCode !== null) throw new Error('The service did not start:');
-    const isReady = await fetch(`${address}/readyz`).then(
+    const isReady = await fetch(`${url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
     if (isReady) return;
     await sleep(50);
   }
-  throw new Error(`The service was not ready after ${START_MS / 1000} s:`);
+  throw new Error(`The service was not ready after ${START_TIMEOUT_MS / 1000} s:`);
 }
 
-/** @returns the identifier of what was created */
+/** @returns the id of the created resource */
 async function create(route, body) {
-  const response = await fetch(address + route, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
+  const { id } = await request('POST', route, body);
+  return id;
+}
+
+/** @returns the `data` of the response @throws when its status is not 2xx */
+async function request(method, route, body) {
+  const response = await fetch(url + route, {
+    method,
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
   });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`POST ${route} answered ${response.status}: ${JSON.stringify(answer)}`);
-  return answer.data.id;
+  const content = await response.json();
+  if (!response.ok) throw new Error(`${method} ${route} returned ${response.status}: ${JSON.stringify(content)}`);
+  return content.data;
 }
