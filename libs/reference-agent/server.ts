@@ -155,11 +155,6 @@ async function stream(
     if (signal.aborted) return;
     // Only now: an agent that fails before its first part still answers with a status.
     if (!response.headersSent) response.writeHead(200, STREAM_HEADERS);
-    // Parts that come without a pause leave in one packet.
-    if (response.writableCorked === 0) {
-      response.cork();
-      process.nextTick(() => response.writableCorked > 0 && response.uncork());
-    }
     const events = writer.events(part);
     if (part.type === 'end') response.end(events);
     else if (!response.write(events)) await once(response, 'drain', { signal });
@@ -197,9 +192,9 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
   send(response, 500, new RequestError(500, message, null, 'agent_failed').body);
 }
 
-/** Breaks the connection, after what was written has left. */
+/** Closes the connection in the middle of the response, once everything written so far has been sent. */
 function cut(response: ServerResponse): void {
-  setImmediate(() => response.destroy());
+  response.socket?.destroySoon();
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

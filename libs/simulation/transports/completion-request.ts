@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import {
   type Connections,
@@ -165,13 +164,10 @@ function kindByBeginning(beginning: string): Kind | undefined {
   return undefined;
 }
 
-/** Puts text together from pieces that may end within a character. @throws CallFailure */
+/** Decodes UTF-8 chunks, which may end in the middle of a character. @throws CallFailure for invalid UTF-8 */
 function decoder(): (chunk: Buffer) => string {
-  // Made when it is needed: to make one takes longer than to read a short answer.
-  let utf8: TextDecoder | undefined;
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
   return (chunk) => {
-    if (!utf8 && isAscii(chunk)) return chunk.toString('latin1');
-    utf8 ??= new TextDecoder('utf-8', { fatal: true });
     try {
       return utf8.decode(chunk, { stream: true });
     } catch (cause) {
