@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApiKeysModule } from './modules/api-keys/api-keys.module.js';
 import { EvaluationsModule } from './modules/evaluations/evaluations.module.js';
+import { HealthModule } from './modules/health/health.module.js';
 import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
 import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
@@ -52,6 +53,7 @@ export class AppModule {
         PersonalitiesModule,
         RunsModule,
         WebhooksModule,
+        HealthModule,
         // Last: its catch-all route takes what no other one took.
         HttpModule,
       ],

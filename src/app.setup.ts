@@ -6,9 +6,9 @@ import { apiDocument } from './bootstrap/api-document.js';
 import { AppModule, type AppContext } from './app.module.js';
 import { Identification } from './modules/api-keys/identification.js';
 import { Database } from './platform/database/database.js';
-import { entrance } from './platform/http/entrance.js';
-import { JsonAdapter } from './platform/http/json-adapter.js';
-import { contractServer } from './platform/http/server.js';
+import { requestMiddleware } from './platform/http/server/request-middleware.js';
+import { JsonAdapter } from './platform/http/server/json-adapter.js';
+import { handleProtocolErrors } from './platform/http/server/protocol-errors.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { RequestLog } from './platform/observability/request-log.js';
@@ -43,7 +43,7 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
 
   const log = new RequestLog(logger);
   log.addTo(server.request);
-  nest.use(entrance(log, metrics, nest.get(Identification)));
+  nest.use(requestMiddleware(log, metrics, nest.get(Identification)));
   if (settings.corsOrigins.length > 0) {
     nest.enableCors({
       origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
@@ -64,7 +64,7 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
   }
   nest.get(ServedDocument).describe(() => apiDocument(nest));
 
-  contractServer(nest.getHttpServer(), nest.get(RateLimiter));
+  handleProtocolErrors(nest.getHttpServer(), nest.get(RateLimiter));
   await nest.init();
   return { nest, metrics };
 }

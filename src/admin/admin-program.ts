@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Role, ROLES } from '../platform/access/caller.js';
 import { type Plan, PLANS } from '../platform/config/plans.js';
 import { uuidOrNotFound } from '../platform/database/ids.js';
-import { codePoints, MAX_LENGTH, textFault } from '../platform/http/fields.js';
+import { codePoints, MAX_LENGTH, textFault } from '../platform/http/dto/fields.js';
 import type { Admin } from './admin.module.js';
 import { printTable } from './print.js';
 import { reEncrypt } from './re-encrypt.js';

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
-import { EXAMPLE_ID } from '../../src/platform/http/fields.js';
+import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';

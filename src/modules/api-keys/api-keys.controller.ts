@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/commo
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ApiKeySettingsService } from './api-key-settings.service.js';
 import { ApiKey, CreateApiKeyRequest, NewApiKey } from './dto/api-key.dtos.js';

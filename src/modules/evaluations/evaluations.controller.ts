@@ -3,7 +3,7 @@ import type { EvaluationInput } from '../../../libs/evaluation-definition/index.
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { example } from './definition/authored-fields.js';
 import { CreateEvaluationRequest, EvaluationBody, UpdateEvaluationRequest } from './dto/evaluation.requests.js';

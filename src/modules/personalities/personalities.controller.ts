@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { CreatePersonalityRequest, UpdatePersonalityRequest } from './dto/personality.requests.js';
 import { Personality } from './dto/personality.response.js';

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ProviderKey, PutProviderKeyRequest } from './dto/provider-key.dtos.js';
 import { ProviderKeysService } from './provider-keys.service.js';

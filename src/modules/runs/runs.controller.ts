@@ -3,9 +3,9 @@ import type { Response } from 'express';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { closeSignal } from '../../platform/http/close-signal.js';
-import { OtherAnswer } from '../../platform/http/envelope.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { closeSignal } from '../../platform/http/responses/close-signal.js';
+import { AlternateResponse } from '../../platform/http/responses/envelope.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
 import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
@@ -50,8 +50,8 @@ export class RunsController {
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
     @Body() body: StartRunRequest,
-  ): Promise<RunDetails | OtherAnswer> {
-    if (body.dryRun) return new OtherAnswer(await this.starter.plan(caller, agentId, body));
+  ): Promise<RunDetails | AlternateResponse> {
+    if (body.dryRun) return new AlternateResponse(await this.starter.plan(caller, agentId, body));
     return this.starter.start(caller, agentId, body);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundClient, OutboundError } from '../../../libs/outbound-http/index.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
-import { API_VERSION } from '../../platform/http/common-headers.js';
+import { API_VERSION } from '../../platform/api-version.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { ClaimedDelivery, Outcome } from './webhook-deliveries.repository.js';
 import { webhookSecretPurpose } from './webhook-endpoint.entity.js';

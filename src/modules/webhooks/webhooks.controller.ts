@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { CreateWebhookRequest, ListDeliveriesQuery, UpdateWebhookRequest } from './dto/webhook.requests.js';
 import { Webhook, WebhookDelivery, WebhookWithSecret } from './dto/webhook.responses.js';

@@ -5,7 +5,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
-import { wrap } from '../http/envelope.js';
+import { wrap } from '../http/responses/envelope.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /** How long a response is kept, in milliseconds (decisions). */

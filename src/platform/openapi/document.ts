@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/domain-error.js';
-import { ErrorBody } from '../http/error-body.js';
+import { ErrorBody } from '../http/responses/error-body.js';
 import { BEARER, INFO, TAGS } from './info.js';
 import { namedSchemas } from './named-schemas.js';
 import { ERRORS_EXTENSION } from './operation.decorator.js';

@@ -1,4 +1,4 @@
-import { API_VERSION } from '../http/common-headers.js';
+import { API_VERSION } from '../api-version.js';
 
 /** What the service is and how to speak to it, for whoever reads the document before anything else. */
 const DESCRIPTION =

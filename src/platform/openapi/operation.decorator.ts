@@ -16,12 +16,12 @@ import {
 import { Needs, Public } from '../access/access.decorators.js';
 import type { Role } from '../access/caller.js';
 import type { ErrorCode } from '../errors/domain-error.js';
-import { TakesJson } from '../http/json-body.js';
-import { Enveloped, type EnvelopeShape } from '../http/envelope.js';
-import { TakesNoQuery } from '../http/no-query.js';
-import { PageMeta } from '../http/pagination.js';
+import { TakesJson } from '../http/body/json-body.js';
+import { Enveloped, type EnvelopeShape } from '../http/responses/envelope.js';
+import { TakesNoQuery } from '../http/dto/no-query.js';
+import { PageMeta } from '../http/dto/pagination.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
-import { TakesText } from '../http/text-body.js';
+import { TakesText } from '../http/body/text-body.js';
 
 /** What a file holds, by media type. */
 export type FileContent = Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
@@ -42,7 +42,7 @@ export interface OperationOptions {
     readonly type?: Type;
     readonly message?: string;
     readonly status?: 200 | 201;
-    /** Another success, which the route returns as an `OtherAnswer`. */
+    /** Another success, which the route returns as an `AlternateResponse`. */
     readonly otherwise?: { readonly status: 200; readonly type: Type; readonly message: string };
     /** Fields of `data` in which the documented example differs from that of the type. */
     readonly example?: object;

@@ -1,8 +1,8 @@
 import { getSchemaPath } from '@nestjs/swagger';
+import { API_VERSION } from '../api-version.js';
 import { DEFAULT_MESSAGES, ERROR_CODES, type ErrorCode } from '../errors/domain-error.js';
-import { API_VERSION } from '../http/common-headers.js';
-import { ErrorBody } from '../http/error-body.js';
-import { STATUS_OF } from '../http/error-status.js';
+import { ErrorBody } from '../http/responses/error-body.js';
+import { STATUS_OF } from '../http/responses/error-status.js';
 import type { Header, Reference, Response, Responses } from './types.js';
 
 /** Every header that a client may rely on. */

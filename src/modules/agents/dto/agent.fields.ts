@@ -1,4 +1,4 @@
-import { MAX_LENGTH } from '../../../platform/http/fields.js';
+import { MAX_LENGTH } from '../../../platform/http/dto/fields.js';
 
 /** Meaning and limits of each field of an agent, shared by requests and responses. */
 export const agentFields = {

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional, OmitType, PartialType } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
-import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/fields.js';
-import { PageQuery } from '../../../platform/http/pagination.js';
+import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/dto/fields.js';
+import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';

@@ -5,7 +5,7 @@ import {
   StringField,
   TimestampField,
   UrlField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';

@@ -1,6 +1,13 @@
 import { OmitType } from '@nestjs/swagger';
 import { type Role, ROLES } from '../../../platform/access/caller.js';
-import { checked, EnumField, IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+import {
+  checked,
+  EnumField,
+  IdField,
+  MAX_LENGTH,
+  StringField,
+  TimestampField,
+} from '../../../platform/http/dto/fields.js';
 
 const fields = {
   name: { description: 'Purpose of the key', example: 'Nightly pipeline', minLength: 1, maxLength: MAX_LENGTH.name },

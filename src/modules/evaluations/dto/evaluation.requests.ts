@@ -7,7 +7,7 @@ import {
   inputFaults,
   type ScriptStep,
 } from '../../../../libs/evaluation-definition/index.js';
-import { EnumField } from '../../../platform/http/fields.js';
+import { EnumField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 import { IssueList } from '../definition/issue-list.js';
 

@@ -1,5 +1,5 @@
 import type { Check, Criterion, ScriptStep } from '../../../../libs/evaluation-definition/index.js';
-import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
 /** A test scenario in responses (contract, "Evaluation"). */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BooleanField, EnumField, IntegerField, MAX_LENGTH, StringField } from '../../../platform/http/fields.js';
+import { BooleanField, EnumField, IntegerField, MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
 
 export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];

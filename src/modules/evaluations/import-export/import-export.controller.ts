@@ -2,8 +2,8 @@ import { Controller, Get, Param, Post, Query, Res, type StreamableFile } from '@
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { streamedFile } from '../../../platform/http/streamed-file.js';
-import { FileBody, type TextBody } from '../../../platform/http/text-body.js';
+import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
+import { FileBody, type TextBody } from '../../../platform/http/body/text-body.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { ExportQuery, ImportQuery } from '../dto/evaluation.requests.js';
 import { ImportResult } from '../dto/import.response.js';

@@ -1,4 +1,4 @@
-import { MAX_LENGTH } from '../../../platform/http/fields.js';
+import { MAX_LENGTH } from '../../../platform/http/dto/fields.js';
 
 /** What each field of a personality means, said once for request and response. */
 export const personalityFields = {

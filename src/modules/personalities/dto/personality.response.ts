@@ -5,7 +5,7 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
 import { personalityFields } from './personality.fields.js';
 

@@ -1,4 +1,4 @@
-import { EnumField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/fields.js';
+import { EnumField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 
 /** A provider with a default key; the key itself is never returned. */

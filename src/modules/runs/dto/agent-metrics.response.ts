@@ -9,7 +9,7 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { refTo } from './call-schemas.js';

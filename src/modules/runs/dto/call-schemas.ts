@@ -1,6 +1,6 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
 import { FAILURES } from '../../../../libs/simulation/index.js';
-import { EXAMPLE_ID } from '../../../platform/http/fields.js';
+import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
 
 type Schema = Readonly<Record<string, unknown>>;

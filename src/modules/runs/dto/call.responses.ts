@@ -19,7 +19,7 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { CALL_STATUSES, type CallStatus, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';

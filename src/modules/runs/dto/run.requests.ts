@@ -2,12 +2,12 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import { LIMITS } from '../../../../libs/evaluation-definition/index.js';
+import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import {
   BooleanField,
   checked,
   codePoints,
   EnumField,
-  EXAMPLE_ID,
   IdField,
   IntegerField,
   MAX_LENGTH,
@@ -15,9 +15,9 @@ import {
   QueryIntegerField,
   StringField,
   textFault,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
-import { PageQuery } from '../../../platform/http/pagination.js';
+import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { OUTCOMES } from '../call.entity.js';
 import type { Outcome } from '../../../../libs/simulation/index.js';
 

@@ -7,7 +7,7 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { RUN_LABELS, RUN_STATUSES, type RunLabel, type RunStatus } from '../run.entity.js';
 
 /** A run in responses (contract, "Run"). */

@@ -3,8 +3,8 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { closeSignal } from '../../../platform/http/close-signal.js';
-import { streamedFile } from '../../../platform/http/streamed-file.js';
+import { closeSignal } from '../../../platform/http/responses/close-signal.js';
+import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { RunEventsService } from './run-events.service.js';
 

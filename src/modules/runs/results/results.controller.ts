@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { renderJunit, renderReport, REPORT_CSP } from '../../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { streamedFile } from '../../../platform/http/streamed-file.js';
+import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { ResultsService } from './results.service.js';
 

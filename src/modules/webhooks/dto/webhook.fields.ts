@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
-import { checked } from '../../../platform/http/fields.js';
+import { checked } from '../../../platform/http/dto/fields.js';
 import { WEBHOOK_EVENT_TYPES } from '../webhook-event.js';
 
 /** One or more types of events, each once. */

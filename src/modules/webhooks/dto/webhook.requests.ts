@@ -1,6 +1,6 @@
 import { PartialType } from '@nestjs/swagger';
-import { BooleanField, EnumField, StringField, UrlField } from '../../../platform/http/fields.js';
-import { PageQuery } from '../../../platform/http/pagination.js';
+import { BooleanField, EnumField, StringField, UrlField } from '../../../platform/http/dto/fields.js';
+import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook-delivery.entity.js';
 import type { WebhookEventType } from '../webhook-event.js';
 import { EventTypesField, webhookFields } from './webhook.fields.js';

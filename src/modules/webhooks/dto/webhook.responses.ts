@@ -7,7 +7,7 @@ import {
   StringField,
   TimestampField,
   UrlField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook-delivery.entity.js';
 import { DISABLED_REASONS, type DisabledReason } from '../webhook-endpoint.entity.js';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../webhook-event.js';

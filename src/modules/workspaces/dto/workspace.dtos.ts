@@ -6,7 +6,7 @@ import {
   NumberField,
   StringField,
   TimestampField,
-} from '../../../platform/http/fields.js';
+} from '../../../platform/http/dto/fields.js';
 import { type Plan, PLANS } from '../../../platform/config/plans.js';
 
 const fields = {

@@ -1,9 +1,9 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
-import { wrap } from './envelope.js';
+import { wrap } from '../responses/envelope.js';
 import { expressServer } from './express-server.js';
-import { SERVER_OPTIONS } from './server.js';
+import { SERVER_OPTIONS } from './protocol-errors.js';
 
 /**
  * For a text of ASCII alone. Under this name of latin1 Node neither joins a long text to the headers nor makes room for

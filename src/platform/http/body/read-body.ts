@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { DomainError, invalidInput } from '../errors/domain-error.js';
+import { DomainError, invalidInput } from '../../errors/domain-error.js';
 
 const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
   ['', undefined],

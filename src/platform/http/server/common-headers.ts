@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import helmet from 'helmet';
+import { API_VERSION } from '../../api-version.js';
 
-export const API_VERSION = '1.0.0';
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's request id if it is fit for logs and headers, else a new one. */

@@ -1,4 +1,4 @@
-import type { Envelope } from './envelope.js';
+import type { Envelope } from '../responses/envelope.js';
 
 declare global {
   namespace Express {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type DomainError, ERROR_CODES, type ErrorCode } from '../errors/domain-error.js';
+import { type DomainError, ERROR_CODES, type ErrorCode } from '../../errors/domain-error.js';
 
 export class ErrorIssue {
   @ApiProperty({

@@ -1,5 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
-import { invalidInput } from '../errors/domain-error.js';
+import { invalidInput } from '../../errors/domain-error.js';
 import { jsonFault } from './json-fault.js';
 import type { TextBodyOptions } from './text-body.js';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/domain-error.js';
+import { DomainError } from '../../errors/domain-error.js';
 
 /** So many causes are listed in one answer; a body of a mebibyte can hold a hundred thousand. */
 const MAX_ISSUES = 100;

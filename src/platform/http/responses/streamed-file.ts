@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { isDatabaseUnavailable } from '../database/failures.js';
+import { isDatabaseUnavailable } from '../../database/failures.js';
 
 export interface StreamedFileOptions {
   /** Its media type. */

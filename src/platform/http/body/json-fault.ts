@@ -1,5 +1,5 @@
-import { textFault } from './fields.js';
-import { shownName, unknownField } from './issues.js';
+import { textFault } from '../dto/fields.js';
+import { shownName, unknownField } from '../dto/issues.js';
 
 /** No body of this API nests deeper than a script's conditions do; the libraries behind it recurse. */
 const MAX_DEPTH = 32;

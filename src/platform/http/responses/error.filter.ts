@@ -1,8 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { isDatabaseUnavailable } from '../database/failures.js';
-import { DomainError, invalidInput, notFound, unavailable } from '../errors/domain-error.js';
-import { RateLimiter } from '../throttling/rate-limiter.js';
+import { isDatabaseUnavailable } from '../../database/failures.js';
+import { DomainError, invalidInput, notFound, unavailable } from '../../errors/domain-error.js';
+import { RateLimiter } from '../../throttling/rate-limiter.js';
 import { errorBody } from './error-body.js';
 import { STATUS_OF } from './error-status.js';
 

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { DomainError } from '../errors/domain-error.js';
+import { DomainError } from '../../errors/domain-error.js';
 import { invalidFields, shownName, unknownField } from './issues.js';
 
 /** Checks bodies and query strings against their classes; every fault becomes one issue that begins with its field. */

@@ -1,10 +1,10 @@
 import { All, Controller, Inject, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Public } from '../access/access.decorators.js';
-import { SETTINGS } from '../config/settings.module.js';
-import type { Settings } from '../config/settings.js';
-import { notFound } from '../errors/domain-error.js';
+import { Public } from '../../access/access.decorators.js';
+import { SETTINGS } from '../../config/settings.module.js';
+import type { Settings } from '../../config/settings.js';
+import { notFound } from '../../errors/domain-error.js';
 
 /**
  * Every path that no other route took. A route of its own, and the last one, because Nest's built-in answer passes no

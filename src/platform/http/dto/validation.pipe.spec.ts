@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { DomainError } from '../errors/domain-error.js';
+import { DomainError } from '../../errors/domain-error.js';
 import { NumberField, StringField } from './fields.js';
 import { validationPipe } from './validation.pipe.js';
 

@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
-import { Database } from '../database/database.js';
-import { unavailable } from '../errors/domain-error.js';
-import { Operation } from '../openapi/operation.decorator.js';
-import { NeverRefused } from '../throttling/plan-throttler.guard.js';
-import { Readiness } from './readiness.js';
+import { Database } from '../../platform/database/database.js';
+import { unavailable } from '../../platform/errors/domain-error.js';
+import { Operation } from '../../platform/openapi/operation.decorator.js';
+import { NeverRefused } from '../../platform/throttling/plan-throttler.guard.js';
+import { Readiness } from '../../platform/observability/readiness.js';
 
 const PING = { name: 'readiness', text: 'SELECT 1' };
 

@@ -1,7 +1,7 @@
 import type { RequestHandler, Request } from 'express';
-import { invalidInput } from '../errors/domain-error.js';
-import type { Metrics } from '../observability/metrics.js';
-import type { RequestLog } from '../observability/request-log.js';
+import { invalidInput } from '../../errors/domain-error.js';
+import type { Metrics } from '../../observability/metrics.js';
+import type { RequestLog } from '../../observability/request-log.js';
 import { commonHeaders } from './common-headers.js';
 import { hasOneHost } from './request-line.js';
 
@@ -14,7 +14,7 @@ interface Identification {
  * What every request passes before the router. One middleware, since each that Express and Nest call costs more than
  * what most of this does.
  */
-export function entrance(log: RequestLog, metrics: Metrics, identification: Identification): RequestHandler {
+export function requestMiddleware(log: RequestLog, metrics: Metrics, identification: Identification): RequestHandler {
   return (request, response, next) => {
     const began = performance.now();
     commonHeaders(request, response);

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors/domain-error.js';
+import type { ErrorCode } from '../../errors/domain-error.js';
 
 /** HTTP status of each code. A code without a status does not compile. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {

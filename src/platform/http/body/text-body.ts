@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError, invalidInput } from '../errors/domain-error.js';
+import { DomainError, invalidInput } from '../../errors/domain-error.js';
 import { readBody } from './read-body.js';
 
 export const TEXT_BODY = 'http:text-body';

@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Page } from '../database/page.js';
-import { pageMeta } from './pagination.js';
+import type { Page } from '../../database/page.js';
+import { pageMeta } from '../dto/pagination.js';
 
 /** The shapes of a success body in the contract. */
 export type EnvelopeShape = 'data' | 'page' | 'message';
@@ -10,12 +10,12 @@ export interface Envelope {
   readonly shape: EnvelopeShape;
   /** Absent from the list of agents, by the contract. */
   readonly message?: string | undefined;
-  /** How an `OtherAnswer` is sent. */
+  /** How an `AlternateResponse` is sent. */
   readonly otherwise?: { readonly status: number; readonly message: string } | undefined;
 }
 
 /** What a route returns instead of its usual result: the documented other success. */
-export class OtherAnswer {
+export class AlternateResponse {
   constructor(readonly data: unknown) {}
 }
 
@@ -26,7 +26,7 @@ export const Enveloped = (envelope: Envelope) => SetMetadata(ENVELOPE, envelope)
 
 /** Wraps what a controller returns in the contract's `message`, `data` and `meta`. */
 export function wrap({ shape, message, otherwise }: Envelope, result: unknown, response: Response): object {
-  if (otherwise && result instanceof OtherAnswer) {
+  if (otherwise && result instanceof AlternateResponse) {
     response.status(otherwise.status);
     return { message: otherwise.message, data: result.data };
   }

@@ -1,10 +1,11 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
-import { invalidInput } from '../errors/domain-error.js';
-import { type RateLimiter, rateLimitHeaders } from '../throttling/rate-limiter.js';
-import { API_VERSION, requestId } from './common-headers.js';
-import { errorBody } from './error-body.js';
+import { API_VERSION } from '../../api-version.js';
+import { invalidInput } from '../../errors/domain-error.js';
+import { type RateLimiter, rateLimitHeaders } from '../../throttling/rate-limiter.js';
+import { requestId } from './common-headers.js';
+import { errorBody } from '../responses/error-body.js';
 import { routableTarget } from './request-line.js';
 
 /** What Node is told when the server is made; times in milliseconds. */
@@ -47,7 +48,7 @@ interface Exchange {
  * Makes Node's server, made with SERVER_OPTIONS, give none of its own answers: they have neither the error body nor the
  * headers of the contract. To be called before the server listens.
  */
-export function contractServer(server: Server, rateLimiter: RateLimiter): void {
+export function handleProtocolErrors(server: Server, rateLimiter: RateLimiter): void {
   const toApplication = (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response);
   // The body interceptor sends "100 Continue" once it wants the body; other expectations may be ignored

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
+import { EXAMPLE_ID } from './example-ids.js';
 
 /** What every kind of field can say of itself. A field validates, transforms and documents in one decorator. */
 export interface FieldOptions {
@@ -126,21 +127,6 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
 export function TimestampField(options: FieldOptions): PropertyDecorator {
   return StringField({ format: 'date-time', maxLength: 64, example: '2026-11-21T06:37:42.758Z', ...options });
 }
-
-/** Identifiers for examples, one per kind of resource, so that a reader can tell them apart. */
-export const EXAMPLE_ID = {
-  agent: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10',
-  evaluation: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',
-  personality: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
-  run: '1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946',
-  user: '6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34',
-  workspace: 'e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3',
-  apiKey: '8c2e6f1a-0d94-4b73-a5e8-3f7b9c1d2064',
-  webhook: '2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36',
-  webhookDelivery: 'b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14',
-  call: '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24',
-  webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
-} as const;
 
 /** An identifier that the service made. */
 export function IdField({ kind, ...options }: FieldOptions & { kind: keyof typeof EXAMPLE_ID }): PropertyDecorator {

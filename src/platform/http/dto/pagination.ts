@@ -5,7 +5,7 @@ import {
   type ValidatorConstraintInterface,
   type ValidationArguments,
 } from 'class-validator';
-import { DEFAULT_LIMIT, type Page, type PageRequest } from '../database/page.js';
+import { DEFAULT_LIMIT, type Page, type PageRequest } from '../../database/page.js';
 import { QueryIntegerField } from './fields.js';
 
 @ValidatorConstraint({ name: 'offset' })

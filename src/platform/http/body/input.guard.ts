@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { ENVELOPE, type Envelope } from './envelope.js';
+import { ENVELOPE, type Envelope } from '../responses/envelope.js';
 import { JSON_BODY, JSON_OBJECT, NO_OBJECT, parseObject } from './json-body.js';
-import { NO_QUERY, refuseQuery } from './no-query.js';
+import { NO_QUERY, refuseQuery } from '../dto/no-query.js';
 import { readText, TEXT_BODY, type TextBodyOptions } from './text-body.js';
 
 /** What the decorators of a route say of what goes in and out. */
