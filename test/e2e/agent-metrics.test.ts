@@ -28,7 +28,7 @@ const failed = (evaluation: string, score: number, ...latencies: number[]): Call
   latencies,
 });
 
-describe('the metrics of an agent', () => {
+describe('GET /agents/{agentId}/metrics', () => {
   let app: TestApp;
   let client: HttpClient;
   let agentId: string;
@@ -72,7 +72,7 @@ describe('the metrics of an agent', () => {
     return body.data;
   };
 
-  it('are those computed by hand', async () => {
+  it('returns the values computed by hand', async () => {
     const first = await insert('2026-03-01T10:00:00Z', 66.7, [
       passed(A, 100, 200, 300),
       passed(A, 400, 500),
@@ -120,7 +120,7 @@ describe('the metrics of an agent', () => {
     expect([b.low, b.high].map((value) => value.toFixed(4))).toEqual(['0.0945', '0.9055']);
   });
 
-  it('take runs from the first moment on, and before the last', async () => {
+  it('includes runs from `from` (inclusive) to `to` (exclusive)', async () => {
     await insert('2026-03-01T00:00:00.000Z', 100, [passed(A)]);
     await insert('2026-03-02T00:00:00.000Z', 100, [passed(A)]);
     const total = async (from: string, to: string) =>
@@ -132,7 +132,7 @@ describe('the metrics of an agent', () => {
     expect((await read()).runs.total).toBe(0);
   });
 
-  it('hide percentiles below five turns, and are empty without any run', async () => {
+  it('hides percentiles below five turns and is empty without runs', async () => {
     const empty = await read();
     expect(empty).toMatchObject({
       runs: { total: 0, completed: 0, failed: 0, cancelled: 0 },
@@ -158,7 +158,7 @@ describe('the metrics of an agent', () => {
     ['to=2026-03-01T10:00', 'to'],
     ['from=', 'from'],
     ['to=2026-02-30', 'to'],
-  ])('refuse %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     expectInvalid(await client.get(`/agents/${agentId}/metrics?${query}`), field);
   });
 });

@@ -41,7 +41,7 @@ describe('agents', () => {
   const count = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
 
   describe('POST /agents', () => {
-    it('fills in the defaults and answers every field of the contract', async () => {
+    it('fills in defaults and returns every field of the contract', async () => {
       const { status, body } = await client.post('/agents', agentBody());
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -63,23 +63,23 @@ describe('agents', () => {
       });
     });
 
-    it('stores every field as it was sent', async () => {
+    it('stores every field as sent', async () => {
       const sent = fullAgentBody();
       const { body } = await client.post('/agents', sent);
       expect(body.data).toMatchObject(sent);
       expect((await client.get(`/agents/${body.data.id}`)).body.data).toEqual(body.data);
     });
 
-    it('takes null for every nullable field', async () => {
+    it('accepts null for every nullable field', async () => {
       expect(await create({ ...NULLABLE, workspaceId: null, deletedAt: null })).toMatchObject(NULLABLE);
     });
 
     it.each(['provider', 'assistantId', 'apiKey', 'callMonitoring', 'created_at', 'updated_at', 'createdByUserId'])(
-      'refuses null for %s, which is not nullable',
+      'rejects null for %s, which is not nullable',
       async (field) => expectInvalid(await client.post('/agents', agentBody({ [field]: null })), field),
     );
 
-    it('accepts what the server owns, and sets it itself', async () => {
+    it('accepts server-owned fields and overrides them', async () => {
       const owned = {
         created_at: '2001-01-01T00:00:00.000Z',
         updated_at: '2001-01-01T00:00:00.000Z',
@@ -97,13 +97,13 @@ describe('agents', () => {
       async (field) => expectInvalid(await client.post('/agents', agentBody({ [field]: 5 })), field),
     );
 
-    it('takes the own workspace, in any letter case', async () => {
+    it('accepts its own workspaceId in any letter case', async () => {
       for (const workspaceId of [owner.workspaceId, owner.workspaceId.toUpperCase(), null, undefined]) {
         expect(await create({ workspaceId })).toMatchObject({ workspaceId: owner.workspaceId });
       }
     });
 
-    it('refuses another workspace', async () => {
+    it('rejects the id of another workspace', async () => {
       const { workspaceId } = await app.createWorkspace();
       const before = await count();
       for (const other of [workspaceId, randomUUID(), 'not-a-uuid', '']) {
@@ -112,7 +112,7 @@ describe('agents', () => {
       expect(await count()).toBe(before);
     });
 
-    it('needs provider, assistantId and apiKey, and names all that are missing', async () => {
+    it('requires provider, assistantId and apiKey and names all that are missing', async () => {
       for (const field of ['provider', 'assistantId', 'apiKey']) {
         expectInvalid(await client.post('/agents', agentBody({ [field]: undefined })), field);
       }
@@ -138,13 +138,13 @@ describe('agents', () => {
         ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)', 5, `https://e.com/${'x'.repeat(2048)}`],
       ],
       ['webhookSecret', [5, 's'.repeat(4097)]],
-    ])('refuses what %s cannot be', async (field, values) => {
+    ])('rejects invalid values of %s', async (field, values) => {
       const before = await count();
       for (const value of values) expectInvalid(await client.post('/agents', agentBody({ [field]: value })), field);
       expect(await count()).toBe(before);
     });
 
-    it('takes texts of exactly the greatest length, counted in characters', async () => {
+    it('accepts texts of exactly the maximum length, counted in code points', async () => {
       const longest = {
         name: '🍝'.repeat(255),
         apiKey: 'k'.repeat(4096),
@@ -162,14 +162,14 @@ describe('agents', () => {
       expectInvalid(answer, 'colour', 'apikey', 'id');
     });
 
-    it('lists every cause at once', async () => {
+    it('reports all violations at once', async () => {
       const answer = await client.post('/agents', { provider: 'x', assistantId: 5, apiKey: '', type: 'x', colour: 1 });
       expectInvalid(answer, 'provider', 'assistantId', 'apiKey', 'type', 'colour');
     });
   });
 
   describe('PATCH /agents/{id}', () => {
-    it('changes the given fields and no other', async () => {
+    it('changes only the given fields', async () => {
       const before = await create({ name: 'Before', language: 'en-US' });
       const { status, body } = await client.patch(`/agents/${before.id}`, { name: 'After' });
       expect(status).toBe(200);
@@ -193,12 +193,12 @@ describe('agents', () => {
       expect((await client.get(`/agents/${body.data.id}`)).body.data).toMatchObject(NULLABLE);
     });
 
-    it.each(['provider', 'assistantId', 'apiKey', 'callMonitoring'])('refuses null for %s', async (field) => {
+    it.each(['provider', 'assistantId', 'apiKey', 'callMonitoring'])('rejects null for %s', async (field) => {
       const { id } = await create();
       expectInvalid(await client.patch(`/agents/${id}`, { [field]: null }), field);
     });
 
-    it('leaves everything as it is for an empty object, and moves updated_at with a change', async () => {
+    it('changes nothing for an empty object, and updates updated_at on a change', async () => {
       const { id } = await create();
       const past = '2020-01-01T00:00:00.000Z';
       await sql(app.databaseUrl, 'UPDATE agents SET updated_at = $1, created_at = $1 WHERE id = $2', [past, id]);
@@ -210,20 +210,20 @@ describe('agents', () => {
       expect(data.updated_at > past).toBe(true);
     });
 
-    it('refuses the fields of create that cannot be changed, each by its name', async () => {
+    it('rejects fields that can only be set on create, naming each', async () => {
       const { id } = await create();
       const fixed = { workspaceId: owner.workspaceId, created_at: 'x', updated_at: 'x', createdByUserId: 'x' };
       const answer = await client.patch(`/agents/${id}`, { ...fixed, deletedAt: null, id, colour: 'red' });
       expectInvalid(answer, ...Object.keys(fixed), 'deletedAt', 'id', 'colour');
     });
 
-    it('changes nothing when one field is wrong', async () => {
+    it('changes nothing if one field is invalid', async () => {
       const agent = await create({ name: 'Before' });
       expectInvalid(await client.patch(`/agents/${agent.id}`, { name: 'After', type: 'SIDEWAYS' }), 'type');
       expect((await client.get(`/agents/${agent.id}`)).body.data).toEqual(agent);
     });
 
-    it('loses none of many changes at once', async () => {
+    it('loses no update among many concurrent ones', async () => {
       const { id } = await create();
       const changes = {
         name: 'N',
@@ -239,7 +239,7 @@ describe('agents', () => {
   });
 
   describe('DELETE /agents/{id}', () => {
-    it('answers the deleted agent with deletedAt', async () => {
+    it('returns the deleted agent with deletedAt', async () => {
       const agent = await create();
       const { status, body } = await client.delete(`/agents/${agent.id}`);
       expect(status).toBe(200);
@@ -251,7 +251,7 @@ describe('agents', () => {
       expect(body.data.deletedAt >= agent.created_at).toBe(true);
     });
 
-    it('hides the agent everywhere', async () => {
+    it('hides the agent from reads, lists and writes', async () => {
       const agent = await create({ name: 'Gone for good' });
       await client.delete(`/agents/${agent.id}`);
       for (const path of ['', '/evaluations', '/runs']) expectNotFound(await client.get(`/agents/${agent.id}${path}`));
@@ -261,7 +261,7 @@ describe('agents', () => {
       expect(body).toEqual({ meta: { total: 0, page: 1, limit: 25, pageCount: 0 }, data: [] });
     });
 
-    it('keeps the row, its evaluations and its runs, readable by their own ids', async () => {
+    it('keeps its evaluations and runs readable by id', async () => {
       const { id } = await create();
       const { manager } = app.nest.get(Database);
       const evaluation = await insertEvaluation(manager, owner, id);
@@ -274,7 +274,7 @@ describe('agents', () => {
       ]);
     });
 
-    it('succeeds once of many at once', async () => {
+    it('succeeds exactly once among concurrent requests', async () => {
       const { id } = await create();
       const statuses = (await Promise.all(Array.from({ length: 5 }, () => client.delete(`/agents/${id}`)))).map(
         ({ status }) => status,
@@ -283,13 +283,13 @@ describe('agents', () => {
     });
   });
 
-  it('answers an id in any letter case with the stored one', async () => {
+  it('accepts ids in any letter case and returns the stored form', async () => {
     const { id } = await create();
     const { status, body } = await client.get(`/agents/${id.toUpperCase()}`);
     expect([status, body.message, body.data.id]).toEqual([200, 'Agent retrieved successfully', id]);
   });
 
-  it('holds no credential in clear in the database', async () => {
+  it('stores no credential in clear text', async () => {
     const agent = await create({ apiKey: 'clear-provider-credential', webhookSecret: 'clear-webhook-secret' });
     expect(agent).toMatchObject({ apiKey: 'clear-provider-credential', webhookSecret: 'clear-webhook-secret' });
     const [row] = await sql(app.databaseUrl, 'SELECT * FROM agents WHERE id = $1', [agent.id]);

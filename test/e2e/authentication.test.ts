@@ -34,16 +34,16 @@ const as = (key: string, on = app) => new HttpClient(on.url, key).get('/agents')
 const withHeader = (authorization: string) => new HttpClient(app.url).get('/agents', { Authorization: authorization });
 
 describe('the Authorization header', () => {
-  it('is missed', async () => expectMissing(await new HttpClient(app.url).get('/agents')));
+  it('returns 401 if it is missing', async () => expectMissing(await new HttpClient(app.url).get('/agents')));
 
   it.each(['Bearer', 'Bearer ', 'Bearer    ', 'Basic dTpw', 'Token abc', 'Digest x', 'bearerabc', ',', ''])(
-    'with "%s" carries no key',
+    'returns 401 for "%s", which carries no key',
     async (value) => expectMissing(await withHeader(value)),
   );
 
-  it('with the bare key carries no scheme', async () => expectMissing(await withHeader(workspace.apiKey)));
+  it('returns 401 for a key without a scheme', async () => expectMissing(await withHeader(workspace.apiKey)));
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('takes the scheme %s', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
     expect((await withHeader(`${scheme} ${workspace.apiKey}`)).status).toBe(200);
     expect((await withHeader(`${scheme}   ${workspace.apiKey} `)).status).toBe(200);
   });
@@ -58,17 +58,17 @@ describe('the Authorization header', () => {
     'x'.repeat(8000),
     "' OR '1'='1",
     `${generateKey()}, Bearer ${generateKey()}`,
-  ])('with the unknown key "%.40s" is refused', async (key) => expectUnknown(await withHeader(`Bearer ${key}`)));
+  ])('rejects the unknown key "%.40s"', async (key) => expectUnknown(await withHeader(`Bearer ${key}`)));
 
-  it('is not needed to learn that a path does not exist', async () => {
+  it('is not required for the 404 of an unknown path', async () => {
     expectError(await new HttpClient(app.url).get('/nothing'), 404, 'NOT_FOUND', 'Not found');
   });
 });
 
-describe('a key', () => {
-  it('of the right form that nobody was given is refused', async () => expectUnknown(await as(generateKey())));
+describe('an API key', () => {
+  it('is rejected if it is well-formed but was never issued', async () => expectUnknown(await as(generateKey())));
 
-  it('in another letter case, cut or prolonged is another key', async () => {
+  it('is rejected in another letter case, truncated or extended', async () => {
     const { apiKey } = workspace;
     const swapped = [...apiKey.slice(4)]
       .map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
@@ -76,14 +76,14 @@ describe('a key', () => {
     for (const key of [`vat_${swapped}`, apiKey.slice(0, -1), `${apiKey}0`]) expectUnknown(await as(key));
   });
 
-  it('is stored as nothing but its SHA-256', async () => {
+  it('is stored only as its SHA-256', async () => {
     const { id, value } = await createKey(app, workspace);
     const [row] = await sql(app.databaseUrl, 'SELECT * FROM api_keys WHERE id = $1', [id]);
     expect(row?.['hash']).toBe(createHash('sha256').update(value).digest('hex'));
     expect(JSON.stringify(row)).not.toContain(value.slice(12));
   });
 
-  it('that has expired is refused, also when it was in use', async () => {
+  it('is rejected after it has expired, even if it was in use', async () => {
     const { id, value } = await createKey(app, workspace);
     expect((await as(value)).status).toBe(200);
     await sql(app.databaseUrl, `UPDATE api_keys SET expires_at = now() + interval '2 s' WHERE id = $1`, [id]);
@@ -93,14 +93,14 @@ describe('a key', () => {
     expectUnknown(await as(value));
   });
 
-  it('speaks for its own workspace and role from the moment it is made', async () => {
+  it('has its workspace and role as soon as it is created', async () => {
     const { value } = await createKey(app, workspace, 'VIEWER');
     const client = new HttpClient(app.url, value);
     expect((await client.get('/agents')).status).toBe(200);
     expect((await client.post('/agents', {})).status).toBe(403);
   });
 
-  it('refused once is accepted as soon as it exists', async () => {
+  it('is accepted as soon as it exists, even if it was rejected before', async () => {
     const value = generateKey();
     for (let i = 0; i < 3; i++) expectUnknown(await as(value));
     const { workspaceId, userId } = workspace;
@@ -123,7 +123,7 @@ describe('with two processes on one database', () => {
     }
   };
 
-  it('a revocation is effective on both within a second', async () => {
+  it('a revocation takes effect in both within a second', async () => {
     const { id, value } = await createKey(app, workspace);
     await warm(value);
     await app.nest.get(ApiKeysService).revoke(id);
@@ -131,7 +131,7 @@ describe('with two processes on one database', () => {
     for (const process of [app, other]) expectUnknown(await as(value, process));
   });
 
-  it('a revocation by hand, a changed role and a deleted key are too', async () => {
+  it('a revocation by SQL, a changed role and a deleted key take effect in both within a second', async () => {
     const revoked = await createKey(app, workspace);
     const lowered = await createKey(app, workspace, 'EDITOR');
     const deleted = await createKey(app, workspace);
@@ -147,7 +147,7 @@ describe('with two processes on one database', () => {
     }
   });
 
-  it('a changed plan, and an override of its rate, are effective on both within a second', async () => {
+  it('a changed plan and a rate override take effect in both within a second', async () => {
     const { workspaceId, apiKey } = await app.createWorkspace({ plan: 'PRO', requestsPerMinute: undefined });
     await warm(apiKey);
     const limits = async () => {
@@ -162,7 +162,7 @@ describe('with two processes on one database', () => {
     expect(await limits()).toEqual(['777', '777']);
   });
 
-  it('a revocation is heard of although the connection for notifications was killed', async () => {
+  it('a revocation takes effect although the notification connection was killed', async () => {
     const { id, value } = await createKey(app, workspace);
     await warm(value);
     await sql(

@@ -120,7 +120,7 @@ function refused({
   ];
 }
 
-describe('request bodies are taken and refused as the served document says, field by field', () => {
+describe('request bodies are accepted and rejected as the served OpenAPI document says, field by field', () => {
   let app: TestApp;
   let subject: Subject;
   let prober: Prober;

@@ -51,7 +51,7 @@ const TAKEN_AWAY = [
   'workspaces.name',
 ];
 
-describe('every answer conforms to the served OpenAPI document', () => {
+describe('every response conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let app: TestApp;
@@ -99,7 +99,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
 
   const withQuery = (path: string, query: Record<string, string>) => `${path}?${new URLSearchParams(query).toString()}`;
 
-  it('covers the operations that the service really serves', () => {
+  it('covers all operations of the service', () => {
     expect([...validator.operations.keys()].sort()).toEqual(operations.map(({ name }) => name).sort());
   });
 
@@ -126,7 +126,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
       },
     );
 
-    it('can be replayed after every POST and nothing else', () => {
+    it('offers idempotent replays for every POST and nothing else', () => {
       const posts = operations.filter(({ method, operation }) => method === 'POST' && operation.security);
       expect(retryable).toEqual(posts);
     });
@@ -234,13 +234,13 @@ describe('every answer conforms to the served OpenAPI document', () => {
       (operation) => operation.method === 'POST' && bodySchema(operation)?.properties?.['workspaceId'],
     );
 
-    it('can come of the workspaceId in a body', () => {
+    it('is possible for a workspaceId in a body', () => {
       expect(intoAnother.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['POST /agents', 'POST /personalities']),
       );
     });
 
-    it.each(intoAnother)('$name into another workspace', async (operation) => {
+    it.each(intoAnother)('$name with the workspaceId of another workspace', async (operation) => {
       const { path, key, body } = await request(operation);
       const elsewhere = { ...(body as object), workspaceId: foreign.workspaceId };
       await prober.expect(operation, 403, { path, key, body: elsewhere });
@@ -257,7 +257,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
       }
     });
 
-    it.each(UNROUTED)('%s %s, which is no operation', async (method, path) => {
+    it.each(UNROUTED)('%s %s, which is not an operation', async (method, path) => {
       for (const key of [undefined, own.apiKey]) {
         const { status, headers, body } = await new HttpClient(app.url, key).send(method, path);
         expect(validator.checkUnrouted(status, headers, body)).toEqual([]);
@@ -289,7 +289,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
     });
   });
 
-  describe('what only one operation answers', () => {
+  describe('responses that only one operation has', () => {
     it.each(SPECIAL_ANSWERS)('$name', ({ expectIt }) => expectIt({ app, own, prober, request }));
   });
 
@@ -313,7 +313,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
     });
   });
 
-  describe('500, with the tables taken away', () => {
+  describe('500, with the tables renamed', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
       for (const operation of answering(500)) requests.set(operation.name, await request(operation));
@@ -321,7 +321,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
     });
     afterAll(() => rename(database.url, TAKEN_AWAY, '_away', ''));
 
-    it('leaves the API key look-up as it was', async () => {
+    it('does not affect the API key look-up', async () => {
       const unknown = await new HttpClient(app.url, `${viewerKey.slice(0, -1)}!`).get('/agents');
       const { status, body } = await new HttpClient(app.url, viewerKey).delete(`/agents/${randomUUID()}`);
       expect([unknown.status, status, body.code]).toEqual([401, 403, 'FORBIDDEN']);
@@ -334,7 +334,7 @@ describe('every answer conforms to the served OpenAPI document', () => {
   });
 
   // The last of all: from here on there is no database any more.
-  describe('503, with the database out of reach', () => {
+  describe('503, with the database unavailable', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
       for (const operation of answering(503)) requests.set(operation.name, await request(operation));
@@ -347,14 +347,14 @@ describe('every answer conforms to the served OpenAPI document', () => {
     });
   });
 
-  it('leaves what needs no database as it was', async () => {
+  it('still serves operations that need no database', async () => {
     for (const operation of operations.filter(({ name }) => name === 'GET /healthz')) {
       await prober.expect(operation, 200, { path: operation.template, key: own.apiKey });
     }
     expect((await new HttpClient(app.url).get('/docs')).status).toBe(200);
   });
 
-  it('has seen every status of every operation', () => {
+  it('has covered every status of every operation', () => {
     expect(prober.unseen()).toEqual(Object.keys(UNPROVOKED));
   });
 });

@@ -30,12 +30,12 @@ describe('agents that use the default key of their workspace', () => {
     return body.data;
   };
 
-  it('needs an apiKey while the workspace has no default key', async () => {
+  it('require an apiKey while the workspace has no default key', async () => {
     expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
     expect(await create({ isUsingDefaultApiKey: true })).toMatchObject({ apiKey: 'provider-key-1' });
   });
 
-  it('needs none once it has one, of that provider', async () => {
+  it('require no apiKey once the workspace has a default key for the provider', async () => {
     await putDefault('AGENT_PROVIDER_2', 'default-2');
     expect(await create({ ...usingDefault, provider: 'AGENT_PROVIDER_2' })).toMatchObject({
       apiKey: 'default-2',
@@ -44,19 +44,22 @@ describe('agents that use the default key of their workspace', () => {
     expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
   });
 
-  it("does not take another workspace's default key", async () => {
+  it("do not use another workspace's default key", async () => {
     await app.nest
       .get(ProviderKeysService)
       .put((await app.createWorkspace()).workspaceId, 'AGENT_PROVIDER_1', 'foreign');
     expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
   });
 
-  it.each([false, null, undefined])('needs an apiKey when isUsingDefaultApiKey is %s', async (isUsingDefaultApiKey) => {
-    await putDefault('AGENT_PROVIDER_1', 'default-1');
-    expectInvalid(await client.post('/agents', agentBody({ apiKey: undefined, isUsingDefaultApiKey })), 'apiKey');
-  });
+  it.each([false, null, undefined])(
+    'require an apiKey when isUsingDefaultApiKey is %s',
+    async (isUsingDefaultApiKey) => {
+      await putDefault('AGENT_PROVIDER_1', 'default-1');
+      expectInvalid(await client.post('/agents', agentBody({ apiKey: undefined, isUsingDefaultApiKey })), 'apiKey');
+    },
+  );
 
-  it('shows the default key in place of the own one, in every answer, and the own one when told so', async () => {
+  it('return the default key in place of their own key until isUsingDefaultApiKey is unset', async () => {
     await putDefault('AGENT_PROVIDER_1', 'default-1');
     const { id, apiKey } = await create({ apiKey: 'own', isUsingDefaultApiKey: true });
     expect(apiKey).toBe('default-1');
@@ -68,14 +71,14 @@ describe('agents that use the default key of their workspace', () => {
     expect((await client.delete(`/agents/${id}`)).body.data.apiKey).toBe('default-1');
   });
 
-  it('follows a change of the default key', async () => {
+  it('follow a change of the default key', async () => {
     await putDefault('AGENT_PROVIDER_1', 'first');
     const { id } = await create(usingDefault);
     await putDefault('AGENT_PROVIDER_1', 'second');
     expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('second');
   });
 
-  it('refuses a change that would leave the agent without any key', async () => {
+  it('reject a change that would leave them without a key', async () => {
     await putDefault('AGENT_PROVIDER_1', 'default-1');
     const agent = await create(usingDefault);
     for (const changes of [
@@ -90,7 +93,7 @@ describe('agents that use the default key of their workspace', () => {
     expect(both.body.data).toMatchObject({ provider: 'AGENT_PROVIDER_2', apiKey: 'own-2' });
   });
 
-  it('stores default keys encrypted', async () => {
+  it('have their default key stored encrypted', async () => {
     await putDefault('AGENT_PROVIDER_1', 'clear-default');
     const [row] = await sql(app.databaseUrl, 'SELECT * FROM provider_keys WHERE workspace_id = $1', [workspaceId]);
     expect(row?.['api_key']).toMatch(/^test\.[\w-]+$/);

@@ -6,7 +6,7 @@ import type { HttpClient } from '../support/http.js';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-describe('who may write evaluations', () => {
+describe('permission to write evaluations', () => {
   let files: EvaluationFiles;
   let foreign: HttpClient;
   let agentId: string;
@@ -32,7 +32,7 @@ describe('who may write evaluations', () => {
       ['DELETE', `/evaluations/${id}`, undefined, 'EDITOR'],
     ] as const;
 
-  it('is granted by role', async () => {
+  it('depends on the role', async () => {
     const viewer = await clientOf('VIEWER');
     const editor = await clientOf('EDITOR');
     const { id } = await insertEvaluation(files.manager, files.owner, agentId);
@@ -44,7 +44,7 @@ describe('who may write evaluations', () => {
     }
   });
 
-  it('ends at the workspace', async () => {
+  it('is limited to the workspace', async () => {
     const { id } = await insertEvaluation(files.manager, files.owner, agentId);
     for (const [method, path, body] of requests(id)) {
       const { status, body: answer } = await foreign.send(method, path, body);

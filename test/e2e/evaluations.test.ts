@@ -22,7 +22,7 @@ describe('evaluations', () => {
 
   const insert = (values = {}) => insertEvaluation(app.nest.get(Database).manager, owner, agentId, values);
 
-  it('are answered with every field of the contract and no other', async () => {
+  it('are returned with exactly the documented fields', async () => {
     const row = await insert({
       name: 'Réserve 🍝',
       scenarioText: 'You want a table.',
@@ -60,7 +60,7 @@ describe('evaluations', () => {
     expect(listed.body.data).toContainEqual(evaluation);
   });
 
-  it('that were deleted are found nowhere', async () => {
+  it('are hidden once deleted', async () => {
     const before = (await client.get(`/agents/${agentId}/evaluations`)).body.meta.total;
     const { id } = await insert({ deletedAt: new Date() });
     expectNotFound(await client.get(`/evaluations/${id}`));

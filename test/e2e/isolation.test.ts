@@ -103,7 +103,7 @@ async function forEach(chosen: Operation[], check: (operation: Operation) => Pro
 }
 
 describe('every operation of the OpenAPI document', () => {
-  it('is one of the contract’s fourteen, or public', () => {
+  it('is covered by this test or public', () => {
     const documented = operations.filter(({ isPublic }) => !isPublic).map(({ name }) => name);
     expect(documented).toEqual(
       expect.arrayContaining([
@@ -129,14 +129,14 @@ describe('every operation of the OpenAPI document', () => {
     ]);
   });
 
-  it('needs a key unless it is public', () =>
+  it('requires a key unless it is public', () =>
     forEach(operations, async (operation) => {
       const answer = await send(new HttpClient(app.url), operation, fill(operation.template, randomUUID()));
       if (operation.isPublic) expect(answer.status).toBe(200);
       else expectError(answer, 401, 'UNAUTHORIZED', 'Authorization not provided');
     }));
 
-  it('answers 403 for a resource of another workspace, in nested paths too', () =>
+  it('returns 403 for a resource of another workspace, also in nested paths', () =>
     forEach(
       operations.filter((operation) => named(operation) && !isOneOfEveryone(operation)),
       async (operation) => {
@@ -147,7 +147,7 @@ describe('every operation of the OpenAPI document', () => {
       },
     ));
 
-  it('sees only the own one where every workspace has one by that name', async () => {
+  it('uses only its own workspace where resources have the same name in each', async () => {
     const chosen = operations.filter((operation) => named(operation) && isOneOfEveryone(operation));
     expect(chosen.map(({ name }) => name)).toEqual([
       'PUT /workspace/provider-keys/{provider}',
@@ -165,7 +165,7 @@ describe('every operation of the OpenAPI document', () => {
     });
   });
 
-  it('answers 404 for an id that names nothing', () =>
+  it('returns 404 for an unknown id', () =>
     forEach(operations.filter(named), async (operation) => {
       expectNotFound(await send(mine.admin, operation, fill(operation.template, randomUUID())));
     }));
@@ -183,13 +183,13 @@ describe('every operation of the OpenAPI document', () => {
     "' OR 1=1 --",
     `${randomUUID()} `,
     'a'.repeat(2000),
-  ])('answers 404 for the id "%s", which is no UUID', (id) =>
+  ])('returns 404 for the id "%s", which is not a UUID', (id) =>
     forEach(operations.filter(named), async (operation) => {
       expectNotFound(await send(mine.admin, operation, fill(operation.template, id)));
     }),
   );
 
-  it('that writes is beyond a VIEWER, and within an EDITOR; the settings are for an ADMIN alone', async () => {
+  it('allows writes for EDITOR, not for VIEWER, and settings only for ADMIN', async () => {
     const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
     const editor = mine.admin.as((await createKey(app, mine, 'EDITOR')).value);
     const guarded = operations.filter(({ isPublic }) => !isPublic);
@@ -208,7 +208,7 @@ describe('every operation of the OpenAPI document', () => {
     });
   });
 
-  it('is refused by role before anything else is looked at', async () => {
+  it('checks the role before anything else', async () => {
     const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
     expectForbidden(await viewer.post('/agents', '{ this is not JSON'));
     expectForbidden(await viewer.delete(`/agents/${randomUUID()}`));

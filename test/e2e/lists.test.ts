@@ -78,7 +78,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     fixture = { client, agentId, ...owner };
   });
 
-  it('has the contract’s shape, also when it is empty', async () => {
+  it('has the shape of the contract, also when empty', async () => {
     const { status, body } = await get();
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -88,7 +88,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     });
   });
 
-  it('is served newest first', async () => {
+  it('is sorted newest first', async () => {
     const [old, newest, middle] = await add(3);
     await setAge(old!, '2026-01-01T00:00:00Z');
     await setAge(middle!, '2026-01-01T00:00:00.001Z');
@@ -96,7 +96,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     expect(await ids()).toEqual([newest, middle, old]);
   });
 
-  it('neither skips nor repeats rows of the same moment, which come by descending id', async () => {
+  it('sorts rows with equal timestamps by descending id, without skips or repeats', async () => {
     const added = await add(7);
     for (const id of added) await setAge(id, '2026-01-01T00:00:00Z');
     const paged: string[] = [];
@@ -104,7 +104,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     expect(paged).toEqual([...added].sort().reverse());
   });
 
-  it('tells total, page, limit and pageCount as they are', async () => {
+  it('returns the correct total, page, limit and pageCount', async () => {
     await add(5);
     const meta = async (query: string) => (await get(query)).body.meta;
     expect(await meta('')).toEqual({ total: 5, page: 1, limit: 25, pageCount: 1 });
@@ -115,7 +115,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     expect(await ids('?limit=2&page=3')).toHaveLength(1);
   });
 
-  it('answers a page past the last one with no entries and the true meta', async () => {
+  it('returns empty data and the correct meta for a page past the last one', async () => {
     await add(2);
     for (const page of [3, 1000, Number.MAX_SAFE_INTEGER]) {
       const { status, body } = await get(`?limit=1&page=${page}`);
@@ -125,7 +125,7 @@ describe.each(LISTS)('the list of $name', (list) => {
   });
 
   it.each(['0', '-1', '1.5', '1e2', 'abc', '', '+1', '0x1', '%201', 'NaN', 'null', '９', '9007199254740992'])(
-    'refuses page and limit of "%s"',
+    'rejects page and limit of "%s"',
     async (value) => {
       expectInvalid(await get(`?page=${value}`), 'page');
       expectInvalid(await get(`?limit=${value}`), 'limit');
@@ -133,7 +133,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     },
   );
 
-  it('refuses repeated parameters, a limit over 100 and a page beyond the safe range', async () => {
+  it('rejects repeated parameters, a limit over 100 and a page beyond the safe integer range', async () => {
     expectInvalid(await get('?page=1&page=1'), 'page');
     expectInvalid(await get('?limit=5&limit=6'), 'limit');
     expectInvalid(await get('?limit=101'), 'limit');
@@ -145,7 +145,7 @@ describe.each(LISTS)('the list of $name', (list) => {
     expectInvalid(await get('?size=5&Page=1&limit[]=5'), 'size', 'Page', 'limit[]');
   });
 
-  it('holds nothing of another workspace or agent', async () => {
+  it('contains nothing of other workspaces or agents', async () => {
     const mine = await add(1);
     const { apiKey, ...owner } = await app.createWorkspace();
     const other = new HttpClient(app.url, apiKey);
@@ -174,7 +174,7 @@ describe('filters of the list of agents', () => {
   };
   const search = (text: string) => names(`search=${encodeURIComponent(text)}`);
 
-  it('keeps one provider', async () => {
+  it('filters by provider', async () => {
     await add({ name: 'one' });
     await add({ name: 'two', provider: 'AGENT_PROVIDER_2' });
     expect(await names('provider=AGENT_PROVIDER_2')).toEqual(['two']);
@@ -182,11 +182,11 @@ describe('filters of the list of agents', () => {
   });
 
   it.each(['', 'AGENT_PROVIDER_9', 'agent_provider_1', 'AGENT_PROVIDER_1&provider=AGENT_PROVIDER_2'])(
-    'refuses the provider "%s"',
+    'rejects the provider "%s"',
     async (value) => expectInvalid(await client.get(`/agents?provider=${value}`), 'provider'),
   );
 
-  it('finds a part of name, assistantId or phoneNumber, and of nothing else', async () => {
+  it('searches name, assistantId and phoneNumber only', async () => {
     await add({ name: 'Needle in a name' });
     await add({ name: 'b', assistantId: 'id-needle' });
     await add({ name: 'c', phoneNumber: 'tel:needle' });
@@ -195,7 +195,7 @@ describe('filters of the list of agents', () => {
     expect(await search('needle')).toEqual(['Needle in a name', 'b', 'c']);
   });
 
-  it('does not mind the letter case, of any alphabet', async () => {
+  it('ignores letter case in any alphabet', async () => {
     await add({ name: 'CAFÉ Ñandú Ωmega Привет' });
     for (const text of ['café', 'ÑANDÚ', 'ωMEGA', 'пРИВЕТ']) expect(await search(text)).toHaveLength(1);
     expect(await search('cafe')).toEqual([]);
@@ -210,7 +210,7 @@ describe('filters of the list of agents', () => {
     ['$1', 'costs $1', 'costs 1'],
     ['🍝', 'pasta 🍝', 'pasta'],
     [' ', 'two words', 'word'],
-  ])('takes %s for itself', async (text, hit, miss) => {
+  ])('matches %s literally', async (text, hit, miss) => {
     await add({ name: hit });
     await add({ name: miss });
     expect(await search(text)).toEqual([hit]);
@@ -226,7 +226,7 @@ describe('filters of the list of agents', () => {
     expect(body.data).toHaveLength(1);
   });
 
-  it('refuses an empty, repeated or too long search', async () => {
+  it('rejects an empty, repeated or too long search', async () => {
     expectInvalid(await client.get('/agents?search='), 'search');
     expectInvalid(await client.get('/agents?search=a&search=b'), 'search');
     expectInvalid(await client.get(`/agents?search=${'x'.repeat(256)}`), 'search');
@@ -234,7 +234,7 @@ describe('filters of the list of agents', () => {
     expect(await search(randomUUID())).toEqual([]);
   });
 
-  it('belong to the list of agents only', async () => {
+  it('are rejected by all other lists', async () => {
     await insertPersonality(manager(), await app.createWorkspace());
     expectInvalid(await client.get('/personalities?search=a&provider=PERSONALITY_PROVIDER_1'), 'search', 'provider');
   });

@@ -31,7 +31,7 @@ describe('the log', () => {
     return lines();
   };
 
-  it('has one line for each request, with its workspace, and without the query', async () => {
+  it('has one line per request, with the workspace and without the query', async () => {
     const [line, ...others] = await linesOf(await client.get('/agents?search=%2B15550100&limit=5'));
     expect(others).toEqual([]);
     expect(line).toMatchObject({
@@ -45,18 +45,18 @@ describe('the log', () => {
     expect(JSON.stringify(line)).not.toContain('15550100');
   });
 
-  it('names no workspace for a caller without a key', async () => {
+  it('names no workspace for a client without a key', async () => {
     const [line] = await linesOf(await client.as(undefined).get('/agents'));
     expect(line).toMatchObject({ msg: 'GET 401', level: 30 });
     expect(line).not.toHaveProperty('workspaceId');
   });
 
-  it('has the request id of the client', async () => {
+  it('contains the request id of the client', async () => {
     const answer = await client.get('/agents', { 'X-Request-Id': 'from-ci-42' });
     expect((await linesOf(answer))[0]?.['req'].id).toBe('from-ci-42');
   });
 
-  it('has the cause of a 500 under its request id; the client learns nothing of it', async () => {
+  it('contains the cause of a 500 under its request id, which the response does not', async () => {
     await sql(app.databaseUrl, 'ALTER TABLE personalities RENAME TO elsewhere');
     const answer = await client.get('/personalities');
     await sql(app.databaseUrl, 'ALTER TABLE elsewhere RENAME TO personalities');
@@ -72,7 +72,7 @@ describe('the log', () => {
     expect((await client.get('/personalities')).status).toBe(200);
   });
 
-  describe('has no secret in any line', () => {
+  describe('contains no secret', () => {
     const SECRET = `s3cr3t-${randomUUID()}`;
     const secrets = { apiKey: `${SECRET}-a`, webhookSecret: `${SECRET}-w`, prompt: `${SECRET}-p` };
 
@@ -82,7 +82,7 @@ describe('the log', () => {
       expect(log.text.includes(key.slice(12))).toBe(false);
     });
 
-    it('when agents are made, changed and listed', async () => {
+    it('when agents are created, updated and listed', async () => {
       const { body } = await client.post('/agents', agentBody(secrets), { 'Idempotency-Key': SECRET });
       await client.post('/agents', agentBody(secrets), { 'Idempotency-Key': SECRET });
       await client.patch(`/agents/${body.data.id}`, secrets);
@@ -91,7 +91,7 @@ describe('the log', () => {
       expect((await linesOf(answer))[0]).toMatchObject({ msg: 'DELETE 200' });
     });
 
-    it('when input is refused', async () => {
+    it('when input is rejected', async () => {
       const wrong = [{ apiKey: [SECRET] }, { webhookSecret: { [SECRET]: SECRET } }, { [SECRET]: 1 }, { type: SECRET }];
       for (const values of wrong) expect((await client.post('/agents', agentBody(values))).status).toBe(400);
       await client.post('/agents', `{"apiKey": "${SECRET}`);
@@ -100,7 +100,7 @@ describe('the log', () => {
       expect((await linesOf(answer))[0]).toMatchObject({ msg: 'GET 401' });
     });
 
-    it('when the database refuses a row: its message names the constraint, its detail would hold the row', async () => {
+    it('when the database rejects a row, whose detail would contain the row', async () => {
       await sql(app.databaseUrl, 'ALTER TABLE agents ADD CONSTRAINT broken CHECK (false) NOT VALID');
       const answer = await client.post('/agents', agentBody(secrets));
       await sql(app.databaseUrl, 'ALTER TABLE agents DROP CONSTRAINT broken');
@@ -108,7 +108,7 @@ describe('the log', () => {
       expect(JSON.stringify(await linesOf(answer))).toContain('violates check constraint');
     });
 
-    it('when a stored secret cannot be opened, though it is in clear or of another key', async () => {
+    it('when a stored secret cannot be decrypted, be it in clear text or encrypted with another key', async () => {
       const { id } = (await client.post('/agents', agentBody(secrets))).body.data;
       for (const stored of [SECRET, `${SECRET}.x`, `gone.${SECRET}`, `test.${SECRET}`, '', '.']) {
         await sql(app.databaseUrl, 'UPDATE agents SET api_key = $1 WHERE id = $2', [stored, id]);

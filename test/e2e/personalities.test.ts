@@ -39,7 +39,7 @@ describe('personalities', () => {
   };
 
   describe('POST /personalities', () => {
-    it('fills in the defaults and answers every field of the contract', async () => {
+    it('fills in defaults and returns every field of the contract', async () => {
       const { status, body } = await client.post('/personalities', { name: 'X' });
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -65,7 +65,7 @@ describe('personalities', () => {
       expect(body.data.created_at).toBe(body.data.createdAt);
     });
 
-    it('stores every field as it was sent', async () => {
+    it('stores every field as sent', async () => {
       const personality = await create(FULL);
       expect(personality).toMatchObject(FULL);
       const { status, body } = await client.get(`/personalities/${personality.id}`);
@@ -73,13 +73,13 @@ describe('personalities', () => {
       expect(body).toEqual({ message: 'Personality retrieved successfully', data: personality });
     });
 
-    it('takes empty texts, and the ends of the range of temperature', async () => {
+    it('accepts empty texts and the bounds of temperature', async () => {
       const empty = { description: '', prompt: '', accent: '', voice_id: '' };
       expect(await create({ ...empty, temperature: 0 })).toMatchObject({ ...empty, temperature: 0 });
       expect(await create({ temperature: 2 })).toMatchObject({ temperature: 2 });
     });
 
-    it('takes the own workspace, in any letter case, and refuses another', async () => {
+    it('accepts its own workspaceId in any letter case and rejects another', async () => {
       for (const workspaceId of [owner.workspaceId, owner.workspaceId.toUpperCase(), null, undefined]) {
         expect(await create({ workspaceId })).toMatchObject({ workspaceId: owner.workspaceId });
       }
@@ -100,20 +100,20 @@ describe('personalities', () => {
       ['provider', [null, 'PERSONALITY_PROVIDER_5', 'AGENT_PROVIDER_1', '']],
       ['voice_id', [null, 5, 'v'.repeat(256)]],
       ['workspaceId', [5]],
-    ])('refuses what %s cannot be', async (field, values) => {
+    ])('rejects invalid values of %s', async (field, values) => {
       for (const value of values) {
         expectInvalid(await client.post('/personalities', personalityBody({ [field]: value })), field);
       }
     });
 
-    it('names each unknown field, those of the answer too', async () => {
+    it('names each unknown field, including response-only fields', async () => {
       const unknown = { voiceId: 'x', id: randomUUID(), createdAt: 'x', created_at: 'x', createdByUserId: 'x' };
       expectInvalid(await client.post('/personalities', personalityBody(unknown)), ...Object.keys(unknown));
     });
   });
 
   describe('PATCH /personalities/{id}', () => {
-    it('changes the given fields and no other', async () => {
+    it('changes only the given fields', async () => {
       const before = await create(FULL);
       const { status, body } = await client.patch(`/personalities/${before.id}`, { temperature: 0.1, voice_id: '' });
       expect(status).toBe(200);
@@ -124,13 +124,13 @@ describe('personalities', () => {
       expect((await client.get(`/personalities/${before.id}`)).body.data).toEqual(body.data);
     });
 
-    it('changes every field, gender and provider too', async () => {
+    it('changes every field, including gender and provider', async () => {
       const { id } = await create();
       expect((await client.patch(`/personalities/${id}`, FULL)).body.data).toMatchObject(FULL);
       expect((await client.get(`/personalities/${id}`)).body.data).toMatchObject(FULL);
     });
 
-    it('leaves everything as it is for an empty object, and moves updatedAt with a change', async () => {
+    it('changes nothing for an empty object, and updates updatedAt on a change', async () => {
       const { id } = await create();
       const past = '2020-01-01T00:00:00.000Z';
       await sql(app.databaseUrl, 'UPDATE personalities SET updated_at = $1 WHERE id = $2', [past, id]);
@@ -139,19 +139,19 @@ describe('personalities', () => {
       expect((await client.patch(`/personalities/${id}`, { name: 'New' })).body.data.updatedAt > past).toBe(true);
     });
 
-    it('cannot move to another workspace, nor to its own', async () => {
+    it('rejects workspaceId, even its own', async () => {
       const { id } = await create();
       for (const workspaceId of [owner.workspaceId, null, randomUUID()]) {
         expectInvalid(await client.patch(`/personalities/${id}`, { workspaceId }), 'workspaceId');
       }
     });
 
-    it.each([...Object.keys(FULL), 'id', 'colour'])('refuses null for %s', async (field) => {
+    it.each([...Object.keys(FULL), 'id', 'colour'])('rejects null for %s', async (field) => {
       const { id } = await create();
       expectInvalid(await client.patch(`/personalities/${id}`, { [field]: null }), field);
     });
 
-    it('lists every cause and changes nothing', async () => {
+    it('reports all violations and changes nothing', async () => {
       const before = await create();
       const wrong = { name: '', temperature: 3, gender: 'X', colour: 1, accent: 'Irish' };
       const answer = await client.patch(`/personalities/${before.id}`, wrong);
@@ -161,7 +161,7 @@ describe('personalities', () => {
   });
 
   describe('DELETE /personalities/{id}', () => {
-    it('answers only a message, and hides the personality everywhere', async () => {
+    it('returns only a message and hides the personality from reads, lists and writes', async () => {
       const { id, name } = await create({ name: randomUUID() });
       const { status, body } = await client.delete(`/personalities/${id}`);
       expect(status).toBe(200);
@@ -173,7 +173,7 @@ describe('personalities', () => {
       expect(data.map((personality: { name: string }) => personality.name)).not.toContain(name);
     });
 
-    it('leaves the evaluations that use it as they are', async () => {
+    it('keeps the evaluations that use it unchanged', async () => {
       const { id } = await create();
       const agentId = (await client.post('/agents', agentBody())).body.data.id;
       const evaluation = await insertEvaluation(app.nest.get(Database).manager, owner, agentId, { personalityId: id });

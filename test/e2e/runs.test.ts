@@ -22,7 +22,7 @@ describe('runs', () => {
 
   const insert = (values = {}) => insertRun(app.nest.get(Database).manager, owner, agentId, values);
 
-  it('are listed with every field of the contract and no other', async () => {
+  it('are listed with exactly the fields of the contract', async () => {
     const { id } = await insert({
       name: 'Nightly ☾',
       createdAt: new Date('2026-03-01T12:00:00.001Z'),

@@ -13,7 +13,7 @@ describe('the Swagger page over HTTP', () => {
   });
   afterAll(() => app.close());
 
-  it('is HTML without inline script, under a policy that lets nothing in from outside', async () => {
+  it('is HTML without inline script, with a policy that blocks external content', async () => {
     const { status, headers, body } = await client.get<string>('/docs');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -25,7 +25,7 @@ describe('the Swagger page over HTTP', () => {
     expect(body).not.toMatch(/(src|href)="(https?:)?\/\//);
   });
 
-  it('has assets that a browser may keep, each under an address that changes with its text', async () => {
+  it('has cacheable assets whose addresses change with their content', async () => {
     const { body } = await client.get<string>('/docs');
     const assets = [...body.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address]) => address ?? '');
     expect(assets.map((address) => address.split('?')[0])).toEqual([
@@ -43,7 +43,7 @@ describe('the Swagger page over HTTP', () => {
     }
   });
 
-  it('answers /docs/ with the way to /docs', async () => {
+  it('redirects /docs/ to /docs', async () => {
     const { status, headers } = await client.get('/docs/');
     expect(status).toBe(308);
     expect(new URL(headers.get('location') ?? '', `${app.url}/docs/`).pathname).toBe('/docs');
@@ -61,7 +61,7 @@ describe('the Swagger page over HTTP', () => {
     'swagger-ui.css%00.png',
     'constructor',
     '__proto__',
-  ])('has nothing under /docs/%s', async (name) => {
+  ])('returns 404 for /docs/%s', async (name) => {
     const { status, body } = await client.get(`/docs/${name}`);
     expect(status).toBe(404);
     expect(body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
@@ -120,7 +120,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await screenshot('page');
   });
 
-  it('refuses an operation before a key was entered', async () => {
+  it('shows 401 before a key is entered', async () => {
     expect(await execute('listPersonalities', 'Personalities')).toEqual({
       status: '401',
       body: { code: 'UNAUTHORIZED', message: 'Authorization not provided' },
@@ -130,7 +130,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     expect(misdeeds.complaints.splice(0)).toEqual([expect.stringContaining('401 (Unauthorized)')]);
   });
 
-  it('takes a key through Authorize', async () => {
+  it('accepts a key through Authorize', async () => {
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     const dialog = page.locator('.dialog-ux');
     await dialog.locator('input').fill(apiKey);
@@ -142,7 +142,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('registers an agent from the example as it stands', async () => {
+  it('registers an agent from the unmodified example', async () => {
     const { status, body } = await execute('createAgent', 'Agents');
     expect(status).toBe('201');
     expect(body).toMatchObject({ message: 'Agent created successfully', data: { assistantId: 'assistant-1' } });
@@ -154,19 +154,19 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     expect(body).toMatchObject({ meta: { total: 1, page: 1, limit: 25 }, data: [{ assistantId: 'assistant-1' }] });
   });
 
-  it('creates a personality from the example as it stands', async () => {
+  it('creates a personality from the unmodified example', async () => {
     const { status, body } = await execute('createPersonality', 'Personalities');
     expect(status).toBe('201');
     expect(body.data.name).toBe('Impatient regular');
   });
 
-  it('keeps the key over a reload', async () => {
+  it('keeps the key across a reload', async () => {
     await page.reload();
     await page.locator('#operations-Health-getHealth').waitFor();
     expect((await execute('listAgents', 'Agents')).status).toBe('200');
   });
 
-  it('has asked for nothing outside, violated no policy and logged no error', () => {
+  it('has made no external request, violated no policy and logged no error', () => {
     expect(misdeeds).toEqual({ complaints: [], outside: [], failed: [] });
   });
 });

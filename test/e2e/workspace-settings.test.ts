@@ -25,7 +25,7 @@ describe('workspace settings', () => {
     admin.as((await admin.post('/workspace/api-keys', { name: role, role })).body.data.key);
 
   describe('the workspace', () => {
-    it('is read by every role', async () => {
+    it('can be read by every role', async () => {
       const viewer = await clientOf('VIEWER');
       const { status, body } = await viewer.get('/workspace');
       expect(status).toBe(200);
@@ -43,7 +43,7 @@ describe('workspace settings', () => {
       });
     });
 
-    it('is changed by an admin alone', async () => {
+    it('can be changed only by an ADMIN', async () => {
       for (const role of ['VIEWER', 'EDITOR']) {
         expect((await (await clientOf(role)).patch('/workspace', { name: 'X' })).status).toBe(403);
       }
@@ -62,7 +62,7 @@ describe('workspace settings', () => {
       [{ name: null }, 'name must be a string'],
       [{ plan: 'ENTERPRISE' }, 'plan is not a known field'],
       [{ requestsPerMinute: 9 }, 'requestsPerMinute is not a known field'],
-    ])('refuses %j', async (body, issue) => {
+    ])('rejects %j', async (body, issue) => {
       const answer = await admin.patch('/workspace', body);
       expect(answer.status).toBe(400);
       expect(answer.body.issues).toEqual([{ message: issue }]);
@@ -70,7 +70,7 @@ describe('workspace settings', () => {
   });
 
   describe('API keys', () => {
-    it('shows the value once, and never again', async () => {
+    it('shows the value once', async () => {
       const made = await admin.post('/workspace/api-keys', { name: 'CI' });
       expect(made.status).toBe(201);
       expect(made.body.data).toEqual({
@@ -91,7 +91,7 @@ describe('workspace settings', () => {
       for (const key of body.data) expect(key).not.toHaveProperty('key');
     });
 
-    it('refuses a bad role, name or expiry', async () => {
+    it('rejects an invalid role, name or expiry', async () => {
       const cases: [object, string][] = [
         [{ name: 'x', role: 'OWNER' }, 'role must be one of VIEWER, EDITOR, ADMIN'],
         [{}, 'name must be a string'],
@@ -113,7 +113,7 @@ describe('workspace settings', () => {
       }
     });
 
-    it('ends a key at its expiry', async () => {
+    it('rejects a key after its expiry', async () => {
       const expiresAt = new Date(Date.now() + 700).toISOString();
       const { key, expiresAt: answered } = (await admin.post('/workspace/api-keys', { name: 'x', expiresAt })).body
         .data;
@@ -123,7 +123,7 @@ describe('workspace settings', () => {
       expect((await admin.as(key).get('/workspace')).body.message).toBe('Invalid API key');
     });
 
-    it('revokes a key, which is then gone', async () => {
+    it('revokes a key, which then returns 404', async () => {
       const { id, key } = (await admin.post('/workspace/api-keys', { name: 'x' })).body.data;
       expect((await admin.as(key).get('/agents')).status).toBe(200);
       expect((await admin.delete(`/workspace/api-keys/${id}`)).body).toEqual({
@@ -135,7 +135,7 @@ describe('workspace settings', () => {
       expect((await admin.get('/workspace/api-keys')).body.meta.total).toBe(1);
     });
 
-    it('keeps the last ADMIN key, counting neither expired nor lesser ones', async () => {
+    it('keeps the last ADMIN key, ignoring expired keys and lower roles', async () => {
       const [first] = (await admin.get('/workspace/api-keys')).body.data;
       await admin.post('/workspace/api-keys', { name: 'editor' });
       const expiring = (await admin.post('/workspace/api-keys', { name: 'old', role: 'ADMIN' })).body.data;
@@ -148,7 +148,7 @@ describe('workspace settings', () => {
       });
     });
 
-    it('leaves one ADMIN key when two admins revoke each other at the same moment', async () => {
+    it('keeps one ADMIN key when two admins revoke each other concurrently', async () => {
       for (let round = 0; round < 5; round++) {
         const own = await app.createWorkspace();
         const one = new HttpClient(app.url, own.apiKey);
@@ -175,7 +175,7 @@ describe('workspace settings', () => {
       expect((await find())?.lastUsedAt?.getTime()).toBeGreaterThanOrEqual(before - 1);
     });
 
-    it('is the business of admins, and of the own workspace', async () => {
+    it('is restricted to admins of the workspace', async () => {
       const foreign = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
       const { id } = (await admin.post('/workspace/api-keys', { name: 'x' })).body.data;
       expect((await foreign.delete(`/workspace/api-keys/${id}`)).status).toBe(403);
@@ -193,7 +193,7 @@ describe('workspace settings', () => {
   describe('default provider keys', () => {
     const agent = { provider: 'AGENT_PROVIDER_2', assistantId: 'a', isUsingDefaultApiKey: true };
 
-    it('are used by agents, never shown by themselves, and encrypted at rest', async () => {
+    it('are used by agents, never returned by the settings, and encrypted at rest', async () => {
       expect((await admin.post('/agents', agent)).status).toBe(400);
       const put = await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: 'default-secret-1' });
       expect(put.status).toBe(200);
@@ -216,7 +216,7 @@ describe('workspace settings', () => {
       expect((await admin.get(`/agents/${made.id}`)).body.data.apiKey).toBe('');
     });
 
-    it('refuses unknown providers, bad keys and lesser roles', async () => {
+    it('rejects unknown providers, invalid keys and lower roles', async () => {
       expect((await admin.put('/workspace/provider-keys/AGENT_PROVIDER_5', { apiKey: 'x' })).status).toBe(404);
       expect((await admin.put('/workspace/provider-keys/AGENT_PROVIDER_1', { apiKey: '' })).status).toBe(400);
       expect((await admin.put('/workspace/provider-keys/AGENT_PROVIDER_1', {})).status).toBe(400);
