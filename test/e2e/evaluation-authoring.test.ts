@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 const messages = (body: { issues?: { message: string }[] }): string[] => (body.issues ?? []).map((i) => i.message);
 
-describe('evaluations are written over HTTP', () => {
+describe('evaluation authoring', () => {
   let app: TestApp;
   let owner: Owner;
   let client: HttpClient;
@@ -44,7 +44,7 @@ describe('evaluations are written over HTTP', () => {
   afterAll(() => app.close());
 
   describe('POST /agents/{agentId}/evaluations', () => {
-    it('fills in every default and answers what reading and listing answer', async () => {
+    it('fills in every default and returns the same as reading and listing', async () => {
       const { status, body } = await create();
       expect({ status, message: body.message }).toEqual({ status: 201, message: 'Evaluation created successfully' });
       expect(body.data).toEqual({
@@ -70,12 +70,12 @@ describe('evaluations are written over HTTP', () => {
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);
     });
 
-    it('has an empty number when the agent has none', async () => {
+    it('has an empty phone number if the agent has none', async () => {
       agentId = await createAgent(client);
       expect((await create()).body.data.vendorCallPhoneNumber).toBe('');
     });
 
-    it('keeps everything as it was written, with the defaults inside and its fields in their order', async () => {
+    it('stores everything as written, with defaults filled in and fields in schema order', async () => {
       const written = {
         key: 'table-for-four',
         critical: true,
@@ -127,7 +127,7 @@ describe('evaluations are written over HTTP', () => {
       expect(read.data).toEqual(body.data);
     });
 
-    it('reports every fault at once', async () => {
+    it('reports all violations at once', async () => {
       const { status, body } = await create({
         name: '',
         colour: 'red',
@@ -148,7 +148,7 @@ describe('evaluations are written over HTTP', () => {
       ]);
     });
 
-    it.each(['name', 'scenarioText', 'personalityId'])('needs %s', async (field) => {
+    it.each(['name', 'scenarioText', 'personalityId'])('requires %s', async (field) => {
       const { status, body } = await create({ [field]: undefined });
       expect([status, messages(body)]).toEqual([400, [`${field} is required`]]);
     });
@@ -177,7 +177,7 @@ describe('evaluations are written over HTTP', () => {
       ['checks', Array.from({ length: 101 }, (_, i) => ({ type: 'says', text: `t${i}` }))],
       ['criteria', Array.from({ length: 51 }, (_, i) => ({ text: `t${i}` }))],
       ['criteria', [{ text: 'x', weight: 101 }]],
-    ])('refuses a wrong %s (%#)', async (field, value) => {
+    ])('rejects an invalid %s (%#)', async (field, value) => {
       const { status, body } = await create({ [field]: value });
       expect(status).toBe(400);
       expect(messages(body).length).toBeGreaterThan(0);
@@ -195,14 +195,14 @@ describe('evaluations are written over HTTP', () => {
         'huge patterns',
         () => ({ checks: Array.from({ length: 100 }, (_, i) => ({ type: 'says', pattern: `(?:\\pL{9}${i}){99}` })) }),
       ],
-    ])('drowns in no flood of %s', async (_name, fields) => {
+    ])('limits the issues for a flood of %s', async (_name, fields) => {
       const { status, body } = await create(fields());
       expect(status).toBe(400);
       expect(messages(body).length).toBeGreaterThan(0);
       expect(messages(body).length).toBeLessThanOrEqual(1_001);
     });
 
-    it('refuses a personality that is not there, and one of another workspace', async () => {
+    it('rejects an unknown personality and one of another workspace', async () => {
       const deleted = await insertPersonality(manager(), owner, { deletedAt: new Date() });
       for (const id of [NOWHERE, deleted.id]) {
         const { status, body } = await create({ personalityId: id });
@@ -212,7 +212,7 @@ describe('evaluations are written over HTTP', () => {
       expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
     });
 
-    it('gives a key to one evaluation of an agent at a time', async () => {
+    it('rejects a key that another evaluation of the agent has', async () => {
       const { body: first } = await create({ key: 'k' });
       const { status, body } = await create({ key: 'k' });
       expect([status, body.code, messages(body)]).toEqual([
@@ -226,18 +226,18 @@ describe('evaluations are written over HTTP', () => {
       expect((await create({ key: 'k' })).status).toBe(201);
     });
 
-    it('gives the id of an evaluation without a key to nobody else as key', async () => {
+    it('rejects the id of an evaluation without a key as the key of another', async () => {
       const { body } = await create();
       expect((await create({ key: body.data.id })).status).toBe(409);
       expect((await client.patch(`/evaluations/${body.data.id}`, { key: body.data.id })).status).toBe(200);
     });
 
-    it('creates one of many at once with the same key', async () => {
+    it('creates one of many concurrent evaluations with the same key', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => create({ key: 'race' })));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
     });
 
-    it('belongs to an agent of the workspace', async () => {
+    it('requires an agent of the workspace', async () => {
       const foreignAgent = await createAgent(foreign.client);
       expect((await client.post(`/agents/${foreignAgent}/evaluations`, evaluation())).status).toBe(403);
       expect((await client.post(`/agents/${NOWHERE}/evaluations`, evaluation())).status).toBe(404);
@@ -245,7 +245,7 @@ describe('evaluations are written over HTTP', () => {
       expect((await create()).status).toBe(404);
     });
 
-    it('answers a retry with the same Idempotency-Key again', async () => {
+    it('replays the response for the same Idempotency-Key', async () => {
       const headers = { 'Idempotency-Key': 'once' };
       const path = `/agents/${agentId}/evaluations`;
       const first = await client.post(path, evaluation({ key: 'once' }), headers);
@@ -256,7 +256,7 @@ describe('evaluations are written over HTTP', () => {
   });
 
   describe('PATCH /evaluations/{id}', () => {
-    it('changes what is given and leaves the rest', async () => {
+    it('changes only the given fields', async () => {
       const { body: before } = await create({ key: 'a', tags: ['x'], checks: [{ type: 'says', text: 'a' }] });
       const changes = { key: null, critical: true, checks: [{ type: 'ends_by', by: 'agent' }] };
       const { status, body } = await client.patch(`/evaluations/${before.data.id}`, changes);
@@ -271,14 +271,14 @@ describe('evaluations are written over HTTP', () => {
       expect((await client.get(`/evaluations/${before.data.id}`)).body.data).toEqual(body.data);
     });
 
-    it('leaves everything with nothing to change', async () => {
+    it('changes nothing for an empty object', async () => {
       const { body } = await create({
         checks: [{ type: 'calls_tool', tool: 'b', arguments: { b: 1, a: [1, { c: 2 }] } }],
       });
       expect((await client.patch(`/evaluations/${body.data.id}`, {})).body.data).toEqual(body.data);
     });
 
-    it('checks what comes of it, and names both fields', async () => {
+    it('validates the resulting evaluation and names both fields', async () => {
       const { body } = await create({ checks: [{ type: 'max_turns', turns: 30 }] });
       const path = `/evaluations/${body.data.id}`;
       const refused = await client.patch(path, { maxTurns: 20 });
@@ -302,13 +302,13 @@ describe('evaluations are written over HTTP', () => {
       [{ agentId: NOWHERE }, ['agentId is not a known field']],
       [{ workspaceId: NOWHERE }, ['workspaceId is not a known field']],
       [{ id: NOWHERE }, ['id is not a known field']],
-    ])('refuses %j', async (changes, issues) => {
+    ])('rejects %j', async (changes, issues) => {
       const { body } = await create();
       const answer = await client.patch(`/evaluations/${body.data.id}`, changes);
       expect([answer.status, messages(answer.body)]).toEqual([400, issues]);
     });
 
-    it('keeps a personality that was deleted, but does not choose one anew', async () => {
+    it('keeps a deleted personality, but rejects a change to one', async () => {
       const personality = await insertPersonality(manager(), owner);
       const { body } = await create({ personalityId: personality.id });
       const path = `/evaluations/${body.data.id}`;
@@ -320,14 +320,14 @@ describe('evaluations are written over HTTP', () => {
       expect((await client.patch(path, { personalityId: foreignPersonalityId })).status).toBe(403);
     });
 
-    it('does not take a key that is used', async () => {
+    it('rejects a key that is in use', async () => {
       await create({ key: 'a' });
       const { body } = await create({ key: 'b' });
       expect((await client.patch(`/evaluations/${body.data.id}`, { key: 'a' })).status).toBe(409);
       expect((await client.patch(`/evaluations/${body.data.id}`, { key: 'b' })).status).toBe(200);
     });
 
-    it('judges the second of two updates at once together with the first', async () => {
+    it('validates the second of two concurrent updates against the result of the first', async () => {
       const { body } = await create({ maxTurns: 100 });
       const path = `/evaluations/${body.data.id}`;
       for (let round = 0; round < 5; round++) {
@@ -342,7 +342,7 @@ describe('evaluations are written over HTTP', () => {
   });
 
   describe('DELETE /evaluations/{id}', () => {
-    it('takes it away for good', async () => {
+    it('deletes the evaluation', async () => {
       const { body } = await create({ key: 'gone' });
       const path = `/evaluations/${body.data.id}`;
       expect(await client.delete(path)).toMatchObject({

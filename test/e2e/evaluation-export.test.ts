@@ -35,7 +35,7 @@ describe('export of evaluations', () => {
     expect(await response.text()).toContain('Name of a');
   });
 
-  it('is JSON unless asked for something else', async () => {
+  it('is JSON by default', async () => {
     await send([item('a')]);
     const { body } = await files.client.get(`/agents/${agentId}/evaluations/export`);
     expect(body).toEqual([
@@ -56,7 +56,7 @@ describe('export of evaluations', () => {
     expect([status, messages(refused)]).toEqual([400, ['format must be one of json, yaml, csv']]);
   });
 
-  it.each(FORMATS)('of no evaluations is a %s file that import takes', async (format) => {
+  it.each(FORMATS)('without evaluations is a %s file that can be imported', async (format) => {
     const text = await exported(format);
     expect((await send(text, MEDIA_TYPES[format])).body.data).toEqual({
       dryRun: false,
@@ -68,7 +68,7 @@ describe('export of evaluations', () => {
   });
 
   it.each(FORMATS)(
-    'as %s gives evaluations without a key their id as key, and import knows them again',
+    'as %s writes the id as key for evaluations without a key, and import matches it',
     async (format) => {
       const { id } = await insertEvaluation(files.manager, files.owner, agentId, {
         personalityId: files.personalityId,
@@ -87,7 +87,7 @@ describe('export of evaluations', () => {
     },
   );
 
-  it('is the error body when the agent is not there', async () => {
+  it('returns the error body if the agent does not exist', async () => {
     for (const id of ['nope', randomUUID()]) {
       const { status, headers, body } = await files.client.get(`/agents/${id}/evaluations/export?format=csv`);
       expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
@@ -111,7 +111,7 @@ describe('export of evaluations', () => {
       );
     });
 
-    it('goes on after a client went away', async () => {
+    it('still works after a client disconnected', async () => {
       const abort = new AbortController();
       const response = await files.export(agentId, 'json', { signal: abort.signal });
       await response.body?.getReader().read();
@@ -119,7 +119,7 @@ describe('export of evaluations', () => {
       expect(JSON.parse(await exported('json'))).toHaveLength(401);
     });
 
-    it('reads no further than its client takes, and is cut off when it cannot go on', async () => {
+    it('applies back-pressure, and is aborted when it cannot continue', async () => {
       const response = await files.export(agentId, 'json');
       const reader = response.body?.getReader();
       await reader?.read();
@@ -135,7 +135,7 @@ describe('export of evaluations', () => {
     });
   });
 
-  it('makes no cell a formula', async () => {
+  it('escapes cells that look like formulas', async () => {
     const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', "'=1", '＝1'];
     await send(dangerous.map((name, i) => item(`k${i}`, { name, scenarioText: name })));
     const csv = await exported('csv');
@@ -144,7 +144,7 @@ describe('export of evaluations', () => {
     expect((await send(csv, MEDIA_TYPES.csv)).body.data).toMatchObject({ unchanged: dangerous.length });
   });
 
-  it('export and import change nothing, whatever the texts', async () => {
+  it('round-trips arbitrary texts through export and import', async () => {
     const nasty = [
       '=1+1',
       "'",
@@ -297,7 +297,7 @@ describe('export of evaluations', () => {
   });
 
   describe('the JSON Schema of the format', () => {
-    it('is served without a key and holds for what export writes', async () => {
+    it('is served without a key and validates what export writes', async () => {
       await send([
         item('a', {
           script: [
@@ -340,7 +340,7 @@ describe('export of evaluations', () => {
       }
     });
 
-    it('says of every field what it is', async () => {
+    it('describes every field', async () => {
       const { body: schema } = await files.client.get('/docs/evaluations.schema.json');
       const undescribed: string[] = [];
       const look = (node: any, path: string): void => {

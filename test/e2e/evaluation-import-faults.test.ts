@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { EvaluationFiles, type Format, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
 
-describe('import of evaluations that have faults', () => {
+describe('import of invalid evaluations', () => {
   let files: EvaluationFiles;
   let agentId: string;
   const item = (key: string, fields?: object) => files.item(key, fields);
@@ -17,7 +17,7 @@ describe('import of evaluations that have faults', () => {
   });
   afterAll(() => files.app.close());
 
-  it('is all or nothing, and reports every fault with its item and field', async () => {
+  it('writes nothing and reports every violation with its item and field', async () => {
     const { status, body } = await send([
       item('good'),
       { ...item('a'), key: undefined, colour: 1, maxTurns: 'x' },
@@ -46,7 +46,7 @@ describe('import of evaluations that have faults', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('names lines and columns of a CSV file, also behind cells with line breaks', async () => {
+  it('names lines and columns of a CSV file, also after cells with line breaks', async () => {
     const csv = [
       'key,name,scenarioText,personalityId,checks,critical,maxTurns,tags',
       `a,"Line one`,
@@ -103,7 +103,7 @@ describe('import of evaluations that have faults', () => {
     ['text/csv', 'key,name,scenarioText,personalityId\na,"b\n', /^line [23]: body must be valid CSV: /],
     ['text/csv', 'key,name,scenarioText,personalityId\na,b"c,d,e\n', /^line 2: body must be valid CSV: /],
     ['text/csv', '\n', 'line 1: a header row with the names of the fields is missing'],
-  ])('refuses %s that is none: %j', async (type, body, issue) => {
+  ])('rejects invalid %s: %j', async (type, body, issue) => {
     const answer = await send(body, type);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toBe('Invalid input data');
@@ -111,7 +111,7 @@ describe('import of evaluations that have faults', () => {
     else expect(messages(answer.body)).toEqual([issue].flat());
   });
 
-  it('refuses an empty body, another media type, another charset and bytes that are no text', async () => {
+  it('rejects an empty body, other media types, other charsets and invalid UTF-8', async () => {
     const path = `/agents/${agentId}/evaluations/import`;
     expect(messages((await files.client.send('POST', path)).body)).toEqual(['body must not be empty']);
     for (const type of ['text/plain', 'application/jsonl', 'text/csv; charset=latin1', 'x']) {
@@ -121,7 +121,7 @@ describe('import of evaluations that have faults', () => {
     expect([status, messages(body)]).toEqual([400, ['body must be encoded in UTF-8']]);
   });
 
-  it('refuses more than 10 MiB and more than 5,000 items', async () => {
+  it('rejects more than 10 MiB and more than 5,000 items', async () => {
     const { status, body } = await send(`[${' '.repeat(10 * 1024 * 1024)}]`);
     expect([status, messages(body)]).toEqual([413, ['body must be at most 10 MiB']]);
     expect((await send(`[${' '.repeat(10 * 1024 * 1024 - 2)}]`)).status).toBe(200);
@@ -134,7 +134,7 @@ describe('import of evaluations that have faults', () => {
     expect(messages(many.body)).toEqual(['body must hold at most 5000 evaluations']);
   });
 
-  it('lists a thousand faults and counts the others', async () => {
+  it('lists a thousand violations and counts the others', async () => {
     const { status, body } = await send(Array.from({ length: 5_000 }, () => ({})));
     expect(status).toBe(400);
     expect(messages(body)).toHaveLength(1_001);
@@ -223,7 +223,7 @@ describe('import of evaluations that have faults', () => {
       ['a NUL in the header', 'csv', () => 'key\u0000,name\n'],
     ];
 
-    it.each(attacks)('%s end in a plain refusal', async (_name, format, body) => {
+    it.each(attacks)('%s are rejected with a clear error', async (_name, format, body) => {
       const start = performance.now();
       const { status, body: answer } = await send(body(), MEDIA_TYPES[format]);
       expect([400, 413]).toContain(status);

@@ -17,7 +17,7 @@ describe('import of evaluations', () => {
   });
   afterAll(() => files.app.close());
 
-  it('creates, replaces and leaves alone, matched by key', async () => {
+  it('creates, updates and keeps evaluations, matched by key', async () => {
     await insertEvaluation(files.manager, files.owner, agentId, { key: 'elsewhere' });
     const first = await send([item('a', { tags: ['x'], maxTurns: 10 }), item('b')]);
     expect(first.status).toBe(200);
@@ -52,7 +52,7 @@ describe('import of evaluations', () => {
     expect((await stored()).map(({ key }) => key).sort()).toEqual(['a', 'b', 'c', 'elsewhere']);
   });
 
-  it('belongs to the caller, and takes the number of the agent', async () => {
+  it('records the caller as creator and uses the phone number of the agent', async () => {
     const { body } = await send([item('a')]);
     expect((await files.client.get(`/evaluations/${body.data.items[0].id}`)).body.data).toMatchObject({
       agentId,
@@ -63,7 +63,7 @@ describe('import of evaluations', () => {
     });
   });
 
-  it('leaves what is unchanged untouched', async () => {
+  it('does not write unchanged evaluations', async () => {
     await send([item('a', { checks: [{ type: 'says', text: 'x' }] })]);
     const before = await stored();
     const { body } = await send([item('a', { checks: [{ weight: 1, required: true, text: 'x', type: 'says' }] })]);
@@ -71,7 +71,7 @@ describe('import of evaluations', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('shows with dryRun what it would do, and does nothing', async () => {
+  it('reports with dryRun what it would do and writes nothing', async () => {
     await send([item('a')]);
     const before = await stored();
     const { status, body } = await send([item('a', { name: 'Other' }), item('b')], MEDIA_TYPES.json, '?dryRun=true');
@@ -91,12 +91,12 @@ describe('import of evaluations', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it.each(['', 'yes', '1', 'TRUE'])('refuses dryRun=%s', async (value) => {
+  it.each(['', 'yes', '1', 'TRUE'])('rejects dryRun=%s', async (value) => {
     const { status, body } = await send([], MEDIA_TYPES.json, `?dryRun=${value}`);
     expect([status, messages(body)]).toEqual([400, ['dryRun must be one of true, false']]);
   });
 
-  it('refuses a personality of another workspace', async () => {
+  it('rejects a personality of another workspace', async () => {
     const other = await files.app.createWorkspace();
     const foreign = await insertPersonality(files.manager, other);
     const { status, body } = await send([item('a', { personalityId: foreign.id })]);
@@ -104,7 +104,7 @@ describe('import of evaluations', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('keeps a personality that was deleted where it is', async () => {
+  it('keeps a deleted personality of an existing evaluation', async () => {
     const personality = await insertPersonality(files.manager, files.owner);
     await send([item('a', { personalityId: personality.id })]);
     await files.client.delete(`/personalities/${personality.id}`);
@@ -116,7 +116,7 @@ describe('import of evaluations', () => {
     expect([status, messages(body)]).toEqual([400, ['[1].personalityId names no personality']]);
   });
 
-  it('lets imports of one agent wait for one another', async () => {
+  it('serialises imports of one agent', async () => {
     const files = Array.from({ length: 6 }, (_, n) =>
       Array.from({ length: 50 }, (_, i) => item(`k${i}`, { name: `From ${n}` })),
     );
@@ -128,7 +128,7 @@ describe('import of evaluations', () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBe(1);
   });
 
-  it('keeps the size of the list true while many write at once', async () => {
+  it('keeps the list total exact during concurrent writes', async () => {
     const statuses: number[] = [];
     const keep = (answer: { status: number }) => void statuses.push(answer.status);
     for (let round = 0; round < 4; round++) {
@@ -151,7 +151,7 @@ describe('import of evaluations', () => {
     expect([...new Set(statuses)].sort()).toEqual([200, 201]);
   });
 
-  it('answers a retry with the same Idempotency-Key again', async () => {
+  it('replays the response for the same Idempotency-Key', async () => {
     const headers = { 'Content-Type': MEDIA_TYPES.json, 'Idempotency-Key': 'import-1' };
     const path = `/agents/${agentId}/evaluations/import`;
     const first = await files.client.post(path, [item('a')], headers);
@@ -161,7 +161,7 @@ describe('import of evaluations', () => {
     expect((await files.client.post(path, [item('b')], headers)).status).toBe(422);
   });
 
-  it('takes 5,000 items in every format', async () => {
+  it('accepts 5,000 items in every format', async () => {
     const file = Array.from({ length: 5_000 }, (_, i) =>
       item(`k${String(i).padStart(4, '0')}`, {
         scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi. '.repeat(3),
@@ -197,7 +197,7 @@ describe('import of evaluations', () => {
     process.stdout.write(`5,000 items, milliseconds: ${JSON.stringify(times)}\n`);
   });
 
-  it('takes CSV of spreadsheets: any column order, a byte order mark, empty cells for defaults', async () => {
+  it('accepts spreadsheet CSV: any column order, a byte order mark, empty cells for defaults', async () => {
     const csv = `\uFEFFtags,personalityId,name,key,scenarioText,critical,maxTurns,vendorCallPhoneNumber,script\r\nx;y,${files.personalityId},'=1+1,'-k,"a, ""b""",TRUE,,,"[{""say"": ""Hi""}]"\r\n`;
     expect((await send(csv, 'text/csv; charset=utf-8')).body.data.created).toBe(1);
     expect(await stored()).toMatchObject([
@@ -214,7 +214,7 @@ describe('import of evaluations', () => {
     ]);
   });
 
-  it('takes YAML with comments and anchors', async () => {
+  it('accepts YAML with comments and anchors', async () => {
     const yaml = `
 # yaml-language-server: $schema=http://localhost:3000/docs/evaluations.schema.json
 - &base

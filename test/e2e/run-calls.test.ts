@@ -37,7 +37,7 @@ describe('the calls of a run', () => {
   const names = (calls: any[]) => calls.map(({ evaluationName, repetition }) => `${evaluationName} ${repetition}`);
   const ALL = ['First', 'Second', 'Third', 'Fourth'].flatMap((name) => [1, 2, 3].map((n) => `${name} ${n}`));
 
-  it('are listed in the order of the plan, whichever ended first, page by page', async () => {
+  it('are listed in plan order, whichever ended first', async () => {
     expect(run.counts).toEqual({ passed: 6, failed: 3, invalid: 0, error: 3, cancelled: 0, pending: 0 });
     const { data, meta } = await list();
     expect(names(data)).toEqual(ALL);
@@ -46,7 +46,7 @@ describe('the calls of a run', () => {
     expect(pages.flatMap((page) => names(page.data))).toEqual(ALL);
   });
 
-  it('are filtered by their outcome, each with its own total', async () => {
+  it('can be filtered by outcome, with the filtered total', async () => {
     const failed = await list('?outcome=failed');
     expect([failed.meta.total, names(failed.data)]).toEqual([3, ['Second 1', 'Second 2', 'Second 3']]);
     expect((await list('?outcome=passed&limit=4&page=2')).data.map(({ outcome }: any) => outcome)).toEqual([
@@ -57,7 +57,7 @@ describe('the calls of a run', () => {
     expect(await list('?outcome=invalid')).toMatchObject({ meta: { total: 0 }, data: [] });
   });
 
-  it('have the same fields alone as in the list, and their evidence', async () => {
+  it('have the same fields individually as in the list, plus their evidence', async () => {
     const { data } = await list('?outcome=failed&limit=1');
     const [row] = data;
     const { status, body } = await prepared.client.get(`/calls/${row.id}`);
@@ -79,7 +79,7 @@ describe('the calls of a run', () => {
     expect(body.data.measures.latency).toMatchObject({ count: 1, worst: row.latencies[0], p95: null });
   });
 
-  it('are in the JUnit file and in the report, the same numbers of each', async () => {
+  it('appear in the JUnit file and the report in the same numbers', async () => {
     const junit = await prepared.client.get<string>(`/runs/${run.id}/junit`);
     expect(junit.headers.get('content-type')).toBe('application/xml; charset=utf-8');
     expect(junit.body).toMatch(/<testsuites [^>]*tests="12"[^>]*failures="3"[^>]*errors="3"/);

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
 
 /** Two processes in all but name: each has its own pools, queue and signals. */
-describe('runs over two processes', () => {
+describe('runs on two processes', () => {
   let database: TestDatabase;
   let agent: ScriptAgent;
   let first: TestApp;
@@ -38,7 +38,7 @@ describe('runs over two processes', () => {
   const ended = async (client: HttpClient, id: string): Promise<any> =>
     (await client.get(`/runs/${id}?wait=60`)).body.data;
 
-  it('never call an agent more often at once than its runs allow', async () => {
+  it('never exceed the concurrency of an agent', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(first, undefined, { assistantId: 'busy' });
     const viaSecond = new HttpClient(second.url, apiKey);
     const runs = await Promise.all([
@@ -53,14 +53,14 @@ describe('runs over two processes', () => {
     expect(agent.heard.filter(({ model }) => model === 'busy')).toHaveLength(80);
   });
 
-  it('the narrower of two runs is carried out with its own concurrency once it is alone', async () => {
+  it('the run with the lower concurrency uses its own limit once it is alone', async () => {
     const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'narrow' });
     const id = await start(client, agentId, { repeat: 10, concurrency: 1 });
     await ended(client, id);
     expect(agent.most.get('narrow')).toBe(1);
   });
 
-  it('agents do not wait for each other', async () => {
+  it('agents do not delay each other', async () => {
     const slow = await prepareEvaluations(first, undefined, { assistantId: 'slow' });
     const quick = await prepareEvaluations(first, undefined, { assistantId: 'quick' });
     const long = await start(slow.client, slow.agentId, { repeat: 10, concurrency: 2 });
@@ -73,7 +73,7 @@ describe('runs over two processes', () => {
     await slow.client.post(`/runs/${long}/cancel`);
   });
 
-  it('a call whose process seems dead is carried out again, and ends once', async () => {
+  it('a call whose process seems dead is retried and ends once', async () => {
     const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'stuck' });
     hangs = new Set(['stuck']);
     const id = await start(client, agentId, {});
@@ -88,7 +88,7 @@ describe('runs over two processes', () => {
     expect(agent.heard.filter(({ model }) => model === 'stuck')).toHaveLength(2);
   }, 60_000);
 
-  it('a process that ends hands its calls over', async () => {
+  it('a process that shuts down hands its calls over', async () => {
     const { agentId, apiKey } = await prepareEvaluations(first, undefined, { assistantId: 'moved' });
     // The others would take the calls over at once, and nobody would see them wait.
     await Promise.all([first.close(), second.close()]);

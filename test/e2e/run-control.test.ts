@@ -7,7 +7,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
-describe('runs under control', () => {
+describe('controlling runs', () => {
   let app: TestApp;
   let agent: ScriptAgent;
 
@@ -33,7 +33,7 @@ describe('runs under control', () => {
     until(`${count} calls are under way`, () => agent.now.get(assistant) === count);
 
   describe('cancelling', () => {
-    it('stops the calls under way within a second, and nothing of them is recorded later', async () => {
+    it('stops running calls within a second and records nothing of them later', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'slow' });
       const run = await start(client, agentId, { repeat: 6, concurrency: 3 });
       await isUnderWay('slow', 3);
@@ -54,7 +54,7 @@ describe('runs under control', () => {
       expect(agent.heard.filter(({ model }) => model === 'slow')).toHaveLength(3);
     });
 
-    it('keeps what has ended, and twice is once', async () => {
+    it('keeps ended calls and is idempotent', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'steady' });
       const run = await start(client, agentId, { repeat: 20, concurrency: 1 });
       await until('a call has ended', async () => (await client.get(`/runs/${run.id}`)).body.data.counts.passed > 0);
@@ -67,13 +67,13 @@ describe('runs under control', () => {
       expect((await client.get(`/runs/${run.id}`)).body.data).toEqual(first);
     });
 
-    it('is refused once the run has ended otherwise', async () => {
+    it('returns 409 after the run has ended', async () => {
       const { client, agentId } = await prepareEvaluations(app);
       const { id } = await carryOut(client, agentId);
       expectError(await client.post(`/runs/${id}/cancel`), 409, 'CONFLICT', 'The run has ended already');
     });
 
-    it('works at whatever moment, also while calls are taken and recorded', async () => {
+    it('works at any moment, also while calls are claimed and recorded', async () => {
       const { client, agentId } = await prepareEvaluations(app);
       const statuses: number[] = [];
       for (let round = 0; round < 15; round++) {
@@ -88,8 +88,8 @@ describe('runs under control', () => {
     });
   });
 
-  describe('starting again', () => {
-    it('uses evaluations as they were, and the agent as it is', async () => {
+  describe('rerunning', () => {
+    it('uses the evaluations of the run and the current agent', async () => {
       const { client, agentId, evaluationIds } = await prepareEvaluations(app);
       const first = await carryOut(client, agentId, { name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50 });
       await client.patch(`/evaluations/${evaluationIds[0]}`, { script: [{ say: 'Changed' }], name: 'Changed' });
@@ -107,7 +107,7 @@ describe('runs under control', () => {
       ]);
     });
 
-    it('takes only the evaluations of which a call did not pass when told to', async () => {
+    it('runs with only=failed the evaluations with a call that did not pass', async () => {
       const { client, agentId } = await prepareEvaluations(app, [
         shortEvaluation({ name: 'Passes' }),
         shortEvaluation({ name: 'Fails', script: [{ say: 'Are you there?' }, { end: 'Done' }] }),
@@ -121,7 +121,7 @@ describe('runs under control', () => {
       expect(calls.map(({ evaluationName }: any) => evaluationName)).toEqual(['Fails', 'Fails']);
     });
 
-    it('only of what failed needs an end and a failure', async () => {
+    it('with only=failed requires an ended run with a failure', async () => {
       const { client, agentId } = await prepareEvaluations(app);
       const passed = await carryOut(client, agentId);
       const nothing = await client.post(`/runs/${passed.id}/rerun?only=failed`);
@@ -135,7 +135,7 @@ describe('runs under control', () => {
   });
 
   describe('snapshots', () => {
-    it('no edit after the start changes anything of a run', async () => {
+    it('later edits do not change a run', async () => {
       const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, undefined, {
         assistantId: 'steady',
         name: 'Before',
@@ -167,7 +167,7 @@ describe('runs under control', () => {
   });
 
   describe('waiting', () => {
-    it('answers at the end of the run', async () => {
+    it('responds at the end of the run', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'steady' });
       const { id } = await start(client, agentId);
       const begun = performance.now();
@@ -179,7 +179,7 @@ describe('runs under control', () => {
       expect(Date.now() - Date.parse(body.data.endedAt)).toBeLessThan(1_000);
     });
 
-    it('answers when the time is over', async () => {
+    it('responds when the time has passed', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'slow' });
       const { id } = await start(client, agentId);
       const begun = performance.now();

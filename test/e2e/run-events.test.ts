@@ -37,7 +37,7 @@ describe('the events of a run', () => {
   const callIds = async (run: { client: any; id: string }): Promise<string[]> =>
     (await run.client.get(`/runs/${run.id}/calls?limit=100`)).body.data.map(({ id }: any) => id);
 
-  it('begin with the run, tell of every call, and end with the end of the run', async () => {
+  it('start with the run, report every call and end with the run', async () => {
     const run = await begin({ repeat: 6, concurrency: 2 });
     const stream = await run.listen();
     expect(stream.status).toBe(200);
@@ -59,7 +59,7 @@ describe('the events of a run', () => {
     });
   });
 
-  it('of a run that has ended are told at once', async () => {
+  it('of an ended run are sent immediately', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app);
     const run = await carryOut(client, agentId);
     const stream = await follow(`${app.url}/runs/${run.id}/events`, { Authorization: `Bearer ${apiKey}` });
@@ -68,7 +68,7 @@ describe('the events of a run', () => {
     expect(stream.events[1]?.data).toEqual(run);
   });
 
-  it('come to an end when the run is cancelled', async () => {
+  it('end when the run is cancelled', async () => {
     const run = await begin({}, { assistantId: 'slow' });
     const stream = await run.listen();
     await until('the run has begun', () => stream.events.some(({ data }) => data.status === 'RUNNING'));
@@ -77,7 +77,7 @@ describe('the events of a run', () => {
     expect(stream.events.at(-1)).toMatchObject({ event: 'run', data: { status: 'CANCELLED' } });
   });
 
-  it('are resumed without a gap, wherever the connection broke', async () => {
+  it('resume without a gap after the connection broke at any point', async () => {
     const run = await begin({ repeat: 16, concurrency: 3 });
     const seen: StreamEvent[] = [];
     let lastId: string | undefined;
@@ -102,7 +102,7 @@ describe('the events of a run', () => {
     expect(seen.at(-1)?.data.status).toBe('COMPLETED');
   });
 
-  it('resumed at the end tell nothing twice', async () => {
+  it('repeat nothing when resumed at the end', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app);
     const run = await carryOut(client, agentId, { repeat: 3 });
     const listen = async (id: string) => {
@@ -124,13 +124,13 @@ describe('the events of a run', () => {
     expect(again.map(({ event }) => event)).toEqual(['run']);
   });
 
-  it.each(['x', '-1', '1.5', '9'.repeat(19), '0x1', '1 2'])('refuse the id %j', async (id) => {
+  it.each(['x', '-1', '1.5', '9'.repeat(19), '0x1', '1 2'])('reject the id %j', async (id) => {
     const { client, agentId } = await prepareEvaluations(app);
     const run = await carryOut(client, agentId);
     expectInvalid(await client.get(`/runs/${run.id}/events`, { 'Last-Event-ID': id }), 'Last-Event-ID');
   });
 
-  it('go to nobody who has left: the stream is freed', async () => {
+  it('free the stream when the client disconnects', async () => {
     const open = openStreams();
     const run = await begin({}, { assistantId: 'slow' });
     const streams = await Promise.all(Array.from({ length: 100 }, () => run.listen()));
@@ -146,7 +146,7 @@ describe('the events of a run', () => {
     expect(open.has(run.workspaceId)).toBe(false);
   });
 
-  it('go to nobody who has left before the first of them', async () => {
+  it('free the stream of a client that disconnects before the first event', async () => {
     const open = openStreams();
     const run = await begin({}, { assistantId: 'slow' });
     const headers = { Authorization: `Bearer ${run.apiKey}` };
@@ -158,7 +158,7 @@ describe('the events of a run', () => {
     expect((await run.client.post(`/runs/${run.id}/cancel`)).status).toBe(200);
   });
 
-  it('are not waited for by those who ask for the head alone', async () => {
+  it('end immediately for a HEAD request', async () => {
     const run = await begin({}, { assistantId: 'slow' });
     const begun = performance.now();
     const answer = await run.client.send('HEAD', `/runs/${run.id}/events`);

@@ -8,7 +8,7 @@ describe('a run', () => {
   });
   afterAll(() => app.close());
 
-  it('calls the agent and says the truth about it', async () => {
+  it('calls the agent and reports the result', async () => {
     const { client, agentId } = await prepareAgent(app, ['books-a-table', 'house-facts']);
     const run = await carryOut(client, agentId, { name: 'Nightly', repeat: 3, minimumScore: 90 });
     expect(run).toMatchObject({

@@ -74,7 +74,7 @@ describe('runs with a language model', () => {
     return (await client.get(`/calls/${id}`)).body.data;
   };
 
-  it('plays the caller by the scenario and the personality as they were at the start', async () => {
+  it('plays the caller by the scenario and personality as of the start', async () => {
     const prepared = await prepareEvaluations(app, [free({ scenarioText: 'You want to be greeted by a baker.' })]);
     const run = await carryOut(prepared.client, prepared.agentId);
     expect(run).toMatchObject({ status: 'COMPLETED', score: 100 });
@@ -86,7 +86,7 @@ describe('runs with a language model', () => {
     expect(asked[0]).toMatchObject({ model: 'stub-1', authorization: 'Bearer llm-key-of-the-service' });
   });
 
-  it('judges criteria with a quote as evidence, and confirms what fails', async () => {
+  it('judges criteria with a quote as evidence and confirms failures', async () => {
     const criteria = [{ text: 'The agent greets.' }, { text: 'The agent sings.', weight: 3, required: false }];
     const prepared = await prepareEvaluations(app, [shortEvaluation({ checks: [], criteria })]);
     const run = await carryOut(prepared.client, prepared.agentId, { minimumScore: 25 });
@@ -99,7 +99,7 @@ describe('runs with a language model', () => {
     expect(results.map(({ samples }: any) => samples.length)).toEqual([1, 3]);
   });
 
-  it('names the criteria that failed in the event of a critical evaluation and in the reason', async () => {
+  it('names failed criteria in the event of a critical evaluation and in the reason', async () => {
     const prepared = await prepareEvaluations(app, [
       shortEvaluation({ critical: true, criteria: [{ text: 'The agent sings.' }] }),
     ]);
@@ -108,7 +108,7 @@ describe('runs with a language model', () => {
     expect((await onlyCall(prepared, run.id)).reason).toMatch(/The agent sings\. \(The words show it/);
   });
 
-  it('a caller that leaves its role is rerun twice and never counted', async () => {
+  it('retries a call whose caller breaks its role twice and never counts it', async () => {
     keepsRole = false;
     const prepared = await prepareEvaluations(app, [free()]);
     const run = await carryOut(prepared.client, prepared.agentId);
@@ -118,7 +118,7 @@ describe('runs with a language model', () => {
     expect(call.attempts.map(({ outcome }: any) => outcome)).toEqual(['invalid', 'invalid', 'invalid']);
   });
 
-  it('a model that refuses is an error of the tester, not of the agent', async () => {
+  it('reports a model that refuses as an error of the tester, not of the agent', async () => {
     isRefusing = true;
     const prepared = await prepareEvaluations(app, [free()]);
     const run = await carryOut(prepared.client, prepared.agentId);

@@ -54,7 +54,7 @@ const BEHAVIOURS: Readonly<Record<string, (heard: Heard) => string | void>> = {
   },
 };
 
-describe('what a run comes to', () => {
+describe('outcomes of runs', () => {
   let app: TestApp;
   let script: ScriptAgent;
 
@@ -78,7 +78,7 @@ describe('what a run comes to', () => {
     prepareEvaluations(app, evaluations, { assistantId });
 
   describe('the gate', () => {
-    it('is met when the score is reached, and not below', async () => {
+    it('is met at the minimum score and not below it', async () => {
       const checks = [
         { name: 'Greets', type: 'says', text: 'welcome', weight: 3 },
         { name: 'Sings', type: 'says', text: 'la la', required: false, weight: 1 },
@@ -94,13 +94,13 @@ describe('what a run comes to', () => {
       });
     });
 
-    it('asks for no score unless told to: a run with failed calls completes', async () => {
+    it('has no minimum score by default: a run with failed calls completes', async () => {
       const { client, agentId } = await scripted('mute');
       const run = await carryOut(client, agentId);
       expect(run).toMatchObject({ status: 'COMPLETED', score: 0, counts: { passed: 0, failed: 1 } });
     });
 
-    it('is never met when a critical evaluation failed, whatever the score', async () => {
+    it('is never met if a critical evaluation failed, whatever the score', async () => {
       const { client, agentId } = await scripted('mute', [
         shortEvaluation({ name: 'Says good day', checks: [{ name: 'Good day', type: 'says', text: 'good day' }] }),
         shortEvaluation({ critical: true }),
@@ -114,14 +114,14 @@ describe('what a run comes to', () => {
       });
     });
 
-    it('looks at every repetition', async () => {
+    it('considers every repetition', async () => {
       const { client, agentId } = await scripted('every-other', [shortEvaluation({ critical: true })]);
       const run = await carryOut(client, agentId, { repeat: 4, concurrency: 1 });
       expect(run).toMatchObject({ status: 'FAILED', score: 50, counts: { passed: 2, failed: 2 } });
     });
   });
 
-  describe('an infrastructure that does not work', () => {
+  describe('infrastructure failures', () => {
     const FINAL: readonly [assistantId: string, provider: string, code: string, within: number][] = [
       ['redirects', 'AGENT_PROVIDER_1', 'redirect', 5_000],
       ['refuses', 'AGENT_PROVIDER_1', 'http_refused', 5_000],
@@ -130,28 +130,31 @@ describe('what a run comes to', () => {
       ['anybody', 'AGENT_PROVIDER_3', 'address_refused', 5_000],
     ];
 
-    it.each(FINAL)('%s (%s): %s, at once, and nothing is counted', async (assistantId, provider, code, within) => {
-      const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
-      const begun = performance.now();
-      const run = await carryOut(client, agentId, { minimumScore: 0 });
-      expect(performance.now() - begun).toBeLessThan(within);
-      expect(run).toMatchObject({
-        status: 'FAILED',
-        score: 0,
-        reasons: ['No call could be counted.'],
-        counts: { passed: 0, failed: 0, error: 1 },
-      });
-      const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
-      expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
-      expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
-      const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
-      expect(failure).toMatchObject({ code });
-      // Nothing is said of an agent that was never heard.
-      const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
-      expect(checks).toHaveLength(wasHeard ? 1 : 0);
-    });
+    it.each(FINAL)(
+      '%s (%s) ends as %s without retry and is not counted',
+      async (assistantId, provider, code, within) => {
+        const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
+        const begun = performance.now();
+        const run = await carryOut(client, agentId, { minimumScore: 0 });
+        expect(performance.now() - begun).toBeLessThan(within);
+        expect(run).toMatchObject({
+          status: 'FAILED',
+          score: 0,
+          reasons: ['No call could be counted.'],
+          counts: { passed: 0, failed: 0, error: 1 },
+        });
+        const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+        expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
+        expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
+        const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
+        expect(failure).toMatchObject({ code });
+        // Nothing is said of an agent that was never heard.
+        const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
+        expect(checks).toHaveLength(wasHeard ? 1 : 0);
+      },
+    );
 
-    it('is tried three times, and every attempt is kept', async () => {
+    it('are retried up to three attempts, all of which are kept', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
       const run = await carryOut(client, agentId);
       expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1 } });
@@ -167,7 +170,7 @@ describe('what a run comes to', () => {
       expect(reason).toMatch(/could not be connected to: ECONNREFUSED/);
     });
 
-    it('for a moment is no fault of the agent: the next attempt counts', async () => {
+    it('that are transient are not blamed on the agent: the next attempt counts', async () => {
       const { client, agentId } = await scripted('recovers');
       const run = await carryOut(client, agentId, { minimumScore: 100 });
       expect(run).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 1, error: 0 } });
@@ -178,7 +181,7 @@ describe('what a run comes to', () => {
       ]);
     });
 
-    it('an answer that never ends is bounded by the evaluation', async () => {
+    it('an endless response is bounded by the duration of the evaluation', async () => {
       const { client, agentId } = await scripted('drips-for-ever', [shortEvaluation({ maxDurationSeconds: 1 })]);
       const begun = performance.now();
       const run = await carryOut(client, agentId);
@@ -189,7 +192,7 @@ describe('what a run comes to', () => {
       expect(script.now.get('drips-for-ever')).toBe(0);
     });
 
-    it('does not spoil the score of what could be counted', async () => {
+    it('do not affect the score of the counted calls', async () => {
       const { client, agentId } = await scripted('greets');
       const run = await carryOut(client, agentId, { repeat: 2 });
       expect(run.score).toBe(100);
@@ -200,14 +203,14 @@ describe('what a run comes to', () => {
     });
   });
 
-  it('sends the key of the agent, and a changed one from the next calls on', async () => {
+  it('sends the key of the agent, and a changed key from the next call on', async () => {
     const { client, agentId } = await scripted('greets');
     const from = script.heard.length;
     await carryOut(client, agentId);
     expect(script.heard.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
   });
 
-  it('is an error for a call whose result the database refuses, after the usual attempts', async () => {
+  it('ends a call as error if the database rejects its result, after the usual attempts', async () => {
     const { client, agentId } = await scripted('greets');
     const executor = app.nest.get(CallExecutor);
     const original = executor.carryOut.bind(executor);
@@ -246,7 +249,7 @@ describe('planted faults', () => {
     ['leaks-prompt', 'keeps-its-prompt'],
   ];
 
-  it.each(FOUND)('%s is found by %s, for the right reason', async (fault, key) => {
+  it.each(FOUND)('%s is found by %s for the right reason', async (fault, key) => {
     const { client, agentId } = await prepareAgent(app, [key], { assistantId: `booking:${fault}` });
     const run = await carryOut(client, agentId, { minimumScore: 100 });
     expect(run).toMatchObject({ status: 'FAILED', counts: { passed: 0, failed: 1 } });

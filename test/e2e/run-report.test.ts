@@ -93,7 +93,7 @@ const SCREENS = [
     if (folder) await page.screenshot({ path: `${folder}/report-${name}.png` });
   }
 
-  it.each(SCREENS)('fits a screen %d px wide in %s, with all calls open', async (width, scheme) => {
+  it.each(SCREENS)('fits a screen of %d px in %s with all calls expanded', async (width, scheme) => {
     const { page, misdeeds, requests } = await visit('/sample', width, scheme);
     await screenshot(page, `${width}-${scheme}`);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -102,14 +102,14 @@ const SCREENS = [
     checkBehaved(misdeeds, requests, '/sample');
   });
 
-  it.each(['light', 'dark'] as const)('has a contrast of 4.5:1 at least in all its words in %s', async (scheme) => {
+  it.each(['light', 'dark'] as const)('has a contrast of at least 4.5:1 for all text in %s', async (scheme) => {
     const { page } = await visit('/sample', 1280, scheme);
     await openAll(page);
     expect(await page.evaluate(poorContrasts)).toEqual({ poor: [], measured: expect.any(Number) });
     expect((await page.evaluate(poorContrasts)).measured).toBeGreaterThan(1_000);
   });
 
-  it('has landmarks, headings without gaps and a name for every drawing and section', async () => {
+  it('has landmarks, gapless heading levels and names for all drawings and sections', async () => {
     const { page } = await visit('/sample');
     const levels = await page.evaluate(() =>
       [...document.querySelectorAll('h1, h2, h3, h4, h5')].map(({ tagName }: any) => Number(tagName[1])),
@@ -131,7 +131,7 @@ const SCREENS = [
     expect(unnamed).toBe(0);
   });
 
-  it.each([360, 1280])('keeps the evaluations a table for screen readers at %d px', async (width) => {
+  it.each([360, 1280])('keeps the table of evaluations accessible at %d px', async (width) => {
     const { page } = await visit('/sample', width);
     const table = page.getByRole('table');
     expect(await table.getByRole('row').count()).toBe(sample.run.evaluations.length + 1);
@@ -139,7 +139,7 @@ const SCREENS = [
     expect(await table.getByRole('rowheader').first().innerText()).toContain('Books a table, detail by detail');
   });
 
-  it('leads from a failure to its call, from there to the words that prove it, and back', async () => {
+  it('links a failure to its call, to its evidence and back', async () => {
     const { page } = await visit('/sample');
     // The fifth failed call of an evaluation is folded up, and unfolds when it is led to.
     const body = page.locator('#e2-r5');
@@ -158,7 +158,7 @@ const SCREENS = [
   });
 
   it.each(['/hostile', '/hostile-without-policy'])(
-    'shows at %s what agents and users wrote as text, and runs none of it',
+    'shows at %s what agents and users wrote as text and executes none of it',
     async (path) => {
       const { page, misdeeds, requests } = await visit(path, 360);
       await openAll(page);
@@ -185,7 +185,7 @@ const SCREENS = [
     },
   );
 
-  it('would be stopped by its policy even if something got through', async () => {
+  it('blocks injected content by its policy alone', async () => {
     const { html } = pages.get('/hostile')!;
     pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
     const { page, misdeeds } = await visit('/injected');
@@ -193,7 +193,7 @@ const SCREENS = [
     expect(misdeeds.complaints.join()).toMatch(/Content Security Policy/);
   });
 
-  it("gives JUnit XML that the browser's own parser takes, with every text in it", async () => {
+  it("produces JUnit XML that the browser's parser accepts, with every text", async () => {
     const { page } = await visit('/sample');
     for (const built of [sample, hostileRun(), ...HOSTILE.map((text) => hostileRun([text]))]) {
       const xml = await whole(renderJunit(built.run, built.read));

@@ -16,7 +16,7 @@ describe('starting a run', () => {
     (await client.get(`/agents/${agentId}/runs`)).body.meta.total;
   const issues = ({ body }: Answer<any>) => (body.issues ?? []).map(({ message }: { message: string }) => message);
 
-  describe('is refused with the name of the field', () => {
+  describe('rejects invalid fields by name', () => {
     let client: HttpClient;
     let path: string;
     beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('starting a run', () => {
       expectInvalid(await client.post(path, { [name]: value }), field);
     });
 
-    it('for an evaluation named twice; an identifier means the same in any letter case', async () => {
+    it('rejects an evaluation named twice, in any letter case', async () => {
       const { agentId, evaluationIds, client: owner } = await prepareEvaluations(app);
       const [own = ''] = evaluationIds;
       expectInvalid(await owner.post(`/agents/${agentId}/runs`, { evaluationIds: [own, own] }), 'evaluationIds');
@@ -70,14 +70,14 @@ describe('starting a run', () => {
       expect(run.totalCalls).toBe(1);
     });
 
-    it('for evaluations and tags together, tags that match nothing, and everything wrong at once', async () => {
+    it('rejects evaluations together with tags, tags without a match, and reports all violations at once', async () => {
       expectInvalid(await client.post(path, { evaluationIds: [randomUUID()], tags: ['a'] }), 'tags');
       expectInvalid(await client.post(path, { tags: ['nothing has it'] }), 'tags');
       expectInvalid(await client.post(path, { repeat: 0, concurrency: 0, name: 1 }), 'concurrency', 'name', 'repeat');
     });
   });
 
-  it('refuses evaluations that are unknown, of another agent or deleted, and those of another workspace', async () => {
+  it('rejects evaluations that are unknown, deleted, of another agent or of another workspace', async () => {
     const mine = await prepareEvaluations(app, [shortEvaluation(), shortEvaluation()]);
     const foreign = await prepareEvaluations(app);
     const path = `/agents/${mine.agentId}/runs`;
@@ -97,7 +97,7 @@ describe('starting a run', () => {
     expect(await runs(mine.client, mine.agentId)).toBe(0);
   });
 
-  it('carries out those with one of the tags, or those that are named, the oldest first', async () => {
+  it('runs the evaluations with one of the tags or the named ones, oldest first', async () => {
     const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
       shortEvaluation({ name: 'A', tags: ['x'] }),
       shortEvaluation({ name: 'B', tags: ['x', 'y'] }),
@@ -114,13 +114,13 @@ describe('starting a run', () => {
   });
 
   describe('conflicts', () => {
-    it('without an evaluation', async () => {
+    it('if the agent has no evaluation', async () => {
       const { client, agentId } = await prepareEvaluations(app, []);
       const answer = await client.post(`/agents/${agentId}/runs`, {});
       expectError(answer, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
     });
 
-    it('when the personality of an evaluation was deleted: named, and the others can be run', async () => {
+    it('if the personality of an evaluation was deleted: names it, and the others can run', async () => {
       const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
         shortEvaluation(),
         shortEvaluation({ name: 'Left alone' }),
@@ -140,20 +140,20 @@ describe('starting a run', () => {
       expect(run.totalCalls).toBe(1);
     });
 
-    it('when nobody could play the caller: named with the cure', async () => {
+    it('if no model is configured to play the caller: names the evaluation and the cure', async () => {
       const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ name: 'Free talk', script: [] })]);
       const answer = await client.post(`/agents/${agentId}/runs`, {});
       expect(answer.status).toBe(409);
       expect(issues(answer)).toEqual([expect.stringMatching(/^evaluations "Free talk" .*LLM_BASE_URL, LLM_MODEL/)]);
     });
 
-    it('when the service has no address for the provider', async () => {
+    it('if the provider has no address', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
       const answer = await client.post(`/agents/${agentId}/runs`, {});
       expect(answer.body).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('AGENT_PROVIDER_2_URL') });
     });
 
-    it('when the address is of a network that must not be reached: named with the cure', async () => {
+    it('if the address is in a blocked network: names it and the cure', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_3' });
       for (const body of [{}, { dryRun: true }]) {
         const answer = await client.post(`/agents/${agentId}/runs`, body);
@@ -164,7 +164,7 @@ describe('starting a run', () => {
       }
     });
 
-    it('after the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {
+    it('if the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {
       const { client, agentId } = await prepareEvaluations(app);
       const run = await carryOut(client, agentId);
       await client.delete(`/agents/${agentId}`);
@@ -176,7 +176,7 @@ describe('starting a run', () => {
     });
   });
 
-  it('refuses more calls than a run may have', async () => {
+  it('rejects more calls than a run may have', async () => {
     const { client, agentId, workspaceId } = await prepareEvaluations(app);
     await sql(
       app.databaseUrl,
@@ -191,7 +191,7 @@ describe('starting a run', () => {
     );
   });
 
-  it('refuses more text than a run may take with it, before it has read all of it', async () => {
+  it('rejects more text than a run may copy, without reading all of it', async () => {
     const { client, agentId, evaluationIds } = await prepareEvaluations(app);
     await sql(
       app.databaseUrl,
@@ -205,7 +205,7 @@ describe('starting a run', () => {
     expect(issues(answer)).toEqual([expect.stringMatching(/^evaluationIds .*at most 20 million characters/)]);
   });
 
-  it('refuses a run of an agent that has very many calls waiting', async () => {
+  it('rejects a run of an agent with too many waiting calls', async () => {
     const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'nobody' });
     const run = await carryOut(client, agentId);
     await sql(
@@ -221,7 +221,7 @@ describe('starting a run', () => {
     expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
   });
 
-  it('only plans with dryRun: nothing is written and the agent is not called', async () => {
+  it('only plans with dryRun: writes nothing and does not call the agent', async () => {
     const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, [
       shortEvaluation({ key: 'greets', critical: true, tags: ['x'] }),
       shortEvaluation({ name: 'Asks nothing', checks: [] }),
@@ -253,7 +253,7 @@ describe('starting a run', () => {
     expect(left).toEqual([]);
   });
 
-  it('starts one run of many requests under one Idempotency-Key', async () => {
+  it('starts one run for concurrent requests with one Idempotency-Key', async () => {
     const { client, agentId } = await prepareEvaluations(app);
     const key = { 'Idempotency-Key': randomUUID() };
     const send = () => client.post(`/agents/${agentId}/runs`, { name: 'Once' }, key);

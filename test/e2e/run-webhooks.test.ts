@@ -8,7 +8,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 const SECRET = `whsec_${Buffer.from('a secret of twenty-four!').toString('base64')}`;
 const EVENTS = ['run.completed', 'run.failed', 'agent.score_dropped', 'evaluation.critical_failed'];
 
-describe('the events that a run sends', () => {
+describe('webhook events of a run', () => {
   let app: TestApp;
   let agent: ScriptAgent;
   let receiver: Receiver;
@@ -50,7 +50,7 @@ describe('the events that a run sends', () => {
     return { ...prepared, heard, types, of, behave };
   }
 
-  it('run.completed, once to the endpoint and once to the agent, each signed', async () => {
+  it('sends run.completed once to the endpoint and once to the agent, each signed', async () => {
     const { client, agentId, types, of, heard } = await prepare();
     const run = await carryOut(client, agentId, { name: 'Nightly' });
     expect(await types('workspace')).toEqual(['run.completed']);
@@ -78,7 +78,7 @@ describe('the events that a run sends', () => {
     expect(new Webhook(SECRET).verify(own?.body ?? '', headers)).toEqual(event);
   });
 
-  it('run.failed with the reason, when the gate is not met and when nothing could be counted', async () => {
+  it('sends run.failed with the reason if the gate is not met or nothing could be counted', async () => {
     const { client, agentId, types, of, behave } = await prepare();
     await behave('rude');
     await carryOut(client, agentId, { minimumScore: 1 });
@@ -94,7 +94,7 @@ describe('the events that a run sends', () => {
     expect(events[0].data.run.metrics.status).toBe('FAILED');
   });
 
-  it('agent.score_dropped only when it dropped below the threshold', async () => {
+  it('sends agent.score_dropped only when the score drops below the threshold', async () => {
     const { client, agentId, types, of, behave } = await prepare(undefined, { threshold: 80 });
     const drops = async () => (await of('agent.score_dropped')).length;
     await behave('rude');
@@ -124,7 +124,7 @@ describe('the events that a run sends', () => {
     expect(await types('own')).toEqual(await types('workspace'));
   });
 
-  it('evaluation.critical_failed for each failed call of a critical evaluation, with what failed', async () => {
+  it('sends evaluation.critical_failed for each failed call of a critical evaluation, with the failed criteria', async () => {
     const { client, agentId, of, types, behave } = await prepare([
       shortEvaluation({ name: 'Not critical' }),
       shortEvaluation({
@@ -152,7 +152,7 @@ describe('the events that a run sends', () => {
     }
   });
 
-  it('a cancelled run sends nothing', async () => {
+  it('sends nothing for a cancelled run', async () => {
     const { client, agentId, types } = await prepare();
     const { id } = (await client.post(`/agents/${agentId}/runs`, { repeat: 50, concurrency: 1 })).body.data;
     expect((await client.post(`/runs/${id}/cancel`)).status).toBe(200);

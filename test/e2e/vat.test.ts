@@ -45,7 +45,7 @@ describe('the command vat', () => {
     return { ...prepared, env: { VAT_URL: app.url, VAT_API_KEY: apiKey } };
   }
 
-  it('ends with 0 when the gate is met, having written every file', async () => {
+  it('exits with 0 and writes all files if the gate is met', async () => {
     const { agentId, env, client } = await prepare();
     const file = (name: string) => path.join(folder, 'met/deep', name);
     const { code, stdout, stderr } = await vat(
@@ -79,7 +79,7 @@ describe('the command vat', () => {
     expect((await readdir(path.dirname(file('x')))).sort()).toEqual(['junit.xml', 'report.html', 'run.json', 'run.md']);
   });
 
-  it('ends with 1 when the agent is at fault, having written the files all the same', async () => {
+  it('exits with 1 and still writes the files if the agent fails', async () => {
     const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
     const [junit, json] = [path.join(folder, 'failed.xml'), path.join(folder, 'failed.json')];
     const words = ['run', '--agent', agentId, '--min-score', '95', '--junit', junit, '--json', json];
@@ -107,7 +107,7 @@ describe('the command vat', () => {
     expect(await readFile(savedJunit, 'utf8')).toBe(await readFile(junit, 'utf8'));
   });
 
-  it('ends with 2 when the agent cannot be reached', async () => {
+  it('exits with 2 if the agent is unreachable', async () => {
     const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_2' });
     const { code, stdout } = await vat(['run', '--agent', agentId], env);
     expect(code).toBe(2);
@@ -115,7 +115,7 @@ describe('the command vat', () => {
     expect(stdout).toContain('Could not be carried out: 2 calls, 0 passed, 2 error; no score.');
   });
 
-  it('ends with 2 when the service is down', async () => {
+  it('exits with 2 if the service is down', async () => {
     const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
     const { code, stderr } = await vat(['status', 'x'], env);
     expect({ code, stderr }).toEqual({
@@ -124,7 +124,7 @@ describe('the command vat', () => {
     });
   });
 
-  describe('ends with 3', () => {
+  describe('exits with 3', () => {
     let agentId: string;
     let env: NodeJS.ProcessEnv;
 
@@ -179,7 +179,7 @@ describe('the command vat', () => {
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
   });
 
-  it('starts a run without waiting, and waits for it later', async () => {
+  it('starts a run without waiting and waits for it later', async () => {
     const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_3' });
     const started = await vat(['run', '--agent', agentId, '--no-wait'], env);
     expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/), stderr: '' });
@@ -187,7 +187,7 @@ describe('the command vat', () => {
     expect(waited).toMatchObject({ code: 0, stdout: expect.stringContaining('Gate met: 2 calls, 2 passed') });
   });
 
-  it('resumes when the connection breaks in the middle, and tells of every call once', async () => {
+  it('resumes after a broken connection and reports every call once', async () => {
     const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
     const proxy = await createTcpProxy(app.url);
     try {

@@ -67,7 +67,7 @@ describe('receivers of webhooks', () => {
   const outcomes = ({ attempts }: WebhookDelivery) =>
     attempts.map(({ responseStatus, error }) => [responseStatus, error]);
 
-  it.each([200, 204, 299])('%d: delivered at the first attempt', async (status) => {
+  it.each([200, 204, 299])('%d: delivered on the first attempt', async (status) => {
     const { url, received } = await receiver((response) => void response.writeHead(status).end());
     const { delivery } = await settle(url);
     expect(delivery).toMatchObject({ status: 'DELIVERED', nextAttemptAt: null });
@@ -75,7 +75,7 @@ describe('receivers of webhooks', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('301: failed at each attempt, and not followed', async () => {
+  it('301: fails on each attempt and is not followed', async () => {
     const trap = await receiver();
     const { url } = await receiver((response) => void response.writeHead(301, { Location: trap.url }).end());
     const { delivery } = await settle(url);
@@ -84,7 +84,7 @@ describe('receivers of webhooks', () => {
     expect(trap.received).toHaveLength(0);
   });
 
-  it('410: the endpoint is disabled, and what was pending for it has failed', async () => {
+  it('410: the endpoint is disabled and its pending deliveries fail', async () => {
     let gone = false;
     const { url, received } = await receiver((response) => void response.writeHead(gone ? 410 : 500).end());
     const id = await endpoint(url);
@@ -115,7 +115,7 @@ describe('receivers of webhooks', () => {
     await admin.patch(`/workspace/webhooks/${id}`, { enabled: false });
   });
 
-  it('429 with Retry-After: the next attempt comes no earlier', async () => {
+  it('429 with Retry-After: the next attempt is not earlier', async () => {
     const { url, received } = await receiver((response, _, count) =>
       count === 1 ? void response.writeHead(429, { 'Retry-After': '1' }).end() : void response.end(),
     );
@@ -127,7 +127,7 @@ describe('receivers of webhooks', () => {
     expect((received[1]?.at ?? 0) - (received[0]?.at ?? 0)).toBeGreaterThan(950);
   });
 
-  it('500 and then 200: delivered at the second attempt, with a fresh timestamp and the same webhook-id', async () => {
+  it('500, then 200: delivered on the second attempt with a new timestamp and the same webhook-id', async () => {
     const { url, received } = await receiver(
       (response, _, count) => void response.writeHead(count === 1 ? 500 : 200).end(),
     );
@@ -141,7 +141,7 @@ describe('receivers of webhooks', () => {
     expect((await admin.get(`/workspace/webhooks/${id}`)).body.data.failingSince).toBeNull();
   });
 
-  it('a hang and a drip: timed out', async () => {
+  it('hanging and dripping responses time out', async () => {
     const hanging = await receiver(() => undefined);
     const dripping = await receiver((response) => {
       response.writeHead(200, { 'Content-Length': '2000' });
@@ -157,7 +157,7 @@ describe('receivers of webhooks', () => {
     }
   });
 
-  it('100 MB: delivered after the first 4 KiB, while memory stays flat', async () => {
+  it('100 MB response: delivered after the first 4 KiB with constant memory', async () => {
     const chunk = Buffer.alloc(MEBIBYTE / 4);
     let offered = 0;
     const { url } = await receiver((response) => {
@@ -183,7 +183,7 @@ describe('receivers of webhooks', () => {
     await admin.patch(`/workspace/webhooks/${id}`, { enabled: false });
   });
 
-  it('a reset connection, nobody at the port, and no HTTP: failed with a reason', async () => {
+  it('connection reset, connection refused and invalid HTTP fail with a reason', async () => {
     const raw = async (answer: (socket: Socket) => void) => {
       const server = createTcpServer((socket) => {
         sockets.add(socket.on('error', () => undefined));
@@ -209,7 +209,7 @@ describe('receivers of webhooks', () => {
     }
   });
 
-  it('a name that leads to a private address at the second look-up: refused there, without a connection', async () => {
+  it('a name that resolves to a private address on the second look-up is refused without a connection', async () => {
     const { port, received } = await receiver((response) => void response.writeHead(500).end());
     names.set('rebinding.test', [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']]);
     const { delivery } = await settle(`http://rebinding.test:${port}/`);
@@ -220,7 +220,7 @@ describe('receivers of webhooks', () => {
     expect(outcomes(unknown.delivery)[0]).toEqual([null, 'The host name could not be resolved']);
   });
 
-  it('a slow receiver gets no more than four at once and delays no other', async () => {
+  it('a slow receiver gets at most four deliveries at once and does not delay others', async () => {
     const slow = await receiver((response) => void setTimeout(() => response.end(), 250));
     const quick = await receiver();
     const [slowId, quickId] = [await endpoint(slow.url), await endpoint(quick.url)];
@@ -250,7 +250,7 @@ describe('receivers of webhooks', () => {
     expect(new Set(ids).size).toBe(40);
   });
 
-  it('many dead receivers delay no other', async () => {
+  it('many dead receivers do not delay others', async () => {
     app.nest.get(WebhookPolicy).timeout = 8_000;
     const dead = await receiver(() => undefined);
     const quick = await receiver();
@@ -275,7 +275,7 @@ describe('receivers of webhooks', () => {
     app.nest.get(WebhookPolicy).timeout = 700;
   });
 
-  it('five days of failure: disabled, with the reason', async () => {
+  it('after five days of failures the endpoint is disabled with the reason', async () => {
     const { url } = await receiver((response) => void response.writeHead(503).end());
     Object.assign(app.nest.get(WebhookPolicy), { disableAfter: 30, retryDelays: [40, 40, 40, 40] });
     const { id, delivery } = await settle(url);

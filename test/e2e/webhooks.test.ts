@@ -48,7 +48,7 @@ describe('webhooks over HTTP', () => {
     return body.data;
   };
 
-  it('creates, lists, reads, changes and deletes', async () => {
+  it('supports create, list, read, update and delete', async () => {
     const created = await admin.post('/workspace/webhooks', {
       url: 'https://example.com/hook',
       events: ['run.completed', 'run.failed'],
@@ -134,7 +134,7 @@ describe('webhooks over HTTP', () => {
           ['url must not lead to a private or reserved network; OUTBOUND_ALLOWED_NETWORKS allows some'],
         ] as [object, string[]],
     ),
-  ])('refuses %j', async (body: object, issues: string[]) => {
+  ])('rejects %j', async (body: object, issues: string[]) => {
     const answer = await admin.post('/workspace/webhooks', body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
@@ -144,7 +144,7 @@ describe('webhooks over HTTP', () => {
     });
   });
 
-  it('refuses null where it means nothing, and a bad address on a change', async () => {
+  it('rejects null for fields that are not nullable, and an invalid address on update', async () => {
     const { id } = await create();
     for (const field of ['url', 'events', 'enabled']) {
       expect((await admin.patch(`/workspace/webhooks/${id}`, { [field]: null })).status).toBe(400);
@@ -154,7 +154,7 @@ describe('webhooks over HTTP', () => {
     await admin.delete(`/workspace/webhooks/${id}`);
   });
 
-  it('serves administrators only, and those of the workspace only', async () => {
+  it('is restricted to admins of the workspace', async () => {
     const { id } = await create();
     const test = await admin.post(`/workspace/webhooks/${id}/test`);
     const routes: [string, string, object?][] = [
@@ -186,7 +186,7 @@ describe('webhooks over HTTP', () => {
     await admin.delete(`/workspace/webhooks/${id}`);
   });
 
-  it('tests an endpoint, shows the delivery and delivers it again under the same webhook-id', async () => {
+  it('tests an endpoint, shows the delivery and redelivers it with the same webhook-id', async () => {
     const before = receiver.received.length;
     const { id, secret } = await create();
     const test = await admin.post(`/workspace/webhooks/${id}/test`);
@@ -237,7 +237,7 @@ describe('webhooks over HTTP', () => {
     expect((await admin.get(`/workspace/webhooks/${id}/deliveries?status=LOST`)).status).toBe(400);
   });
 
-  it('answers 409 to a redelivery while the delivery is pending', async () => {
+  it('returns 409 for a redelivery while the delivery is pending', async () => {
     const failing = await startReceiver((response) => void response.writeHead(500).end());
     const { id } = await create({ url: failing.url });
     const { body } = await admin.post(`/workspace/webhooks/${id}/test`);
@@ -257,7 +257,7 @@ describe('webhooks over HTTP', () => {
     await failing.close();
   });
 
-  it('signs with the old and the new secret after a rotation, and with the new one alone once the overlap is over', async () => {
+  it('signs with both secrets after a rotation, and only with the new one after the overlap', async () => {
     const { id, secret: old } = await create();
     const rotated = await admin.post(`/workspace/webhooks/${id}/rotate-secret`);
     expect(rotated.status).toBe(200);
@@ -278,7 +278,7 @@ describe('webhooks over HTTP', () => {
     );
   });
 
-  it('keeps secrets encrypted, shows them once, and logs none', async () => {
+  it('stores secrets encrypted, shows them once and never logs them', async () => {
     const { id, secret: old } = await create();
     const { secret } = (await admin.post(`/workspace/webhooks/${id}/rotate-secret`)).body.data;
     await admin.post(`/workspace/webhooks/${id}/test`);
@@ -299,7 +299,7 @@ describe('webhooks over HTTP', () => {
     expect(everything).not.toContain('whsec_');
   });
 
-  it('replays a creation and a test with Idempotency-Key instead of doing them twice', async () => {
+  it('replays creations and tests with the same Idempotency-Key', async () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const body = { url: receiver.url, events: ['run.failed'] };
     const [one, two] = [
@@ -320,7 +320,7 @@ describe('webhooks over HTTP', () => {
     expect(list.meta.total).toBe(1);
   });
 
-  it('allows a bounded number of endpoints, also to requests at the same moment', async () => {
+  it('limits the number of endpoints, also for concurrent requests', async () => {
     const policy = app.nest.get(WebhookPolicy);
     const other = admin.as((await app.createWorkspace()).apiKey);
     policy.maxEndpoints = 3;
