@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { AgentsRepository } from '../../src/modules/agents/agents.repository.js';
-import { Database, type Statement } from '../../src/platform/database/database.js';
+import { Database, type QueryOptions } from '../../src/platform/database/database.js';
 import { ListKeeper } from '../../src/platform/lists/list-keeper.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -9,9 +9,13 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 class RecordingDatabase extends Database {
   asked: { text: string; values: readonly unknown[] }[] = [];
 
-  override query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    this.asked.push({ text: statement.text, values });
-    return super.query(statement, values);
+  override query<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    options?: QueryOptions,
+  ): Promise<Row[]> {
+    this.asked.push({ text, values });
+    return super.query(text, values, options);
   }
 }
 

@@ -3,7 +3,7 @@ import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { ApiKeysService, KEYS_CHANGED } from '../../src/modules/api-keys/api-keys.service.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import { generateKey } from '../../src/modules/api-keys/key-format.js';
-import { Database, type Statement } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/database/database.js';
 import { Notifications } from '../../src/platform/database/notifications.js';
 import { WorkspacesService } from '../../src/modules/workspaces/workspaces.service.js';
 import { readSettings } from '../../src/platform/config/settings.js';
@@ -17,9 +17,9 @@ class WatchedDatabase extends Database {
   lookUps = 0;
   held: Promise<void> | undefined;
 
-  override async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const rows = await super.query<Row>(statement, values);
-    if (statement.name === 'api_keys_find') {
+  override async query<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const rows = await super.query<Row>(text, values);
+    if (text.includes('WHERE k.hash = $1')) {
       this.lookUps++;
       await this.held;
     }

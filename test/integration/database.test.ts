@@ -5,7 +5,7 @@ import { sql } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-const INSERT = { name: 'notes_insert', text: 'INSERT INTO notes (text) VALUES ($1) RETURNING text' };
+const INSERT = 'INSERT INTO notes (text) VALUES ($1) RETURNING text';
 
 describe('Database', () => {
   let own: TestDatabase;
@@ -30,6 +30,17 @@ describe('Database', () => {
     expect(await insert('a')).toEqual([{ text: 'a' }]);
     expect(await insert('b')).toEqual([{ text: 'b' }]);
     expect(await seenByOthers()).toEqual(['a', 'b']);
+  });
+
+  it('prepares a statement once per connection, under one name for equal texts', async () => {
+    const prepared = await database.transaction(async () => {
+      for (const n of [1, 2]) await database.query('SELECT $1::int AS "counted"', [n]);
+      await database.query('SELECT $1::int AS unprepared', [1], { isPrepared: false });
+      return database.query<{ statement: string }>(
+        `SELECT statement FROM pg_prepared_statements WHERE statement ~ 'AS ("counted"|unprepared)' AND statement !~ 'pg_'`,
+      );
+    });
+    expect(prepared).toEqual([{ statement: 'SELECT $1::int AS "counted"' }]);
   });
 
   it('commits all of a transaction at once: explicit SQL and TypeORM’s', async () => {
@@ -86,7 +97,7 @@ describe('Database', () => {
   });
 
   it('survives connections that were cut', async () => {
-    await Promise.all([1, 2, 3].map(() => database.query({ name: 'nap', text: 'SELECT pg_sleep(0.05)' }, [])));
+    await Promise.all([1, 2, 3].map(() => database.query('SELECT pg_sleep(0.05)')));
     await sql(
       own.url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -94,7 +105,7 @@ describe('Database', () => {
     );
     await until('the pool has noticed', async () => {
       try {
-        await database.query({ name: 'ping', text: 'SELECT 1' }, []);
+        await database.query('SELECT 1');
         return true;
       } catch (error) {
         expect(isDatabaseUnavailable(error)).toBe(true);
@@ -105,7 +116,7 @@ describe('Database', () => {
 
   describe('its failures', () => {
     const failureOf = (text: string): Promise<unknown> =>
-      database.query({ name: '', text }, []).then(
+      database.query(text, [], { isPrepared: false }).then(
         () => undefined,
         (error: unknown) => error,
       );

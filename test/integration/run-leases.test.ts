@@ -231,9 +231,9 @@ describe('leases of calls', () => {
     // Outside of the transaction of the request.
     const elsewhere = AsyncResource.bind(() => claim(agentId));
     let meanwhile: Promise<ClaimedCall | undefined> | undefined;
-    const spy = jest.spyOn(database, 'query').mockImplementation(async (statement, values) => {
-      const rows = await real(statement, values);
-      if (statement.name === 'runs_cancel') {
+    const spy = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
+      const rows = await real(text, values);
+      if (text.includes(`UPDATE runs r SET status = 'CANCELLED'`)) {
         meanwhile = elsewhere();
         // Until it has met what the cancelling holds.
         await Promise.race([

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { AgentEntity } from './agent.entity.js';
 
@@ -17,17 +17,9 @@ const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS 
   CASE WHEN a.is_using_default_api_key THEN (SELECT d.api_key FROM provider_keys d
     WHERE d.workspace_id = a.workspace_id AND d.provider = a.provider) END AS "defaultApiKey"`;
 
-const FIND: Statement = {
-  name: 'agents_find',
-  quick: 'read',
-  text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`,
-};
+const FIND = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
 
-const FIND_EVER: Statement = {
-  name: 'agents_find_ever',
-  quick: 'read',
-  text: `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`,
-};
+const FIND_EVER = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`;
 
 /** What callers may say of an agent, by its column. */
 const WRITTEN = {
@@ -54,35 +46,26 @@ const WRITTEN_COLUMNS = Object.values(WRITTEN);
 const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND EXISTS (SELECT FROM provider_keys d
   WHERE d.workspace_id = n.workspace_id AND d.provider = n.provider))`;
 
-// One text for whichever columns are given, so that every write is prepared once: they come as one JSON object.
-const INSERT: Statement = {
-  name: 'agents_insert',
-  quick: 'write',
-  text: `INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
-         SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
-           FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
-         RETURNING ${COLUMNS}`,
-};
+// The written columns come as one JSON object, so that one text serves whichever of them are given.
+const INSERT = `
+  INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
+  SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
+    FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
+  RETURNING ${COLUMNS}`;
 
-/** Of two at once the second builds on the first: PostgreSQL looks at the row again once it has its lock. */
-const UPDATE: Statement = {
-  name: 'agents_update',
-  quick: 'write',
-  text: `UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
-           (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
-                   CASE WHEN n IS DISTINCT FROM a THEN now() ELSE a.updated_at END
-              FROM jsonb_populate_record(a, $3) n)
-          WHERE a.id = $1 AND a.workspace_id = $2 AND a.deleted_at IS NULL
-            AND EXISTS (SELECT FROM jsonb_populate_record(a, $3) n WHERE ${HAS_CREDENTIAL})
-         RETURNING ${COLUMNS}`,
-};
+/** Of two concurrent updates the second one builds on the first: PostgreSQL re-reads the row once it has its lock. */
+const UPDATE = `
+  UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
+    (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
+            CASE WHEN n IS DISTINCT FROM a THEN now() ELSE a.updated_at END
+       FROM jsonb_populate_record(a, $3) n)
+   WHERE a.id = $1 AND a.workspace_id = $2 AND a.deleted_at IS NULL
+     AND EXISTS (SELECT FROM jsonb_populate_record(a, $3) n WHERE ${HAS_CREDENTIAL})
+  RETURNING ${COLUMNS}`;
 
-const SOFT_DELETE: Statement = {
-  name: 'agents_soft_delete',
-  quick: 'write',
-  text: `UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
-         RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`,
-};
+const SOFT_DELETE = `
+  UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
+  RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`;
 
 export interface AgentFilter {
   readonly provider?: AgentProvider | undefined;

@@ -5,7 +5,7 @@ import type { Identity, Role } from '../../platform/access/caller.js';
 import type { Plan } from '../../platform/config/plans.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { Notifications } from '../../platform/database/notifications.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { ApiKeyEntity } from './api-key.entity.js';
@@ -16,14 +16,11 @@ export const KEYS_CHANGED = 'api_keys_changed';
 /** Bounds the cache; the oldest entry goes first. */
 const CACHE_SIZE = 10_000;
 
-const FIND_KEY: Statement = {
-  name: 'api_keys_find',
-  quick: 'read',
-  text: `SELECT k.id, k.workspace_id AS "workspaceId", k.user_id AS "userId", k.role, k.expires_at AS "expiresAt",
-                w.plan, w.requests_per_minute AS "requestsPerMinute"
-           FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id
-          WHERE k.hash = $1 AND k.revoked_at IS NULL`,
-};
+const FIND_KEY = `
+  SELECT k.id, k.workspace_id AS "workspaceId", k.user_id AS "userId", k.role, k.expires_at AS "expiresAt",
+         w.plan, w.requests_per_minute AS "requestsPerMinute"
+    FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id
+   WHERE k.hash = $1 AND k.revoked_at IS NULL`;
 
 interface KeyRow {
   readonly id: string;

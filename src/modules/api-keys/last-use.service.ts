@@ -1,15 +1,13 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 
 /** How often uses are written: the precision of `lastUsedAt`. */
 const FLUSH_MS = 30_000;
 
-const WRITE: Statement = {
-  name: 'api_keys_last_use',
-  text: `UPDATE api_keys k SET last_used_at = u.used_at
-           FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
-          WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
-};
+const WRITE = `
+  UPDATE api_keys k SET last_used_at = u.used_at
+    FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
+   WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`;
 
 /** Remembers when keys were used and writes it down now and then: a write per request would cost more than the request. */
 @Injectable()

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { EvaluationEntity } from './evaluation.entity.js';
 import { COLUMNS } from './evaluations.columns.js';
 
-const FIND: Statement = {
-  name: 'evaluations_find',
-  quick: 'read',
-  text: `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = $1 AND e.deleted_at IS NULL`,
-};
+const FIND = `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = $1 AND e.deleted_at IS NULL`;
 
 const LIST = {
   name: 'evaluations_page',
@@ -19,30 +15,20 @@ const LIST = {
 };
 
 /** Oldest first: the order in which they were written, also within a file. */
-const SELECT: Statement = {
-  name: 'evaluations_select',
-  text: `SELECT e.id FROM evaluations e
-          WHERE e.agent_id = $1 AND e.deleted_at IS NULL
-            AND ($2::uuid[] IS NULL OR e.id = ANY ($2)) AND ($3::text[] IS NULL OR e.tags && $3)
-          ORDER BY e.created_at, e.id`,
-};
+const SELECT = `
+  SELECT e.id FROM evaluations e
+   WHERE e.agent_id = $1 AND e.deleted_at IS NULL
+     AND ($2::uuid[] IS NULL OR e.id = ANY ($2)) AND ($3::text[] IS NULL OR e.tags && $3)
+   ORDER BY e.created_at, e.id`;
 
-const READ: Statement = {
-  name: 'evaluations_read',
-  text: `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = ANY ($1::uuid[]) ORDER BY e.created_at, e.id`,
-};
+const READ = `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = ANY ($1::uuid[]) ORDER BY e.created_at, e.id`;
 
-const OWNERS: Statement = {
-  name: 'evaluations_owners',
-  text: `SELECT id, agent_id AS "agentId", workspace_id AS "workspaceId" FROM evaluations
-          WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`,
-};
+const OWNERS = `
+  SELECT id, agent_id AS "agentId", workspace_id AS "workspaceId" FROM evaluations
+   WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`;
 
-const SOFT_DELETE: Statement = {
-  name: 'evaluations_soft_delete',
-  quick: 'write',
-  text: `UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
-};
+const SOFT_DELETE = `
+  UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
 /** Explicit SQL for what every client asks most. */
 @Injectable()

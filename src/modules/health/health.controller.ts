@@ -5,7 +5,7 @@ import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { NeverRefused } from '../../platform/throttling/plan-throttler.guard.js';
 import { Readiness } from '../../platform/observability/readiness.js';
 
-const PING = { name: 'readiness', text: 'SELECT 1' };
+const PING = 'SELECT 1';
 
 /** For load balancers and orchestrators. */
 @Controller()

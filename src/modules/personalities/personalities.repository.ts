@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { PersonalityEntity } from './personality.entity.js';
 
@@ -7,11 +7,7 @@ const COLUMNS = `p.id, p.workspace_id AS "workspaceId", p.created_by_user_id AS 
   p.prompt, p.temperature, p.accent, p.background_noise AS "backgroundNoise", p.gender, p.provider,
   p.voice_id AS "voiceId", p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.deleted_at AS "deletedAt"`;
 
-const FIND: Statement = {
-  name: 'personalities_find',
-  quick: 'read',
-  text: `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`,
-};
+const FIND = `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`;
 
 const LIST = {
   name: 'personalities_page',
@@ -21,16 +17,11 @@ const LIST = {
   kept: { relation: 'personalities' },
 };
 
-const OWNERS: Statement = {
-  name: 'personalities_owners',
-  text: `SELECT id, workspace_id AS "workspaceId" FROM personalities WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL`,
-};
+const OWNERS = `
+  SELECT id, workspace_id AS "workspaceId" FROM personalities WHERE id = ANY($1::uuid[]) AND deleted_at IS NULL`;
 
-const SOFT_DELETE: Statement = {
-  name: 'personalities_soft_delete',
-  quick: 'write',
-  text: `UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
-};
+const SOFT_DELETE = `
+  UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
 /** Explicit SQL for what every client asks most. */
 @Injectable()

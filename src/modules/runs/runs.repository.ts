@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { RunEntity } from './run.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
@@ -16,25 +16,19 @@ export interface CallCounts {
   readonly meanScore: number | null;
 }
 
-const FIND: Statement = {
-  name: 'runs_find',
-  quick: 'read',
-  text: `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1`,
-};
+const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1`;
 
-const FIND_WITH_COUNTS: Statement = {
-  name: 'runs_find_with_counts',
-  text: `SELECT ${RUN_COLUMNS}, c.* FROM runs r CROSS JOIN LATERAL (
-           SELECT count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
-                  count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
-                  count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid,
-                  count(*) FILTER (WHERE outcome = 'error')::int AS error,
-                  count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
-                  count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
-                  round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
-             FROM calls c WHERE c.run_id = r.id) c
-          WHERE r.id = $1`,
-};
+const FIND_WITH_COUNTS = `
+  SELECT ${RUN_COLUMNS}, c.* FROM runs r CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
+           count(*) FILTER (WHERE outcome = 'failed')::int AS failed,
+           count(*) FILTER (WHERE outcome = 'invalid')::int AS invalid,
+           count(*) FILTER (WHERE outcome = 'error')::int AS error,
+           count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
+           count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
+           round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
+      FROM calls c WHERE c.run_id = r.id) c
+   WHERE r.id = $1`;
 
 const LIST = {
   name: 'runs_page',
@@ -48,26 +42,19 @@ const LIST = {
  * What taking a call of the agent waits for (`claim_calls`). Taken before the run: a call that begins locks itself and
  * then its run, and cancelling the other way round.
  */
-const LOCK_CLAIMS: Statement = {
-  name: 'runs_lock_claims',
-  text: `SELECT pg_advisory_xact_lock(hashtextextended('calls:' || $1, 0))`,
-};
+const LOCK_CLAIMS = `SELECT pg_advisory_xact_lock(hashtextextended('calls:' || $1, 0))`;
 
 /** Ends the run where it stands; calls under way are given up. */
-const CANCEL: Statement = {
-  name: 'runs_cancel',
-  text: `UPDATE runs r SET status = 'CANCELLED', ended_at = now(), updated_at = now(), score = coalesce((
-           SELECT round(avg(c.score)::numeric, 1) FROM calls c
-            WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
-          WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`,
-};
+const CANCEL = `
+  UPDATE runs r SET status = 'CANCELLED', ended_at = now(), updated_at = now(), score = coalesce((
+    SELECT round(avg(c.score)::numeric, 1) FROM calls c
+     WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`;
 
-const CANCEL_CALLS: Statement = {
-  name: 'runs_cancel_calls',
-  text: `UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
-                changed_in = pg_current_xact_id()::text::bigint
-          WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`,
-};
+const CANCEL_CALLS = `
+  UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL, ended_at = now(), updated_at = now(),
+         changed_in = pg_current_xact_id()::text::bigint
+   WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
 
 /** Explicit SQL for what every client asks most. */
 @Injectable()

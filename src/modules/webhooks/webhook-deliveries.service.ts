@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { own } from '../../platform/access/ownership.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
 import { readPage } from '../../platform/database/page-query.js';
@@ -22,18 +22,12 @@ const EVENT = 'JOIN webhook_events v ON v.id = d.event_id';
 /** How often the answer to a test looks for the first attempt, in milliseconds. */
 const TEST_POLL_MS = 50;
 
-const FIND: Statement = {
-  name: 'webhooks_delivery_find',
-  quick: 'read',
-  text: `SELECT ${COLUMNS} FROM webhook_deliveries d ${EVENT} WHERE d.id = $1`,
-};
+const FIND = `SELECT ${COLUMNS} FROM webhook_deliveries d ${EVENT} WHERE d.id = $1`;
 
-const REDELIVER: Statement = {
-  name: 'webhooks_redeliver',
-  text: `UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), is_forced = true,
-                is_parked = false, updated_at = now()
-          WHERE id = $1 AND status <> 'PENDING' RETURNING id`,
-};
+const REDELIVER = `
+  UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), is_forced = true,
+         is_parked = false, updated_at = now()
+   WHERE id = $1 AND status <> 'PENDING' RETURNING id`;
 
 type DeliveryRow = Pick<
   WebhookDeliveryEntity,

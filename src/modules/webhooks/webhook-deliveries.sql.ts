@@ -1,4 +1,3 @@
-import type { Statement } from '../../platform/database/database.js';
 import { deliveryKey } from './delivery-job.js';
 
 /** Whether the process that claimed a delivery still lives; a dead one's claim is void. */
@@ -7,140 +6,98 @@ const ACTIVE = `(SELECT count(*)::int FROM webhook_deliveries o
                   WHERE o.target_id = d.target_id AND o.claimed_by IN (SELECT id FROM queue_workers))`;
 
 /** Claiming and recording of one receiver's deliveries go one after the other, in all processes. */
-export const LOCK_TARGET: Statement = {
-  name: 'webhooks_lock_target',
-  text: `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || $1, 0))`,
-};
+export const LOCK_TARGET = `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || $1, 0))`;
 
-export const FIND_TO_CLAIM: Statement = {
-  name: 'webhooks_find_to_claim',
-  text: `SELECT d.id, d.event_id AS "eventId", d.target_id AS "targetId", d.endpoint_id AS "endpointId",
-                d.agent_id AS "agentId", d.status, d.tries, d.is_forced AS "isForced", coalesce(${IS_CLAIMED}, false) AS "isClaimed",
-                d.next_attempt_at > now() + interval '1 second' AS "isEarly", ${ACTIVE} AS active, v.body,
-                e.url, e.enabled, e.secret, e.failing_since IS NOT NULL AS "isFailing",
-                CASE WHEN e.previous_secret_expires_at > now() THEN e.previous_secret END AS "previousSecret"
-           FROM webhook_deliveries d
-           JOIN webhook_events v ON v.id = d.event_id
-           LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
-          WHERE d.id = $1 FOR UPDATE OF d`,
-};
+export const FIND_TO_CLAIM = `
+  SELECT d.id, d.event_id AS "eventId", d.target_id AS "targetId", d.endpoint_id AS "endpointId",
+         d.agent_id AS "agentId", d.status, d.tries, d.is_forced AS "isForced", coalesce(${IS_CLAIMED}, false) AS "isClaimed",
+         d.next_attempt_at > now() + interval '1 second' AS "isEarly", ${ACTIVE} AS active, v.body,
+         e.url, e.enabled, e.secret, e.failing_since IS NOT NULL AS "isFailing",
+         CASE WHEN e.previous_secret_expires_at > now() THEN e.previous_secret END AS "previousSecret"
+    FROM webhook_deliveries d
+    JOIN webhook_events v ON v.id = d.event_id
+    LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
+   WHERE d.id = $1 FOR UPDATE OF d`;
 
-export const CLAIM: Statement = {
-  name: 'webhooks_claim',
-  text: `UPDATE webhook_deliveries SET claimed_by = $2, claim_id = $3, is_parked = false WHERE id = $1`,
-};
+export const CLAIM = `UPDATE webhook_deliveries SET claimed_by = $2, claim_id = $3, is_parked = false WHERE id = $1`;
 
-export const PARK: Statement = {
-  name: 'webhooks_park',
-  text: 'UPDATE webhook_deliveries SET is_parked = true WHERE id = $1',
-};
+export const PARK = 'UPDATE webhook_deliveries SET is_parked = true WHERE id = $1';
 
-export const GIVE_UP: Statement = {
-  name: 'webhooks_give_up',
-  text: `UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
-          WHERE id = $1`,
-};
+export const GIVE_UP = `
+  UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
+   WHERE id = $1`;
 
 /** $3: milliseconds after which a failing endpoint is disabled. */
-export const FIND_TO_RECORD: Statement = {
-  name: 'webhooks_find_to_record',
-  text: `SELECT d.tries, e.enabled, e.failing_since IS NOT NULL AS "isFailing",
-                coalesce(e.failing_since <= now() - $3 * interval '1 millisecond', false) AS "hasFailedForLong"
-           FROM webhook_deliveries d LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
-          WHERE d.id = $1 AND d.claim_id = $2 FOR UPDATE OF d`,
-};
+export const FIND_TO_RECORD = `
+  SELECT d.tries, e.enabled, e.failing_since IS NOT NULL AS "isFailing",
+         coalesce(e.failing_since <= now() - $3 * interval '1 millisecond', false) AS "hasFailedForLong"
+    FROM webhook_deliveries d LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
+   WHERE d.id = $1 AND d.claim_id = $2 FOR UPDATE OF d`;
 
 /** $3: the attempt; $4: status; $5: milliseconds until the next attempt, or null. */
-export const RECORD: Statement = {
-  name: 'webhooks_record',
-  text: `UPDATE webhook_deliveries
-            SET attempts = CASE WHEN jsonb_array_length(attempts) < 50 THEN attempts ELSE attempts - 0 END || $2::jsonb,
-                status = $3, next_attempt_at = now() + $4 * interval '1 millisecond', tries = tries + 1,
-                is_forced = false, claimed_by = NULL, claim_id = NULL, updated_at = now()
-          WHERE id = $1
-      RETURNING next_attempt_at AS "nextAttemptAt"`,
-};
+export const RECORD = `
+  UPDATE webhook_deliveries
+     SET attempts = CASE WHEN jsonb_array_length(attempts) < 50 THEN attempts ELSE attempts - 0 END || $2::jsonb,
+         status = $3, next_attempt_at = now() + $4 * interval '1 millisecond', tries = tries + 1,
+         is_forced = false, claimed_by = NULL, claim_id = NULL, updated_at = now()
+   WHERE id = $1
+  RETURNING next_attempt_at AS "nextAttemptAt"`;
 
-export const RELEASE: Statement = {
-  name: 'webhooks_release',
-  text: `UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL WHERE id = $1 AND claim_id = $2 RETURNING id`,
-};
+export const RELEASE = `
+  UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL WHERE id = $1 AND claim_id = $2 RETURNING id`;
 
-export const MARK_SOUND: Statement = {
-  name: 'webhooks_mark_sound',
-  text: 'UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1',
-};
+export const MARK_SOUND = 'UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1';
 
-export const MARK_FAILING: Statement = {
-  name: 'webhooks_mark_failing',
-  text: 'UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()) WHERE id = $1',
-};
+export const MARK_FAILING = 'UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()) WHERE id = $1';
 
-export const DISABLE: Statement = {
-  name: 'webhooks_disable',
-  text: `UPDATE webhook_endpoints SET enabled = false, disabled_reason = $2, disabled_at = now(), updated_at = now()
-          WHERE id = $1 AND enabled`,
-};
+export const DISABLE = `
+  UPDATE webhook_endpoints SET enabled = false, disabled_reason = $2, disabled_at = now(), updated_at = now()
+   WHERE id = $1 AND enabled`;
 
 /** What is under way may still succeed, and what a person asked for is tried once. */
-export const FAIL_PENDING: Statement = {
-  name: 'webhooks_fail_pending',
-  text: `UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
-          WHERE endpoint_id = $1 AND status = 'PENDING' AND claimed_by IS NULL AND NOT is_forced`,
-};
+export const FAIL_PENDING = `
+  UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
+   WHERE endpoint_id = $1 AND status = 'PENDING' AND claimed_by IS NULL AND NOT is_forced`;
 
 /** $2: how many of the receiver's deliveries may be under way at once. */
-export const WAKE: Statement = {
-  name: 'webhooks_wake',
-  text: `WITH chosen AS (
-           SELECT d.id FROM webhook_deliveries d WHERE d.target_id = $1 AND d.is_parked ORDER BY d.next_attempt_at
-            LIMIT greatest($2 - (SELECT count(*) FROM webhook_deliveries o
-                                  WHERE o.target_id = $1 AND o.claimed_by IN (SELECT id FROM queue_workers)), 0)
-              FOR UPDATE)
-         UPDATE webhook_deliveries d SET is_parked = false FROM chosen WHERE d.id = chosen.id RETURNING d.id`,
-};
+export const WAKE = `
+  WITH chosen AS (
+    SELECT d.id FROM webhook_deliveries d WHERE d.target_id = $1 AND d.is_parked ORDER BY d.next_attempt_at
+     LIMIT greatest($2 - (SELECT count(*) FROM webhook_deliveries o
+                           WHERE o.target_id = $1 AND o.claimed_by IN (SELECT id FROM queue_workers)), 0)
+       FOR UPDATE)
+  UPDATE webhook_deliveries d SET is_parked = false FROM chosen WHERE d.id = chosen.id RETURNING d.id`;
 
 /** One process at a time looks for what fell through. */
-export const TRY_SWEEP: Statement = {
-  name: 'webhooks_try_sweep',
-  text: `SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks:sweep', 0)) AS taken`,
-};
+export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks:sweep', 0)) AS taken`;
 
 /** $1: this process; $2: the attempts it is really making. */
-export const DROP_VOID_CLAIMS: Statement = {
-  name: 'webhooks_drop_void_claims',
-  text: `UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL
-          WHERE claimed_by IS NOT NULL
-            AND (claimed_by NOT IN (SELECT id FROM queue_workers) OR (claimed_by = $1 AND claim_id <> ALL ($2::uuid[])))`,
-};
+export const DROP_VOID_CLAIMS = `
+  UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL
+   WHERE claimed_by IS NOT NULL
+     AND (claimed_by NOT IN (SELECT id FROM queue_workers) OR (claimed_by = $1 AND claim_id <> ALL ($2::uuid[])))`;
 
 /** Due for a while, and no job that would run soon. */
-export const FIND_LOST: Statement = {
-  name: 'webhooks_find_lost',
-  text: `SELECT d.id, d.target_id AS "targetId" FROM webhook_deliveries d
-          WHERE d.status = 'PENDING' AND d.next_attempt_at < now() - interval '5 seconds'
-            AND d.claimed_by IS NULL AND NOT d.is_parked
-            AND NOT EXISTS (SELECT 1 FROM graphile_worker.jobs j
-                             WHERE j.key = '${deliveryKey('')}' || d.id
-                               AND (j.locked_at IS NOT NULL
-                                    OR (j.attempts < j.max_attempts AND j.run_at < now() + interval '5 seconds')))
-          ORDER BY d.next_attempt_at LIMIT 1000`,
-};
+export const FIND_LOST = `
+  SELECT d.id, d.target_id AS "targetId" FROM webhook_deliveries d
+   WHERE d.status = 'PENDING' AND d.next_attempt_at < now() - interval '5 seconds'
+     AND d.claimed_by IS NULL AND NOT d.is_parked
+     AND NOT EXISTS (SELECT 1 FROM graphile_worker.jobs j
+                      WHERE j.key = '${deliveryKey('')}' || d.id
+                        AND (j.locked_at IS NOT NULL
+                             OR (j.attempts < j.max_attempts AND j.run_at < now() + interval '5 seconds')))
+   ORDER BY d.next_attempt_at LIMIT 1000`;
 
 /** Receivers with deliveries that wait although none is under way. */
-export const FIND_FORGOTTEN: Statement = {
-  name: 'webhooks_find_forgotten',
-  text: `SELECT DISTINCT d.target_id AS "targetId" FROM webhook_deliveries d
-          WHERE d.is_parked AND NOT EXISTS (SELECT 1 FROM webhook_deliveries o
-                                             WHERE o.target_id = d.target_id AND o.claimed_by IS NOT NULL)`,
-};
+export const FIND_FORGOTTEN = `
+  SELECT DISTINCT d.target_id AS "targetId" FROM webhook_deliveries d
+   WHERE d.is_parked AND NOT EXISTS (SELECT 1 FROM webhook_deliveries o
+                                      WHERE o.target_id = d.target_id AND o.claimed_by IS NOT NULL)`;
 
-export const PRUNE_EVENTS: Statement = {
-  name: 'webhooks_prune_events',
-  text: `DELETE FROM webhook_events WHERE id IN (
-           SELECT v.id FROM webhook_events v
-            WHERE v.created_at < now() - $1 * interval '1 millisecond'
-              AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = v.id AND d.status = 'PENDING')
-            LIMIT 1000)
-         RETURNING id`,
-};
+export const PRUNE_EVENTS = `
+  DELETE FROM webhook_events WHERE id IN (
+    SELECT v.id FROM webhook_events v
+     WHERE v.created_at < now() - $1 * interval '1 millisecond'
+       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = v.id AND d.status = 'PENDING')
+     LIMIT 1000)
+  RETURNING id`;

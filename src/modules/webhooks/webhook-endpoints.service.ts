@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { own } from '../../platform/access/ownership.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { readPage } from '../../platform/database/page-query.js';
@@ -22,10 +22,7 @@ const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.created_by_user_id AS 
   e.failing_since AS "failingSince", e.created_at AS "createdAt", e.updated_at AS "updatedAt"`;
 
 /** Two requests at once must not both take the last place. */
-const LOCK_WORKSPACE: Statement = {
-  name: 'webhooks_lock_workspace',
-  text: `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:workspace:' || $1, 0))`,
-};
+const LOCK_WORKSPACE = `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:workspace:' || $1, 0))`;
 
 type EndpointRow = Omit<WebhookEndpointEntity, 'secret' | 'previousSecret' | 'previousSecretExpiresAt'>;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
@@ -8,17 +8,12 @@ import { eventBody, type WebhookEventData, type WebhookEventType } from './webho
 import { WebhookEventEntity } from './webhook-event.entity.js';
 
 /** Locked against deletion, so that an endpoint that goes at this moment cannot undo the caller's transaction. */
-const SUBSCRIBED: Statement = {
-  name: 'webhooks_subscribed',
-  text: `SELECT id FROM webhook_endpoints WHERE workspace_id = $1 AND enabled AND $2 = ANY (events)
-          ORDER BY id FOR KEY SHARE`,
-};
+const SUBSCRIBED = `
+  SELECT id FROM webhook_endpoints WHERE workspace_id = $1 AND enabled AND $2 = ANY (events)
+   ORDER BY id FOR KEY SHARE`;
 
 /** As above, for an endpoint that may be gone already. */
-const LOCK_ENDPOINT: Statement = {
-  name: 'webhooks_lock_endpoint',
-  text: 'SELECT id FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE',
-};
+const LOCK_ENDPOINT = 'SELECT id FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
 
 export interface NewWebhookEvent<Type extends WebhookEventType> {
   readonly workspaceId: string;

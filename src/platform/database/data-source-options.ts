@@ -1,14 +1,13 @@
 import type { DataSourceOptions } from 'typeorm';
-import { TYPES } from './timestamps.js';
 
-/** How long a request waits for a free connection before it is answered 503, in milliseconds. */
-export const CONNECTION_TIMEOUT_MS = 5_000;
+/** How long a request waits for a free connection before the response is 503, in milliseconds. */
+const CONNECTION_TIMEOUT_MS = 5_000;
 /** How long one statement may take before the server cancels it, in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** How long its answer is waited for. Longer, so that it only ends what the server cannot: a connection that is dead. */
+/** How long the client waits for a result. Longer, so that it only ends what the server cannot: dead connections. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
-/** What every connection of this project has in common. */
+/** Options of every connection of this project. */
 export function connectionOptions(url: string, poolSize: number): DataSourceOptions {
   return {
     type: 'postgres',
@@ -25,14 +24,13 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
       query_timeout: ANSWER_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       keepAlive: true,
-      types: TYPES,
     },
-    // TypeORM would log it; who uses the connection hears of it.
+    // TypeORM would log the error; the statement that used the connection rejects with it anyway.
     poolErrorHandler: () => undefined,
   };
 }
 
-/** The same connections without time-outs: a migration takes as long as its table is large. */
+/** The same options without time-outs, for migrations, which take as long as their tables are large. */
 export function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   const { extra } = options as { extra?: Record<string, unknown> };
   return {

@@ -1,22 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { CONNECTION_TIMEOUT_MS } from './data-source-options.js';
 import { surviveBrokenConnections } from './pool.js';
-import { takeRows } from './rows.js';
-import { needsOwnConnection, SharedConnections, subjectOf } from './shared-connections.js';
-import { Turns } from './turns.js';
 
-/** Connections for quick statements of each kind; fewer where the pool is smaller. */
-const MOST_SHARED = { read: 2, write: 3 };
-
-/** A prepared statement: the name makes the server parse and plan it once per connection. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  /** Finds its few rows by an index, so that outside of transactions it shares a connection with others of its kind. */
-  readonly quick?: 'read' | 'write';
+export interface QueryOptions {
+  /** False for a text that depends on the request, for instance a search: it is planned for its values each time. */
+  readonly isPrepared?: boolean;
 }
 
 interface ActiveTransaction {
@@ -25,17 +16,16 @@ interface ActiveTransaction {
 }
 
 /**
- * The one way to the database: explicit SQL for what is hot or complex, TypeORM's manager for the rest, and
- * transactions that everything called inside them joins.
+ * Access to PostgreSQL: SQL through `query`, entities through TypeORM's `manager`, and transactions that everything
+ * called inside them joins.
+ *
+ * @example
+ * const FIND = 'SELECT id, name FROM agents WHERE id = $1';
+ * const [agent] = await database.query<AgentRow>(FIND, [id]);
  */
 @Injectable()
 export class Database implements OnModuleInit {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
-  private transactions = 0;
-
-  /** By kind, so that a write, which may wait for locks and for the disk, holds up no read. */
-  private readonly shared = new Map<'read' | 'write', SharedConnections>();
-  private readonly turns = new Turns();
 
   constructor(readonly dataSource: DataSource) {}
 
@@ -43,81 +33,77 @@ export class Database implements OnModuleInit {
     surviveBrokenConnections(this.pool);
   }
 
-  /** TypeORM's manager, of the transaction around the caller if there is one. */
+  /** TypeORM's manager, bound to the caller's transaction if there is one. */
   get manager(): EntityManager {
     return this.active.getStore()?.manager ?? this.dataSource.manager;
   }
 
-  /** Whether the caller is inside a transaction, so that others do not see yet what it wrote. */
+  /** Whether the caller is inside a transaction, so that others do not see its writes yet. */
   get isInTransaction(): boolean {
     return this.active.getStore() !== undefined;
   }
 
-  /** Runs one statement, in the transaction around the caller if there is one. */
-  async query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text, quick } = statement;
-    const prepared = { name, text, values: [...values] };
-    const client = this.active.getStore()?.client;
-    if (quick && !client) return this.share<Row>(quick, prepared);
-    return takeRows(await (client ?? this.pool).query<Row>(prepared));
+  /**
+   * Runs one statement, in the caller's transaction if there is one.
+   * @param text is parsed and planned once per connection, unless `isPrepared` is false
+   * @throws the driver's errors; see `isDatabaseUnavailable` and `isUniqueViolation`
+   */
+  async query<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    { isPrepared = true }: QueryOptions = {},
+  ): Promise<Row[]> {
+    const client = this.active.getStore()?.client ?? this.pool;
+    const name = isPrepared ? statementName(text) : '';
+    return detachRows(await client.query<Row>({ name, text, values: [...values] }));
   }
 
-  /** On a shared connection, or on one of its own if it proves to be slow. */
-  private async share<Row extends object>(kind: 'read' | 'write', prepared: QueryConfig): Promise<Row[]> {
-    const shared = this.sharedBy(kind);
-    if (shared.isWelcome(prepared)) {
-      try {
-        return await shared.query<Row>(prepared);
-      } catch (error) {
-        if (!needsOwnConnection(error)) throw error;
-      }
-    }
-    const alone = async () => takeRows(await this.pool.query<Row>(prepared));
-    const subject = subjectOf(prepared);
-    // Those that wait for one row's lock must not take all connections.
-    return subject === undefined ? alone() : this.turns.run(subject, CONNECTION_TIMEOUT_MS, alone);
-  }
-
-  /** Runs `work` in a transaction; inside another one it simply joins it. */
+  /** Runs `work` in a transaction; inside another one it joins that. */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const outer = this.active.getStore();
     if (outer) return work(outer.manager);
-    this.transactions++;
-    try {
-      return await this.dataSource.transaction(async (manager) => {
-        // TypeORM types the client of every driver alike; with `pg` it is the pool's client.
-        const client = (await manager.queryRunner?.connect()) as PoolClient;
-        return this.active.run({ manager, client }, () => work(manager));
-      });
-    } finally {
-      // While it is in use, Node follows every promise of the process; reads need not pay for that.
-      if (--this.transactions === 0) this.active.disable();
-    }
+    return this.dataSource.transaction(async (manager) => {
+      // TypeORM does not type the driver's client; with `pg` it is the pool's.
+      const client = (await manager.queryRunner?.connect()) as PoolClient;
+      return this.active.run({ manager, client }, () => work(manager));
+    });
   }
 
-  /** Connections of the pool: in use or idle, idle, and requests that wait for one; and those that statements share. */
-  get poolState(): { total: number; idle: number; waiting: number; shared: number } {
+  /** Connections of the pool: all, idle ones, and the number of callers that wait for one. */
+  get poolState(): { total: number; idle: number; waiting: number } {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
-    const shared = [...this.shared.values()].reduce((sum, { openCount }) => sum + openCount, 0);
-    return { total, idle, waiting, shared };
+    return { total, idle, waiting };
   }
 
   /** Ends every connection. */
   async close(): Promise<void> {
-    await Promise.all([...this.shared.values()].map((connections) => connections.close()));
     await this.dataSource.destroy();
-  }
-
-  private sharedBy(kind: 'read' | 'write'): SharedConnections {
-    let connections = this.shared.get(kind);
-    if (!connections) {
-      connections = new SharedConnections(this.pool, Math.min(MOST_SHARED[kind], this.pool.options.max));
-      this.shared.set(kind, connections);
-    }
-    return connections;
   }
 
   private get pool(): Pool {
     return (this.dataSource.driver as unknown as { master: Pool }).master;
   }
+}
+
+const statementNames = new Map<string, string>();
+
+/** PostgreSQL knows prepared statements by name, of at most 63 bytes; equal texts share one. */
+function statementName(text: string): string {
+  let name = statementNames.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url');
+    statementNames.set(text, name);
+  }
+  return name;
+}
+
+/**
+ * Detaches the rows from the driver's result: V8 keeps that until the next full collection, and with it 35 KB of rows
+ * for each page of a list (decision 63).
+ */
+function detachRows<Row extends object>(result: QueryResult<Row>): Row[] {
+  const { rows } = result;
+  result.rows = [];
+  result.fields = [];
+  return rows;
 }

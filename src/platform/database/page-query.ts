@@ -1,4 +1,4 @@
-import type { Database, Statement } from './database.js';
+import type { Database } from './database.js';
 
 /** A list: which rows, in which order; `$1`… are the values, the page's own come after them. */
 export interface ListSource {
@@ -23,22 +23,19 @@ export interface KeptList {
 }
 
 /** The statement for one page with the size of the whole list, in one round trip. */
-export function pageStatement(source: ListSource, valueCount: number): Statement {
-  const { name, columns, from, joins = '', kept } = source;
+export function pageStatement(source: ListSource, valueCount: number): string {
+  const { columns, from, joins = '', kept } = source;
   const alias = from.split(' ').at(-1) ?? from;
   const [limit, offset] = [`$${valueCount + 1}`, `$${valueCount + 2}`];
   // First the ids, which the index knows; then the rows, of these only: the sub-query with a limit cannot be turned into
   // a walk through the table. The total comes even when the page is empty, hence the outer join. No source may have one
   // of these names for its alias: its own would hide it, and every row of the page would be the same one.
-  return {
-    name,
-    ...(kept && { quick: 'read' }),
-    text: `WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
-           SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
-             LEFT JOIN LATERAL unnest(l.ids) AS page_entry(id) ON true
-             LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = page_entry.id LIMIT 1) p ON true
-            ORDER BY p."createdAt" DESC, p.id DESC`,
-  };
+  return `
+    WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
+    SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
+      LEFT JOIN LATERAL unnest(l.ids) AS page_entry(id) ON true
+      LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = page_entry.id LIMIT 1) p ON true
+     ORDER BY p."createdAt" DESC, p.id DESC`;
 }
 
 function keptIds({ relation, value }: KeptList, limit: string, offset: string): string {
@@ -68,7 +65,9 @@ export async function readPage<Row extends { id: string }>(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: Row[]; total: number }> {
   const statement = pageStatement(source, values.length);
-  const found = await database.query<Row & PageRow>(statement, [...values, limit, offset]);
+  const found = await database.query<Row & PageRow>(statement, [...values, limit, offset], {
+    isPrepared: source.name !== '',
+  });
   const [first] = found;
   return { rows: found.filter((row) => row.id !== null), total: first?.total ?? 0 };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../database/database.js';
+import { Database } from '../database/database.js';
 
 export interface LongList {
   readonly list: string;
@@ -23,20 +23,14 @@ const LONGEST_WAIT_MS = 5_000;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
 
-const FOLD: Statement = { name: 'lists_fold', text: 'SELECT list_fold($1, $2, $3)' };
+const FOLD = 'SELECT list_fold($1, $2, $3)';
 // As text: only the database knows all of its times.
-const OPEN: Statement = { name: 'lists_open', text: 'SELECT at::text, id FROM list_open($1, $2, $3)' };
+const OPEN = 'SELECT at::text, id FROM list_open($1, $2, $3)';
 // A number of its own: a snapshot's upper end leaves out transactions that are under way.
-const NOW: Statement = { name: 'lists_now', text: 'SELECT pg_current_xact_id()::text AS number' };
-const IS_PAST: Statement = {
-  name: 'lists_is_past',
-  text: `SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 AS "isPast"`,
-};
-const SEAL: Statement = {
-  name: 'lists_seal',
-  text: 'SELECT list_seal($1, $2, $3::text::timestamptz, $4, $5, $6) AS "hasMore"',
-};
-const GROUP: Statement = { name: 'lists_group', text: 'SELECT list_group($1, $2, $3)' };
+const NOW = 'SELECT pg_current_xact_id()::text AS number';
+const IS_PAST = `SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 AS "isPast"`;
+const SEAL = 'SELECT list_seal($1, $2, $3::text::timestamptz, $4, $5, $6) AS "hasMore"';
+const GROUP = 'SELECT list_group($1, $2, $3)';
 
 /** Counts up lists in the database, while others write to them (decision 40). Every step may be the last one. */
 @Injectable()

@@ -19,15 +19,14 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'database_connections',
-      help: 'Connections of the pool by state, requests waiting for one, and connections that statements share',
+      help: 'Connections of the pool by state, and requests waiting for one',
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
-        const { total, idle, waiting, shared } = database.poolState;
+        const { total, idle, waiting } = database.poolState;
         this.set({ state: 'used' }, total - idle);
         this.set({ state: 'idle' }, idle);
         this.set({ state: 'waiting' }, waiting);
-        this.set({ state: 'shared' }, shared);
       },
     });
   }

@@ -1,20 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../database/database.js';
+import { Database } from '../database/database.js';
 import type { EnqueueOptions, Job, JobHandler } from './job.js';
 
-const ADD_JOB: Statement = {
-  name: 'queue_add_job',
-  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
-                                        max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`,
-};
+const ADD_JOB = `
+  SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
+                                 max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`;
 
 /** Of a job that waits already under its key, the place in the queue stays: adding it again must not hold it back. */
-const ADD_JOBS: Statement = {
-  name: 'queue_add_jobs',
-  text: `SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
-                                        job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
-           FROM json_to_recordset($3) AS j (payload json, key text, priority integer)`,
-};
+const ADD_JOBS = `
+  SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
+                                 job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
+    FROM json_to_recordset($3) AS j (payload json, key text, priority integer)`;
 
 export interface HandledJob {
   readonly job: Job<object>;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthoredEvaluation } from '../../../../libs/evaluation-definition/index.js';
-import { Database, type Statement } from '../../../platform/database/database.js';
+import { Database } from '../../../platform/database/database.js';
 import type { EvaluationEntity } from '../evaluation.entity.js';
 import { COLUMNS } from '../evaluations.columns.js';
 
@@ -18,35 +18,25 @@ const STORED_OF_E = STORED.replace(/\w+/g, 'e.$&');
 /** What an evaluation goes by: its key or, without one, its id. */
 const KEY = 'coalesce(e.key, e.id::text)';
 
-const MATCH: Statement = {
-  name: 'evaluations_import_match',
-  text: `SELECT ${KEY} AS key, e.id, e.personality_id AS "personalityId" FROM evaluations e
-          WHERE e.agent_id = $1 AND ${KEY} = ANY($2::text[]) AND e.deleted_at IS NULL`,
-};
+const MATCH = `
+  SELECT ${KEY} AS key, e.id, e.personality_id AS "personalityId" FROM evaluations e
+   WHERE e.agent_id = $1 AND ${KEY} = ANY($2::text[]) AND e.deleted_at IS NULL`;
 
-const CHANGED: Statement = {
-  name: 'evaluations_import_changed',
-  text: `SELECT e.id FROM ${CONTENT} JOIN evaluations e ON e.id = i.id
-          WHERE (${STORED_OF_E}) IS DISTINCT FROM (${GIVEN})`,
-};
+const CHANGED = `
+  SELECT e.id FROM ${CONTENT} JOIN evaluations e ON e.id = i.id
+   WHERE (${STORED_OF_E}) IS DISTINCT FROM (${GIVEN})`;
 
-const INSERT: Statement = {
-  name: 'evaluations_import_insert',
-  text: `INSERT INTO evaluations (id, workspace_id, agent_id, created_by_user_id, key, ${STORED})
-         SELECT i.id, $2, $3, $4, i.key, ${GIVEN} FROM ${CONTENT} ORDER BY i.position`,
-};
+const INSERT = `
+  INSERT INTO evaluations (id, workspace_id, agent_id, created_by_user_id, key, ${STORED})
+  SELECT i.id, $2, $3, $4, i.key, ${GIVEN} FROM ${CONTENT} ORDER BY i.position`;
 
-const UPDATE: Statement = {
-  name: 'evaluations_import_update',
-  text: `UPDATE evaluations e SET (${STORED}) = (${GIVEN}), updated_at = now() FROM ${CONTENT} WHERE e.id = i.id`,
-};
+const UPDATE = `
+  UPDATE evaluations e SET (${STORED}) = (${GIVEN}), updated_at = now() FROM ${CONTENT} WHERE e.id = i.id`;
 
-const BATCH: Statement = {
-  name: 'evaluations_export_batch',
-  text: `SELECT ${COLUMNS} FROM evaluations e
-          WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
-          ORDER BY e.created_at, e.id LIMIT $4`,
-};
+const BATCH = `
+  SELECT ${COLUMNS} FROM evaluations e
+   WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
+   ORDER BY e.created_at, e.id LIMIT $4`;
 
 /** An evaluation that an import found for an item. */
 export interface Match {

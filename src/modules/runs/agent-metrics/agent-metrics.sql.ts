@@ -1,57 +1,45 @@
-import type { Statement } from '../../../platform/database/database.js';
-
 /** Runs of an agent that ended within [$2, $3). */
 const RUNS = `SELECT r.id, r.name, r.status, r.score, r.ended_at FROM runs r
                WHERE r.agent_id = $1 AND r.ended_at >= $2 AND r.ended_at < $3`;
 
-export const RUN_FIGURES: Statement = {
-  name: 'agent_metrics_runs',
-  text: `SELECT count(*)::int AS total, count(*) FILTER (WHERE status = 'COMPLETED')::int AS completed,
-                count(*) FILTER (WHERE status = 'FAILED')::int AS failed,
-                count(*) FILTER (WHERE status = 'CANCELLED')::int AS cancelled
-           FROM (${RUNS}) r`,
-};
+export const RUN_FIGURES = `
+  SELECT count(*)::int AS total, count(*) FILTER (WHERE status = 'COMPLETED')::int AS completed,
+         count(*) FILTER (WHERE status = 'FAILED')::int AS failed,
+         count(*) FILTER (WHERE status = 'CANCELLED')::int AS cancelled
+    FROM (${RUNS}) r`;
 
 /** $4: most points; the newest ones. Only runs of which a call was counted have a score. */
-export const SCORES: Statement = {
-  name: 'agent_metrics_scores',
-  text: `SELECT s.* FROM (
-           SELECT r.id AS "runId", r.name, r.status, r.score, r.ended_at AS "endedAt" FROM (${RUNS}) r
-            WHERE r.status <> 'CANCELLED'
-              AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
-            ORDER BY r.ended_at DESC, r.id DESC LIMIT $4) s
-          ORDER BY s."endedAt", s."runId"`,
-};
+export const SCORES = `
+  SELECT s.* FROM (
+    SELECT r.id AS "runId", r.name, r.status, r.score, r.ended_at AS "endedAt" FROM (${RUNS}) r
+     WHERE r.status <> 'CANCELLED'
+       AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+     ORDER BY r.ended_at DESC, r.id DESC LIMIT $4) s
+   ORDER BY s."endedAt", s."runId"`;
 
-export const CALL_FIGURES: Statement = {
-  name: 'agent_metrics_calls',
-  text: `SELECT count(*) FILTER (WHERE c.outcome = 'passed')::int AS passed,
-                count(*) FILTER (WHERE c.outcome = 'failed')::int AS failed,
-                count(*) FILTER (WHERE c.outcome = 'invalid')::int AS invalid,
-                count(*) FILTER (WHERE c.outcome = 'error')::int AS error,
-                round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
-           FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED'`,
-};
+export const CALL_FIGURES = `
+  SELECT count(*) FILTER (WHERE c.outcome = 'passed')::int AS passed,
+         count(*) FILTER (WHERE c.outcome = 'failed')::int AS failed,
+         count(*) FILTER (WHERE c.outcome = 'invalid')::int AS invalid,
+         count(*) FILTER (WHERE c.outcome = 'error')::int AS error,
+         round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
+    FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED'`;
 
 /** percentile_disc is the nearest rank, as libs/simulation has it for a single call. */
-export const LATENCIES: Statement = {
-  name: 'agent_metrics_latencies',
-  text: `SELECT count(*)::int AS count, percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY l.ms) AS ranks
-           FROM calls c CROSS JOIN LATERAL unnest(c.latencies) AS l (ms)
-          WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')`,
-};
+export const LATENCIES = `
+  SELECT count(*)::int AS count, percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY l.ms) AS ranks
+    FROM calls c CROSS JOIN LATERAL unnest(c.latencies) AS l (ms)
+   WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')`;
 
 /** Flaky: within one run a call passed and another one failed. */
-export const EVALUATIONS: Statement = {
-  name: 'agent_metrics_evaluations',
-  text: `SELECT p.evaluation_id AS "evaluationId", (array_agg(e.snapshot ->> 'name' ORDER BY r.ended_at DESC))[1] AS name,
-                sum(p.passed)::int AS passed, sum(p.counted)::int AS counted,
-                bool_or(p.passed > 0 AND p.passed < p.counted) AS "isFlaky"
-           FROM (SELECT c.run_id, c.evaluation_id, count(*) FILTER (WHERE c.outcome = 'passed') AS passed, count(*) AS counted
-                   FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')
-                  GROUP BY c.run_id, c.evaluation_id) p
-           JOIN runs r ON r.id = p.run_id
-           JOIN run_evaluations e ON e.run_id = p.run_id AND e.evaluation_id = p.evaluation_id
-          GROUP BY p.evaluation_id
-          ORDER BY name, p.evaluation_id`,
-};
+export const EVALUATIONS = `
+  SELECT p.evaluation_id AS "evaluationId", (array_agg(e.snapshot ->> 'name' ORDER BY r.ended_at DESC))[1] AS name,
+         sum(p.passed)::int AS passed, sum(p.counted)::int AS counted,
+         bool_or(p.passed > 0 AND p.passed < p.counted) AS "isFlaky"
+    FROM (SELECT c.run_id, c.evaluation_id, count(*) FILTER (WHERE c.outcome = 'passed') AS passed, count(*) AS counted
+            FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')
+           GROUP BY c.run_id, c.evaluation_id) p
+    JOIN runs r ON r.id = p.run_id
+    JOIN run_evaluations e ON e.run_id = p.run_id AND e.evaluation_id = p.evaluation_id
+   GROUP BY p.evaluation_id
+   ORDER BY name, p.evaluation_id`;

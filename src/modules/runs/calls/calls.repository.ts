@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CallResult, Outcome } from '../../../../libs/simulation/index.js';
-import { Database, type Statement } from '../../../platform/database/database.js';
+import { Database } from '../../../platform/database/database.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { CallEntity } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
@@ -36,60 +36,48 @@ const LIST = {
 };
 const LIST_BY_OUTCOME = { ...LIST, name: 'calls_page_outcome', where: 'c.run_id = $1 AND c.outcome = $2' };
 
-const FIND: Statement = {
-  name: 'calls_find',
-  quick: 'read',
-  text: `SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result
-           FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
-          WHERE c.id = $1`,
-};
+const FIND = `
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result
+    FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
+   WHERE c.id = $1`;
 
-const BATCH: Statement = {
-  name: 'calls_batch',
-  text: `SELECT ${COLUMNS}, s.result FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
-          WHERE c.run_id = $1 AND c.position > $2
-            AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
-          ORDER BY c.position LIMIT $3`,
-};
+const BATCH = `
+  SELECT ${COLUMNS}, s.result FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
+   WHERE c.run_id = $1 AND c.position > $2
+     AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
+   ORDER BY c.position LIMIT $3`;
 
 /**
  * The same of a few evaluations ($5), whose calls stand together in the plan: looking for them among all calls of the run
  * would be done again for each suite of a report, of which there may be thousands. In the order of the evaluations, so
  * that the planner begins with them.
  */
-const BATCH_OF_EVALUATIONS: Statement = {
-  name: 'calls_batch_of_evaluations',
-  text: `SELECT ${COLUMNS}, s.result FROM runs r
-           JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = ANY ($5::uuid[])
-           JOIN calls c ON c.run_id = r.id AND c.position >= e.position * r.repeat AND c.position < (e.position + 1) * r.repeat
-           LEFT JOIN call_results s ON s.call_id = c.id
-          WHERE r.id = $1 AND c.position > $2 AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
-          ORDER BY e.position, c.position LIMIT $3`,
-};
+const BATCH_OF_EVALUATIONS = `
+  SELECT ${COLUMNS}, s.result FROM runs r
+    JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = ANY ($5::uuid[])
+    JOIN calls c ON c.run_id = r.id AND c.position >= e.position * r.repeat AND c.position < (e.position + 1) * r.repeat
+    LEFT JOIN call_results s ON s.call_id = c.id
+   WHERE r.id = $1 AND c.position > $2 AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
+   ORDER BY e.position, c.position LIMIT $3`;
 
 /** Calls with their results, and evaluations, that are asked for at once. */
 const BATCH_SIZE = 25;
 
-const FIGURES: Statement = {
-  name: 'calls_figures',
-  text: `SELECT evaluation_id AS "evaluationId", outcome, score, latencies FROM calls c WHERE c.run_id = $1
-          ORDER BY c.position`,
-};
+const FIGURES = `
+  SELECT evaluation_id AS "evaluationId", outcome, score, latencies FROM calls c WHERE c.run_id = $1
+   ORDER BY c.position`;
 
 /**
  * $2: number of the first transaction of interest; $3: call after which to go on within it. Always one row at least.
  * All changes of transactions before the horizon can be seen, so whoever asks from it on misses none.
  */
-const CHANGED: Statement = {
-  name: 'calls_changed',
-  quick: 'read',
-  text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, n.*
-           FROM (SELECT 1) one LEFT JOIN (
-             SELECT ${COLUMNS} FROM calls c ${EVALUATION}
-              WHERE c.run_id = $1 AND (c.changed_in, c.id) > ($2, $3::uuid)
-                AND (c.status <> 'QUEUED' OR c.attempts <> '[]')
-              ORDER BY c.changed_in, c.id LIMIT $4) n ON true`,
-};
+const CHANGED = `
+  SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, n.*
+    FROM (SELECT 1) one LEFT JOIN (
+      SELECT ${COLUMNS} FROM calls c ${EVALUATION}
+       WHERE c.run_id = $1 AND (c.changed_in, c.id) > ($2, $3::uuid)
+         AND (c.status <> 'QUEUED' OR c.attempts <> '[]')
+       ORDER BY c.changed_in, c.id LIMIT $4) n ON true`;
 
 /** Calls read by their results. */
 @Injectable()
@@ -134,7 +122,7 @@ export class CallsRepository {
   }
 
   private async *batches(
-    statement: Statement,
+    statement: string,
     runId: string,
     wanted: readonly unknown[],
   ): AsyncGenerator<CallWithResult, void> {

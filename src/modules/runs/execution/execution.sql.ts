@@ -1,123 +1,91 @@
-import type { Statement } from '../../../platform/database/database.js';
-
 const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = now()`;
 const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
  * $1: agent; $2: fencing tokens of claims; $3: milliseconds of the leases; $4: runs of which calls have just ended.
  * As many calls as there are, may run now and were asked for; and of those runs the ones that are over, without a claim.
- * Not `quick`: claims of one agent wait for each other.
  */
-export const CLAIM: Statement = {
-  name: 'calls_claim',
-  text: `SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId"
-           FROM claim_calls($1, $2, $3 * interval '1 millisecond', $4)`,
-};
+export const CLAIM = `
+  SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId"
+    FROM claim_calls($1, $2, $3 * interval '1 millisecond', $4)`;
 
 /**
  * $1: list of calls and what they came to (`EndedCall`), as JSON; $2: these calls; $3: their fencing tokens. Returns those
  * whose tokens held. Whoever changes many calls locks them in one order, so that nobody waits in a circle.
  */
-export const END: Statement = {
-  name: 'calls_end',
-  text: `WITH given AS MATERIALIZED (
-           SELECT * FROM jsonb_to_recordset($1::jsonb) AS g (id uuid, "claimId" uuid, outcome text, score double precision,
-                  reason text, latencies double precision[], attempt jsonb, result jsonb)),
-         held AS MATERIALIZED (
-           SELECT id, claim_id FROM calls WHERE id = ANY ($2::uuid[]) AND claim_id = ANY ($3::uuid[]) ORDER BY id FOR UPDATE),
-         ended AS (
-           UPDATE calls c SET status = 'ENDED', outcome = g.outcome, score = g.score, reason = g.reason,
-                  latencies = g.latencies, attempts = c.attempts || g.attempt, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
-             FROM held h JOIN given g ON g.id = h.id AND g."claimId" = h.claim_id
-            WHERE c.id = h.id RETURNING c.id, g."claimId", g.result),
-         stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended)
-         SELECT id, "claimId" FROM ended`,
-};
+export const END = `
+  WITH given AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS g (id uuid, "claimId" uuid, outcome text, score double precision,
+           reason text, latencies double precision[], attempt jsonb, result jsonb)),
+  held AS MATERIALIZED (
+    SELECT id, claim_id FROM calls WHERE id = ANY ($2::uuid[]) AND claim_id = ANY ($3::uuid[]) ORDER BY id FOR UPDATE),
+  ended AS (
+    UPDATE calls c SET status = 'ENDED', outcome = g.outcome, score = g.score, reason = g.reason,
+           latencies = g.latencies, attempts = c.attempts || g.attempt, ended_at = now(), ${UNCLAIMED}, ${CHANGED}
+      FROM held h JOIN given g ON g.id = h.id AND g."claimId" = h.claim_id
+     WHERE c.id = h.id RETURNING c.id, g."claimId", g.result),
+  stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended)
+  SELECT id, "claimId" FROM ended`;
 
 /** $3: the attempt; $4: milliseconds until the next one. */
-export const TRY_AGAIN: Statement = {
-  name: 'calls_try_again',
-  text: `UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb,
-                due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
-          WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`,
-};
+export const TRY_AGAIN = `
+  UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb,
+         due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
+   WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
 
 /** Hands a call back that was not carried out. */
-export const RELEASE: Statement = {
-  name: 'calls_release',
-  text: `UPDATE calls SET status = 'QUEUED', due_at = now(), ${UNCLAIMED}, ${CHANGED}
-          WHERE id = $1 AND claim_id = $2 RETURNING id`,
-};
+export const RELEASE = `
+  UPDATE calls SET status = 'QUEUED', due_at = now(), ${UNCLAIMED}, ${CHANGED}
+   WHERE id = $1 AND claim_id = $2 RETURNING id`;
 
 /**
  * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. What is not returned was taken away.
  * Whoever changes many calls locks them in one order, so that nobody waits in a circle.
  */
-export const RENEW: Statement = {
-  name: 'calls_renew',
-  text: `WITH mine AS MATERIALIZED (
-           SELECT c.id FROM calls c JOIN unnest($1::uuid[], $2::uuid[]) AS m (id, claim_id)
-               ON c.id = m.id AND c.claim_id = m.claim_id ORDER BY c.id FOR UPDATE OF c)
-         UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
-           FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`,
-};
+export const RENEW = `
+  WITH mine AS MATERIALIZED (
+    SELECT c.id FROM calls c JOIN unnest($1::uuid[], $2::uuid[]) AS m (id, claim_id)
+        ON c.id = m.id AND c.claim_id = m.claim_id ORDER BY c.id FOR UPDATE OF c)
+  UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
+    FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`;
 
 /** Of a call whose claim one holds, so that nobody adds to them: what is seen beside a claim may be older than it. */
-export const ATTEMPTS: Statement = {
-  name: 'calls_attempts',
-  quick: 'read',
-  text: 'SELECT attempts FROM calls WHERE id = $1',
-};
+export const ATTEMPTS = 'SELECT attempts FROM calls WHERE id = $1';
 
-export const IS_OVER: Statement = {
-  name: 'calls_is_over',
-  quick: 'read',
-  text: `SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`,
-};
+export const IS_OVER = `
+  SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`;
 
-export const SNAPSHOT: Statement = {
-  name: 'runs_snapshot',
-  quick: 'read',
-  text: `SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
-          WHERE e.run_id = $1 AND e.evaluation_id = $2`,
-};
+export const SNAPSHOT = `
+  SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
+   WHERE e.run_id = $1 AND e.evaluation_id = $2`;
 
 /** One process at a time looks for what fell through. */
-export const TRY_SWEEP: Statement = {
-  name: 'calls_try_sweep',
-  text: `SELECT pg_try_advisory_xact_lock(hashtextextended('calls:sweep', 0)) AS taken`,
-};
+export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('calls:sweep', 0)) AS taken`;
 
 /** $1: how often a call's process may die before the call is given up; $2: the attempt of a call that is. */
-export const DROP_DEAD_CLAIMS: Statement = {
-  name: 'calls_drop_dead_claims',
-  text: `UPDATE calls SET status = CASE WHEN losses + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
-                outcome = CASE WHEN losses + 1 < $1 THEN NULL ELSE 'error' END,
-                reason = CASE WHEN losses + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
-                attempts = CASE WHEN losses + 1 < $1 THEN attempts
-                                ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
-                ended_at = CASE WHEN losses + 1 < $1 THEN NULL ELSE now() END,
-                losses = losses + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
-          WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
-         RETURNING id`,
-};
+export const DROP_DEAD_CLAIMS = `
+  UPDATE calls SET status = CASE WHEN losses + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
+         outcome = CASE WHEN losses + 1 < $1 THEN NULL ELSE 'error' END,
+         reason = CASE WHEN losses + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
+         attempts = CASE WHEN losses + 1 < $1 THEN attempts
+                         ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
+         ended_at = CASE WHEN losses + 1 < $1 THEN NULL ELSE now() END,
+         losses = losses + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
+   WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
+  RETURNING id`;
 
 /** Agents with calls that nobody has taken although they were due and may run, and how many lanes they lack. */
-export const FIND_WAITING: Statement = {
-  name: 'calls_find_waiting',
-  text: `SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS lanes
-           FROM (SELECT c.agent_id AS "agentId", count(*) AS due, max(r.concurrency) AS concurrency,
-                        (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
-                   FROM calls c JOIN runs r ON r.id = c.run_id
-                  WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id) w
-          WHERE w.running < w.concurrency`,
-};
+export const FIND_WAITING = `
+  SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS lanes
+    FROM (SELECT c.agent_id AS "agentId", count(*) AS due, max(r.concurrency) AS concurrency,
+                 (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
+            FROM calls c JOIN runs r ON r.id = c.run_id
+           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id) w
+   WHERE w.running < w.concurrency`;
 
 /** Runs that have ended without anybody saying so. */
-export const FIND_OVER: Statement = {
-  name: 'runs_find_over',
-  text: `SELECT r.id FROM runs r
-          WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)
-            AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
-          LIMIT 100`,
-};
+export const FIND_OVER = `
+  SELECT r.id FROM runs r
+   WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)
+     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+   LIMIT 100`;

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../../platform/database/database.js';
+import { Database } from '../../../platform/database/database.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import { Readiness } from '../../../platform/observability/readiness.js';
 import { RUN_ENDED } from './channels.js';
@@ -8,10 +8,7 @@ import { RUN_ENDED } from './channels.js';
 /** For notifications that did not arrive, in milliseconds. */
 const POLL_MS = 1_000;
 
-const ENDED: Statement = {
-  name: 'runs_ended',
-  text: `SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status NOT IN ('QUEUED', 'RUNNING')) AS "hasEnded"`,
-};
+const ENDED = `SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status NOT IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
 /** Waits for the ends of runs. */
 @Injectable()

@@ -7,17 +7,15 @@ import {
 } from '../../../../libs/run-report/index.js';
 import { evaluationStatistics, isCounted, runScore } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { Database, type Statement } from '../../../platform/database/database.js';
+import { Database } from '../../../platform/database/database.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { RunsService } from '../runs.service.js';
 
-const PLAN: Statement = {
-  name: 'results_plan',
-  text: `SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
-                e.snapshot -> 'critical' AS critical
-           FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`,
-};
+const PLAN = `
+  SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
+         e.snapshot -> 'critical' AS critical
+    FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`;
 
 type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & { readonly id: string };
 
