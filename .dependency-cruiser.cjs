@@ -23,6 +23,34 @@ module.exports = {
       to: { path: 'node_modules/(@nestjs|typeorm)/' },
     },
     {
+      name: 'libs-meet-at-their-index',
+      comment:
+        'A library must be free to change its inner files: another library imports what index.ts exports, and nothing else.',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/' },
+      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/index\\.ts$', '^libs/[^/]+/testing/'] },
+    },
+    {
+      name: 'libs-are-used-by-their-index',
+      comment:
+        'What is not exported by the index of a library is an implementation detail; only test fixtures are shared.',
+      severity: 'error',
+      from: { path: '^(src|test|bench|ormconfig)' },
+      to: { path: '^libs/', pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/[^/]+/testing/'] },
+    },
+    {
+      name: 'not-to-dev-dep',
+      comment: 'An installation has no development dependencies, so production code must not import them.',
+      severity: 'error',
+      from: { path: '^(src|libs|ormconfig)', pathNot: '\\.spec\\.ts$|/testing/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        // Types are erased by the compiler.
+        dependencyTypesNot: ['type-only'],
+        pathNot: 'node_modules/@types/',
+      },
+    },
+    {
       name: 'platform-knows-no-module',
       comment: 'Every module stands on the platform; the other way round it could not be understood by itself.',
       severity: 'error',

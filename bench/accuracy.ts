@@ -21,7 +21,7 @@ import {
   type Tried,
   trials,
 } from '../libs/reference-agent/testing/accuracy.js';
-import { referenceTransport } from '../libs/reference-agent/transport.js';
+import { referenceTransport } from '../libs/reference-agent/testing/transport.js';
 import { chatCompletions, RealClock, VirtualClock } from '../libs/simulation/index.js';
 import { Progress } from './accuracy-progress.js';
 

@@ -10,7 +10,8 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { carryOutCall, chatCompletions, percentile } from '../../libs/simulation/index.js';
+import { carryOutCall, chatCompletions } from '../../libs/simulation/index.js';
+import { percentile } from '../../libs/statistics/index.js';
 
 const LEAST_MS = 50;
 const MOST_MS = 2_000;

@@ -1,4 +1,4 @@
-import { count } from '../run-report/text.js';
+import { count } from '../text/index.js';
 import { styleOf } from './colour.js';
 import { EXIT } from './errors.js';
 import type { RunPlan } from './service.js';

@@ -1,4 +1,4 @@
-import { clipped } from '../run-report/text.js';
+import { clipped } from '../text/index.js';
 import { type Paint, styleOf } from './colour.js';
 import type { CallEvent, RunEvent } from './follow.js';
 import type { RunDetails } from './service.js';

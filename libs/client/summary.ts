@@ -1,7 +1,5 @@
-import { clipped, count, duration, number } from '../run-report/text.js';
-import { stateOfEvaluation } from '../run-report/words.js';
-import { latencyMeasures } from '../simulation/measures.js';
-import { evaluationStatistics, isCounted, runScore } from '../simulation/run-statistics.js';
+import { evaluationState, evaluationStatistics, isCounted, latencyMeasures, runScore } from '../statistics/index.js';
+import { clipped, count, duration, number } from '../text/index.js';
 import { EXIT, type ExitCode } from './errors.js';
 import { hasEnded } from './follow.js';
 import type { Call, RunDetails } from './service.js';
@@ -70,7 +68,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
   return {
     id,
     name,
-    outcome: stateOfEvaluation(counts, run),
+    outcome: evaluationState(counts, run),
     calls: calls.length,
     ...counts,
     // Nothing is stable of which a part was not carried out.

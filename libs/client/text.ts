@@ -1,4 +1,4 @@
-import { clipped, oneLine, visible } from '../run-report/text.js';
+import { clipped, oneLine, visible } from '../text/index.js';
 
 /**
  * What the service says, as it may be printed: names and reasons come from users and agents, and a terminal obeys

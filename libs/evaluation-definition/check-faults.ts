@@ -1,5 +1,6 @@
+import { MIN_TURNS_FOR_PERCENTILES } from '../statistics/index.js';
 import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
-import { FEWEST_TURNS_FOR_PERCENTILES, LIMITS } from './limits.js';
+import { LIMITS } from './limits.js';
 import { fold } from './matcher.js';
 import type { Fault } from './paths.js';
 import { canSay, mostTurns } from './script-faults.js';
@@ -83,14 +84,12 @@ function timeFaults(ms: number, { maxDurationSeconds }: PartialDefinition): Foun
 function percentileFaults(percentile: number, { script, maxTurns }: PartialDefinition): Found[] {
   if (percentile < 90 || percentile === 100) return [];
   const scripted = mostTurns(script);
-  if (maxTurns !== undefined && maxTurns < FEWEST_TURNS_FOR_PERCENTILES) {
-    return [
-      ['percentile', `${percentile} needs ${FEWEST_TURNS_FOR_PERCENTILES} turns, more than maxTurns (${maxTurns})`],
-    ];
+  if (maxTurns !== undefined && maxTurns < MIN_TURNS_FOR_PERCENTILES) {
+    return [['percentile', `${percentile} needs ${MIN_TURNS_FOR_PERCENTILES} turns, more than maxTurns (${maxTurns})`]];
   }
-  if (scripted !== undefined && scripted < FEWEST_TURNS_FOR_PERCENTILES) {
+  if (scripted !== undefined && scripted < MIN_TURNS_FOR_PERCENTILES) {
     return [
-      ['percentile', `${percentile} needs ${FEWEST_TURNS_FOR_PERCENTILES} turns, more than the ${scripted} of script`],
+      ['percentile', `${percentile} needs ${MIN_TURNS_FOR_PERCENTILES} turns, more than the ${scripted} of script`],
     ];
   }
   return [];

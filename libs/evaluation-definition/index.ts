@@ -5,7 +5,7 @@
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
 export { jsonFaults, SizeBudget, SizeExceeded } from './json-faults.js';
-export { DEFAULTS, FEWEST_TURNS_FOR_PERCENTILES, LIMITS } from './limits.js';
+export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, fold } from './matcher.js';
 export { normalise } from './normalise.js';
 export { compilePattern, type Pattern, PatternError, PatternJudge } from './pattern.js';

@@ -24,7 +24,4 @@ export const LIMITS = {
   maxDurationSeconds: 3_600,
 } as const;
 
-/** Below so many turns a percentile of the latencies says nothing and is not shown (p95 is hidden below 5 turns). */
-export const FEWEST_TURNS_FOR_PERCENTILES = 5;
-
 export const DEFAULTS = { maxTurns: 40, maxDurationSeconds: 600, weight: 1, required: true, percentile: 100 } as const;

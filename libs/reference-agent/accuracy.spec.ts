@@ -1,6 +1,6 @@
 import { VirtualClock } from '../simulation/index.js';
 import { AGENTS, accuracyOf, carryOut, isPerfect, tally, type Tried, trials } from './testing/accuracy.js';
-import { referenceTransport } from './transport.js';
+import { referenceTransport } from './testing/transport.js';
 
 /** Friday, 4 December 2026. */
 const NOW = Date.UTC(2026, 11, 4, 10);

@@ -1,9 +1,10 @@
 import { findingsOf, findingsSection } from './findings.js';
+import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { latencyWords } from './latency.js';
 import { badge, facts } from './parts.js';
-import { type CallState, type ReportedCall, stateOf } from './reported.js';
-import { between, clipped, count, duration, number, percent } from './text.js';
+import { type ReportedCall, stateOf } from './reported.js';
+import { between, clipped, count, duration, number, percent } from '../text/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors, MEANINGS } from './words.js';
 

@@ -1,7 +1,8 @@
+import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { badge } from './parts.js';
-import { type CallReader, type CallState, type ReportedRun, stateOf } from './reported.js';
-import { clipped, count, number, title } from './text.js';
+import { type CallReader, type ReportedRun, stateOf } from './reported.js';
+import { clipped, count, number, title } from '../text/index.js';
 import { anchors } from './words.js';
 
 /** Calls that the list names, and how long a reason may be there; the calls themselves tell the rest. */

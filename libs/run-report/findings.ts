@@ -1,7 +1,7 @@
 import type { CheckResult, CriterionResult, Evidence } from '../simulation/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import type { ReportedCall } from './reported.js';
-import { clipped, count, moment } from './text.js';
+import { clipped, count, moment } from '../text/index.js';
 import { anchors } from './words.js';
 
 /** The simulation keeps to less; what an agent says at length stands in the transcript. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { html } from './html.js';
 import { HOSTILE } from './testing/hostile.js';
-import { visible } from './text.js';
+import { visible } from '../text/index.js';
 
 /** Any text, with what breaks HTML more often than chance would have it. */
 const text = fc.oneof(

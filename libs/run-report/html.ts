@@ -1,4 +1,4 @@
-import { visible } from './text.js';
+import { visible } from '../text/index.js';
 
 /** HTML that is safe to show; only `html` makes it. */
 export class Html {

@@ -2,7 +2,7 @@ import { type TimelineEntry, toolCallText } from '../simulation/index.js';
 import { findingsOf } from './findings.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
 import { stateOf } from './reported.js';
-import { between, clipped, duration, moment, oneLine, visible } from './text.js';
+import { between, clipped, duration, moment, oneLine, visible } from '../text/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { xmlElement, xmlTag } from './xml.js';
 

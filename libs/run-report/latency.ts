@@ -1,8 +1,8 @@
-import { type LatencyMeasures, latencyMeasures } from '../simulation/index.js';
+import { type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { facts, share } from './parts.js';
 import type { ReportedRun } from './reported.js';
-import { count, duration, number } from './text.js';
+import { count, duration, number } from '../text/index.js';
 
 const BARS = 40;
 

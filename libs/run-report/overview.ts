@@ -1,10 +1,10 @@
-import { latencyMeasures, passAtK, passHatK } from '../simulation/index.js';
+import { type CallState, evaluationState, latencyMeasures, passAtK, passHatK } from '../statistics/index.js';
 import { html, type Html } from './html.js';
 import { latencyWords, longestOf, sparkline } from './latency.js';
 import { badge, facts, share } from './parts.js';
-import type { CallState, ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
-import { between, clipped, count, dateTime, duration, number, title, percent } from './text.js';
-import { anchors, MEANINGS, stateOfEvaluation, STATES, verdictOf } from './words.js';
+import type { ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
+import { between, clipped, count, dateTime, duration, number, title, percent } from '../text/index.js';
+import { anchors, MEANINGS, STATES, verdictOf } from './words.js';
 
 const MAX_REASON = 600;
 
@@ -148,7 +148,7 @@ function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number,
         ${tags.map((tag) => html`<span class="tag"><bdi>${title(tag)}</bdi></span>`)}
       </small>
     </th>
-    ${cell('Outcome', badge(stateOfEvaluation(evaluation, run)))} ${cell('Stability', stability(evaluation), 'nowrap')}
+    ${cell('Outcome', badge(evaluationState(evaluation, run)))} ${cell('Stability', stability(evaluation), 'nowrap')}
     ${cell('Score', score === null ? '–' : number(score), 'number')}
     ${cell('Pass rate, 95 % interval', passRate(evaluation), 'rate')} ${cell('p50', p50, 'number')}
     ${cell('p95', p95, 'number')} ${cell('Worst', worst, 'number')}

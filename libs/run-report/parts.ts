@@ -1,5 +1,5 @@
 import { html, type Html } from './html.js';
-import type { CallState } from './reported.js';
+import type { CallState } from '../statistics/index.js';
 import { STATES } from './words.js';
 
 /** The coloured word for a state. */

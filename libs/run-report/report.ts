@@ -6,9 +6,10 @@ import { banner, chances, countsSection, evaluationTable, passRate, stability } 
 import { badge } from './parts.js';
 import type { CallReader, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
-import { count, number, title } from './text.js';
+import { count, number, title } from '../text/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
-import { anchors, stateOfEvaluation, verdictOf } from './words.js';
+import { anchors, verdictOf } from './words.js';
+import { evaluationState } from '../statistics/index.js';
 
 /** Failed calls of one evaluation that stand open: further ones mostly tell the same again. */
 const OPEN_PER_EVALUATION = 3;
@@ -80,7 +81,7 @@ function evaluationHead(run: ReportedRun, position: number): Html {
   const { name, score, counted } = evaluation;
   return html`<header>
     <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
-    ${badge(stateOfEvaluation(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
+    ${badge(evaluationState(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
     ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`} ${chances(evaluation)}
   </header>`;
 }

@@ -1,4 +1,5 @@
-import type { CheckResult, CriterionResult, Measures, Outcome, Stability, TimelineEntry } from '../simulation/index.js';
+import type { CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
+import type { CallState, Outcome, Stability } from '../statistics/index.js';
 
 /** What a test run came to, as far as reports show it. Times are ISO 8601; latencies milliseconds. */
 export interface ReportedRun {
@@ -87,9 +88,6 @@ export interface WantedCalls {
  * is right, only slower. A reader that has seen enough stops early.
  */
 export type CallReader = (wanted: WantedCalls) => AsyncIterable<ReportedCall>;
-
-/** What a call came to, with those that came to nothing. */
-export type CallState = Outcome | 'cancelled' | 'pending';
 
 export const stateOf = ({ outcome, status }: Pick<ReportedCall, 'outcome' | 'status'>): CallState =>
   outcome ?? (status === 'CANCELLED' ? 'cancelled' : 'pending');

@@ -2,7 +2,7 @@ import { CallView, type TimelineEntry } from '../simulation/index.js';
 import { html, type Html } from './html.js';
 import { axis } from './latency.js';
 import { share } from './parts.js';
-import { duration } from './text.js';
+import { duration } from '../text/index.js';
 
 const CALLER_Y = 6;
 const AGENT_Y = 28;

@@ -3,7 +3,7 @@ import type { Finding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './marks.js';
 import type { ReportedCall } from './reported.js';
-import { clipped, duration, moment, number } from './text.js';
+import { clipped, duration, moment, number } from '../text/index.js';
 import { timeAxis } from './time-axis.js';
 import { anchors } from './words.js';
 

@@ -1,4 +1,5 @@
-import type { CallState, ReportedEvaluation, ReportedRun } from './reported.js';
+import type { CallState } from '../statistics/index.js';
+import type { ReportedRun } from './reported.js';
 
 /** How a state is shown: a word and a sign beside its colour, for those who do not see the colour. */
 export const STATES: Readonly<Record<CallState, { readonly word: string; readonly sign: string }>> = {
@@ -30,22 +31,6 @@ export function verdictOf({ status }: ReportedRun): { readonly state: CallState;
     case 'QUEUED':
       return { state: 'pending', word: 'Queued' };
   }
-}
-
-/**
- * An evaluation failed as soon as one of its counted calls did; uncounted calls decide only when there is no other.
- * Nothing more is to come once the run has ended.
- */
-export function stateOfEvaluation(
-  evaluation: Pick<ReportedEvaluation, 'failed' | 'passed' | 'error' | 'invalid'>,
-  { status }: Pick<ReportedRun, 'status'>,
-): CallState {
-  const { failed, passed, error, invalid } = evaluation;
-  if (failed > 0) return 'failed';
-  if (passed > 0) return 'passed';
-  if (error > 0) return 'error';
-  if (invalid > 0) return 'invalid';
-  return status === 'QUEUED' || status === 'RUNNING' ? 'pending' : 'cancelled';
 }
 
 /** Names of the fragments of a page; nothing that anybody else wrote is in them. */

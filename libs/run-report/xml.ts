@@ -1,4 +1,4 @@
-import { visible } from './text.js';
+import { visible } from '../text/index.js';
 
 /** Text of an XML 1.0 document. What XML forbids is replaced visibly. */
 export const xmlText = (text: string): string => visible(text).replace(/[&<>]/g, reference);

@@ -1,6 +1,7 @@
 import type { CallResult } from './call.js';
 import type { Failure, FailureCode } from './failure.js';
-import { decide, type Outcome } from './verdict.js';
+import type { Outcome } from '../statistics/index.js';
+import { decide } from './verdict.js';
 
 /** What one attempt at a call came to; plain JSON. Only the last attempt's whole result is the call's. */
 export interface Attempt {

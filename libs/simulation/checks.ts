@@ -1,15 +1,11 @@
-import {
-  type Check,
-  FEWEST_TURNS_FOR_PERCENTILES,
-  type Speaker,
-  type SpokenMatcher,
-} from '../evaluation-definition/index.js';
+import type { Check, Speaker, SpokenMatcher } from '../evaluation-definition/index.js';
+import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
 import type { Breather } from './breather.js';
 import { shortened } from './clean.js';
 import { describeCheck, quoted } from './check-text.js';
 import { CallView, type Placed, type Utterance, type Wait } from './exchanges.js';
 import { find, reachOf } from './matching.js';
-import { longestSilence, percentile } from './measures.js';
+import { longestSilence } from './measures.js';
 import { isSubset } from './subset.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
 
@@ -195,7 +191,7 @@ function latencyWithin(ms: number, percent: number, view: CallView): Finding {
     percent,
   );
   if (value === null) return { met: false, detail: 'There was no answer to measure', evidence: [] };
-  const few = percent < 100 && percent > 50 && waits.length < FEWEST_TURNS_FOR_PERCENTILES;
+  const few = percent < 100 && percent > 50 && waits.length < MIN_TURNS_FOR_PERCENTILES;
   const which = percent === 100 ? 'slowest answer began' : `answer at the ${percent}th percentile began`;
   const within = `The ${which} after ${Math.round(value)} ms, of at most ${ms}`;
   const slowest = waits.find((wait) => wait.ms === value);

@@ -16,7 +16,7 @@
  * - `conversation.ts` decides when the caller acts (`callers/` what it does), and records what happens (`timeline.ts`).
  *   The agent is behind a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
  * - `checks.ts` evaluates the deterministic conditions, `judge/` the sentences, `validity.ts` whether the caller kept its
- *   role, `verdict.ts` decides, `measures.ts` measures. `run-statistics.ts` does the same for many calls.
+ *   role, `verdict.ts` decides, `measures.ts` measures. `libs/statistics` does the same for many calls.
  * - `attempts.ts` says what follows one attempt at a call: its result, or another attempt.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
  *   deterministic and takes no time; calls may share one.
@@ -39,22 +39,7 @@ export { CallView, type Wait } from './exchanges.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
 export { rangeOfText } from './matching.js';
-export { type LatencyMeasures, latencyMeasures, type Measures, percentile } from './measures.js';
-export {
-  type CountedCall,
-  evaluationStatistics,
-  type EvaluationStatistics,
-  gate,
-  type Gate,
-  type GateInput,
-  type Interval,
-  isCounted,
-  passAtK,
-  passHatK,
-  runScore,
-  type Stability,
-  wilsonInterval,
-} from './run-statistics.js';
+export type { Measures } from './measures.js';
 export { type ModelPrices, type ModelUse, type TesterUse, totalCostUsd } from './tester-use.js';
 export {
   END_CODES,
@@ -71,5 +56,5 @@ export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transp
 export { HANG_UP_TOOLS } from './transports/hang-up.js';
 export { type AgentAct, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
 export type { Invalidity, InvalidityCode } from './validity.js';
-export type { Outcome, Verdict } from './verdict.js';
+export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -1,19 +1,7 @@
-import { FEWEST_TURNS_FOR_PERCENTILES } from '../evaluation-definition/index.js';
+import { type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
 import { CallView, tenths } from './exchanges.js';
 import type { EndCode, EndEntry, TimelineEntry } from './timeline.js';
 import type { TesterUse } from './tester-use.js';
-
-/** Milliseconds from the end of the caller's words to the first part of the agent's answer. */
-export interface LatencyMeasures {
-  /** Answers that were measured. */
-  readonly count: number;
-  readonly p50: number | null;
-  /** Null below five answers, as p95 and p99 are: they would say no more than `worst`. */
-  readonly p90: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-  readonly worst: number | null;
-}
 
 export interface Measures {
   readonly durationMs: number;
@@ -54,31 +42,6 @@ export function measure(entries: readonly TimelineEntry[], tester: TesterUse): M
     endReason: view.end?.reason ?? null,
     tester,
   };
-}
-
-/** The same for the answers of one call or of many together. */
-export function latencyMeasures(latencies: readonly number[]): LatencyMeasures {
-  const sorted = [...latencies].sort((a, b) => a - b);
-  const isEnough = sorted.length >= FEWEST_TURNS_FOR_PERCENTILES;
-  const high = (p: number) => (isEnough ? percentile(sorted, p) : null);
-  return {
-    count: sorted.length,
-    p50: percentile(sorted, 50),
-    p90: high(90),
-    p95: high(95),
-    p99: high(99),
-    worst: percentile(sorted, 100),
-  };
-}
-
-/**
- * Nearest rank: the smallest value that at least p percent of the values do not exceed, v[ceil(p/100 · n)] of the sorted
- * values v[1] … v[n]. It is always a latency that was really measured, and "p percent within the limit" and "the
- * percentile within the limit" are the same statement.
- * @param sorted ascending
- */
-export function percentile(sorted: readonly number[], p: number): number | null {
-  return sorted[Math.max(1, Math.ceil((p * sorted.length) / 100)) - 1] ?? null;
 }
 
 /** The longest time in which nobody spoke, from the answer of the call to its end, and when it began. */

@@ -1,15 +1,10 @@
+import type { Outcome } from '../statistics/index.js';
 import type { CheckResult } from './checks.js';
 import { type Failure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { shortened } from './clean.js';
 import { END_CODES, type EndEntry } from './timeline.js';
 import type { Invalidity } from './validity.js';
-
-/**
- * `passed` and `failed` are about the agent and counted. `invalid`: the simulated caller broke its role. `error`:
- * infrastructure, or our side, did not work. Neither is ever counted.
- */
-export type Outcome = 'passed' | 'failed' | 'invalid' | 'error';
 
 export interface Verdict {
   readonly outcome: Outcome;

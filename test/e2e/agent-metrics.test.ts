@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Outcome } from '../../libs/simulation/index.js';
+import type { Outcome } from '../../libs/statistics/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { insertRun } from '../factories/rows.js';
 import { expectInvalid } from '../support/expect.js';

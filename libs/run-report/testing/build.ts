@@ -1,12 +1,5 @@
-import {
-  type CallResult,
-  CallView,
-  type CountedCall,
-  evaluationStatistics,
-  gate,
-  isCounted,
-  runScore,
-} from '../../simulation/index.js';
+import { type CallResult, CallView } from '../../simulation/index.js';
+import { type CountedCall, evaluationStatistics, gate, isCounted, runScore } from '../../statistics/index.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
 
 /** A call as it was carried out, or one that never was. */

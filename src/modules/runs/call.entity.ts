@@ -1,5 +1,6 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
-import type { Attempt, Outcome } from '../../../libs/simulation/index.js';
+import type { Attempt } from '../../../libs/simulation/index.js';
+import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 
 /** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for another attempt, or when its process died. */

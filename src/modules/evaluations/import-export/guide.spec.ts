@@ -7,7 +7,7 @@ import {
   inputFaults,
 } from '../../../../libs/evaluation-definition/index.js';
 import type { FaultName } from '../../../../libs/reference-agent/index.js';
-import { referenceTransport } from '../../../../libs/reference-agent/transport.js';
+import { referenceTransport } from '../../../../libs/reference-agent/testing/transport.js';
 import { carryOutCall, VirtualClock } from '../../../../libs/simulation/index.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FEWEST_TURNS_FOR_PERCENTILES } from '../../../../libs/evaluation-definition/index.js';
-import { type LatencyMeasures, wilsonInterval } from '../../../../libs/simulation/index.js';
+import { type LatencyMeasures, MIN_TURNS_FOR_PERCENTILES, wilsonInterval } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
@@ -78,7 +77,7 @@ function range(query: AgentMetricsQuery): { from: Date; to: Date } {
 
 function toMeasures(count: number, ranks: readonly number[]): LatencyMeasures {
   const [p50 = null, p90 = null, p95 = null, p99 = null, worst = null] = ranks;
-  return count < FEWEST_TURNS_FOR_PERCENTILES
+  return count < MIN_TURNS_FOR_PERCENTILES
     ? { count, p50, p90: null, p95: null, p99: null, worst }
     : { count, p50, p90, p95, p99, worst };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { CallResult, Outcome } from '../../../../libs/simulation/index.js';
+import type { CallResult } from '../../../../libs/simulation/index.js';
+import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { CallEntity } from '../call.entity.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Outcome } from '../../../../libs/simulation/index.js';
+import type { Outcome } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { own } from '../../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';

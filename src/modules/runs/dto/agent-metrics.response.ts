@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Interval, LatencyMeasures } from '../../../../libs/simulation/index.js';
+import type { Interval, LatencyMeasures } from '../../../../libs/statistics/index.js';
 import {
   BooleanField,
   EnumField,

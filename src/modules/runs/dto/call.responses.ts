@@ -8,9 +8,9 @@ import type {
   Failure,
   Invalidity,
   Measures,
-  Outcome,
   TimelineEntry,
 } from '../../../../libs/simulation/index.js';
+import type { Outcome } from '../../../../libs/statistics/index.js';
 import {
   EnumField,
   IdField,

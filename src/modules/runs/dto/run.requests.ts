@@ -19,7 +19,7 @@ import {
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { OUTCOMES } from '../call.entity.js';
-import type { Outcome } from '../../../../libs/simulation/index.js';
+import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
 

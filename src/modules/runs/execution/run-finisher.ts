@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type CheckResult, type CriterionResult, gate, runScore } from '../../../../libs/simulation/index.js';
+import type { CheckResult, CriterionResult } from '../../../../libs/simulation/index.js';
+import { gate, runScore } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';

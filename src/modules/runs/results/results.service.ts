@@ -5,7 +5,7 @@ import {
   type ReportedEvaluation,
   type ReportedRun,
 } from '../../../../libs/run-report/index.js';
-import { evaluationStatistics, isCounted, runScore } from '../../../../libs/simulation/index.js';
+import { evaluationStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';

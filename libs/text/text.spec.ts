@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { between, clipped, count, dateTime, duration, moment, oneLine, percent, visible } from './text.js';
+import { between, clipped, count, dateTime, duration, moment, oneLine, percent, visible } from './index.js';
 
 describe('visible', () => {
   it.each([

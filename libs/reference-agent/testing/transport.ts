@@ -1,9 +1,9 @@
-import { type AgentAct, CallFailure, inProcess, type Transport } from '../simulation/index.js';
-import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from './agent.js';
+import { type AgentAct, CallFailure, inProcess, type Transport } from '../../simulation/index.js';
+import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent.js';
 
 /**
- * The reference agent as an agent in this process, which waits on the clock of the call: with a virtual clock a whole
- * call takes no time and needs no network. Apart from index.ts, because the agent as a server needs no simulation.
+ * The reference agent as an in-process agent on the clock of the call: with a virtual clock a whole call takes no time
+ * and needs no network. For tests and benchmarks only: the agent as a server must not load the simulation.
  */
 export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'> = {}): Transport {
   return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAct> {

@@ -1,4 +1,4 @@
-import type { Outcome } from './verdict.js';
+import { isCounted, type Outcome } from './outcome.js';
 
 /** What the statistics of a run need to know of a call. */
 export interface CountedCall {
@@ -13,9 +13,6 @@ export function runScore(calls: readonly Pick<CountedCall, 'outcome' | 'score'>[
   if (scores.length === 0) return null;
   return Math.round((scores.reduce((sum, score) => sum + score, 0) / scores.length) * 10) / 10;
 }
-
-/** Whether a call says something about the agent. */
-export const isCounted = (outcome: Outcome): boolean => outcome === 'passed' || outcome === 'failed';
 
 export type Stability = 'stable pass' | 'flaky' | 'stable fail';
 

@@ -1,0 +1,17 @@
+/** Outcomes of calls, and the statistics of many of them: scores, pass rates, latencies, the gate of a run. Pure functions. */
+export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
+export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';
+export {
+  type CountedCall,
+  evaluationStatistics,
+  type EvaluationStatistics,
+  gate,
+  type Gate,
+  type GateInput,
+  type Interval,
+  passAtK,
+  passHatK,
+  runScore,
+  type Stability,
+  wilsonInterval,
+} from './run-statistics.js';
