@@ -33,7 +33,7 @@ export class AgentsController {
         phoneNumber: '+15550100',
       },
     },
-    answer: { shape: 'data', type: Agent, message: 'Agent created successfully', status: 201 },
+    response: { shape: 'data', type: Agent, message: 'Agent created successfully', status: 201 },
   })
   @Post()
   createAgent(@CurrentCaller() caller: Caller, @Body() body: CreateAgentRequest): Promise<Agent> {
@@ -46,7 +46,7 @@ export class AgentsController {
     tag,
     access: 'VIEWER',
     query: true,
-    answer: { shape: 'page', type: Agent },
+    response: { shape: 'page', type: Agent },
   })
   @Get()
   listAgents(@CurrentCaller() caller: Caller, @Query() query: ListAgentsQuery): Promise<Page<Agent>> {
@@ -59,7 +59,7 @@ export class AgentsController {
     tag,
     access: 'VIEWER',
     path,
-    answer: { shape: 'data', type: Agent, message: 'Agent retrieved successfully' },
+    response: { shape: 'data', type: Agent, message: 'Agent retrieved successfully' },
   })
   @Get(':id')
   getAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
@@ -73,7 +73,7 @@ export class AgentsController {
     access: 'EDITOR',
     path,
     body: { type: UpdateAgentRequest, example: { name: 'Bella Vista reservations, evening', callMonitoring: true } },
-    answer: { shape: 'data', type: Agent, message: 'Agent updated successfully' },
+    response: { shape: 'data', type: Agent, message: 'Agent updated successfully' },
   })
   @Patch(':id')
   updateAgent(
@@ -90,7 +90,7 @@ export class AgentsController {
     tag,
     access: 'EDITOR',
     path,
-    answer: {
+    response: {
       shape: 'data',
       type: Agent,
       message: 'Agent deleted successfully',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import type { Caller } from '../../platform/access/caller.js';
-import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
+import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
@@ -84,7 +84,7 @@ export class AgentsService {
       select: { id: true, workspaceId: true, name: true, provider: true, assistantId: true, phoneNumber: true },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),
     });
-    return own(caller, found);
+    return requireOwned(caller, found);
   }
 
   /** Whether an agent of the caller's workspace was deleted. */
@@ -139,7 +139,7 @@ export class AgentsService {
   }
 
   private async find(caller: Caller, id: string): Promise<AgentRow> {
-    return own(caller, await this.repository.find(uuidOrNotFound(id)));
+    return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
   private seal<T extends string | null>(id: string, field: 'apiKey' | 'webhookSecret', clear: T): string | null {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import type { Caller } from '../../platform/access/caller.js';
-import { own } from '../../platform/access/ownership.js';
+import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
@@ -54,7 +54,7 @@ export class ApiKeySettingsService {
   async revoke(caller: Caller, id: string): Promise<void> {
     await this.database.transaction(async (manager) => {
       const where = { id: uuidOrNotFound(id), revokedAt: IsNull() };
-      const key = own(caller, await manager.findOneBy(ApiKeyEntity, where));
+      const key = requireOwned(caller, await manager.findOneBy(ApiKeyEntity, where));
       // Of two admins who revoke each other's key at the same moment, the second must see what the first did.
       await this.workspaces.lock(caller.workspaceId);
       if (key.role === 'ADMIN' && !(await this.hasOtherAdminKey(key))) {

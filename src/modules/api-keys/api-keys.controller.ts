@@ -19,7 +19,7 @@ export class ApiKeysController {
     tag,
     access: 'ADMIN',
     body: { type: CreateApiKeyRequest, example: { name: 'Nightly pipeline', role: 'EDITOR' } },
-    answer: { shape: 'data', type: NewApiKey, message: 'API key created successfully', status: 201 },
+    response: { shape: 'data', type: NewApiKey, message: 'API key created successfully', status: 201 },
   })
   @Post()
   createApiKey(@CurrentCaller() caller: Caller, @Body() body: CreateApiKeyRequest): Promise<NewApiKey> {
@@ -32,7 +32,7 @@ export class ApiKeysController {
     tag,
     access: 'ADMIN',
     query: true,
-    answer: { shape: 'page', type: ApiKey, message: 'API keys retrieved successfully' },
+    response: { shape: 'page', type: ApiKey, message: 'API keys retrieved successfully' },
   })
   @Get()
   listApiKeys(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<ApiKey>> {
@@ -46,7 +46,7 @@ export class ApiKeysController {
     access: 'ADMIN',
     path: { id: 'Identifier of the key' },
     errors: ['CONFLICT'],
-    answer: { shape: 'message', message: 'API key revoked successfully' },
+    response: { shape: 'message', message: 'API key revoked successfully' },
   })
   @Delete(':id')
   revokeApiKey(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {

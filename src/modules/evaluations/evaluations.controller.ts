@@ -23,7 +23,7 @@ export class EvaluationsController {
     access: 'EDITOR',
     path: { agentId: 'Identifier of the agent' },
     body: { type: CreateEvaluationRequest, example },
-    answer: { shape: 'data', type: Evaluation, message: 'Evaluation created successfully', status: 201 },
+    response: { shape: 'data', type: Evaluation, message: 'Evaluation created successfully', status: 201 },
   })
   @Post('agents/:agentId/evaluations')
   createEvaluation(
@@ -41,7 +41,7 @@ export class EvaluationsController {
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
     query: true,
-    answer: { shape: 'page', type: Evaluation, message: 'Evaluations retrieved successfully' },
+    response: { shape: 'page', type: Evaluation, message: 'Evaluations retrieved successfully' },
   })
   @Get('agents/:agentId/evaluations')
   listEvaluations(
@@ -58,7 +58,7 @@ export class EvaluationsController {
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the evaluation' },
-    answer: { shape: 'data', type: Evaluation, message: 'Evaluation retrieved successfully' },
+    response: { shape: 'data', type: Evaluation, message: 'Evaluation retrieved successfully' },
   })
   @Get('evaluations/:id')
   getEvaluation(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Evaluation> {
@@ -73,7 +73,7 @@ export class EvaluationsController {
     access: 'EDITOR',
     path: { id: 'Identifier of the evaluation' },
     body: { type: UpdateEvaluationRequest, example: { critical: true, maxTurns: 30, tags: ['booking', 'nightly'] } },
-    answer: { shape: 'data', type: Evaluation, message: 'Evaluation updated successfully' },
+    response: { shape: 'data', type: Evaluation, message: 'Evaluation updated successfully' },
     errors: ['CONFLICT'],
   })
   @Patch('evaluations/:id')
@@ -91,7 +91,7 @@ export class EvaluationsController {
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the evaluation' },
-    answer: { shape: 'message', message: 'Evaluation deleted successfully' },
+    response: { shape: 'message', message: 'Evaluation deleted successfully' },
   })
   @Delete('evaluations/:id')
   deleteEvaluation(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {

@@ -9,7 +9,7 @@ import {
   normalise,
 } from '../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { own } from '../../platform/access/ownership.js';
+import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { isUniqueViolation } from '../../platform/database/failures.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
@@ -72,7 +72,7 @@ export class EvaluationsService {
 
   /** Readable after its agent was deleted. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
   async get(caller: Caller, id: string): Promise<Evaluation> {
-    return toResponse(own(caller, await this.repository.find(uuidOrNotFound(id))));
+    return toResponse(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
   }
 
   /**
@@ -83,7 +83,10 @@ export class EvaluationsService {
     return this.database.transaction(async (manager) => {
       // Locked, so that of two updates at once the second is judged together with the first.
       const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
-      const row = own(caller, await manager.findOne(EvaluationEntity, { where, lock: { mode: 'pessimistic_write' } }));
+      const row = requireOwned(
+        caller,
+        await manager.findOne(EvaluationEntity, { where, lock: { mode: 'pessimistic_write' } }),
+      );
       const before = row.personalityId;
       const changed: AuthoredEvaluation = authored({ ...contentOf(row), ...changes }, row.vendorCallPhoneNumber);
       const [issue, ...more] = evaluationFaults(changed);
@@ -96,7 +99,7 @@ export class EvaluationsService {
 
   /** Soft: calls that were made of it stay as they are. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
-    const row = own(caller, await this.repository.find(uuidOrNotFound(id)));
+    const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(row.id))) throw notFound();
   }
 

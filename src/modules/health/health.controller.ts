@@ -20,7 +20,7 @@ export class HealthController {
     description: 'Answers as long as the process can answer anything; looks at nothing else.',
     access: 'PUBLIC',
     tag: 'Health',
-    answer: { shape: 'message', message: 'Alive' },
+    response: { shape: 'message', message: 'Alive' },
   })
   @NeverRefused()
   @Get('healthz')
@@ -33,7 +33,7 @@ export class HealthController {
     description: 'Answers 503 while the database is out of reach and once the process has begun to shut down.',
     access: 'PUBLIC',
     tag: 'Health',
-    answer: { shape: 'message', message: 'Ready' },
+    response: { shape: 'message', message: 'Ready' },
     errors: ['SERVICE_UNAVAILABLE'],
   })
   @NeverRefused()

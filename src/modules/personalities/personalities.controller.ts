@@ -32,7 +32,7 @@ export class PersonalitiesController {
         voice_id: 'voice-1',
       },
     },
-    answer: { shape: 'data', type: Personality, message: 'Personality created successfully', status: 201 },
+    response: { shape: 'data', type: Personality, message: 'Personality created successfully', status: 201 },
   })
   @Post()
   createPersonality(@CurrentCaller() caller: Caller, @Body() body: CreatePersonalityRequest): Promise<Personality> {
@@ -45,7 +45,7 @@ export class PersonalitiesController {
     tag,
     access: 'VIEWER',
     query: true,
-    answer: { shape: 'page', type: Personality, message: 'Personalities retrieved successfully' },
+    response: { shape: 'page', type: Personality, message: 'Personalities retrieved successfully' },
   })
   @Get()
   listPersonalities(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<Personality>> {
@@ -58,7 +58,7 @@ export class PersonalitiesController {
     tag,
     access: 'VIEWER',
     path,
-    answer: { shape: 'data', type: Personality, message: 'Personality retrieved successfully' },
+    response: { shape: 'data', type: Personality, message: 'Personality retrieved successfully' },
   })
   @Get(':id')
   getPersonality(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Personality> {
@@ -72,7 +72,7 @@ export class PersonalitiesController {
     access: 'EDITOR',
     path,
     body: { type: UpdatePersonalityRequest, example: { temperature: 1.1, accent: 'Irish' } },
-    answer: { shape: 'data', type: Personality, message: 'Personality updated successfully' },
+    response: { shape: 'data', type: Personality, message: 'Personality updated successfully' },
   })
   @Patch(':id')
   updatePersonality(
@@ -89,7 +89,7 @@ export class PersonalitiesController {
     tag,
     access: 'EDITOR',
     path,
-    answer: { shape: 'message', message: 'Personality deleted successfully' },
+    response: { shape: 'message', message: 'Personality deleted successfully' },
   })
   @Delete(':id')
   deletePersonality(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In, IsNull } from 'typeorm';
 import type { Caller } from '../../platform/access/caller.js';
-import { own, requireOwnWorkspace } from '../../platform/access/ownership.js';
+import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
@@ -55,7 +55,7 @@ export class PersonalitiesService {
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for a personality of another workspace */
   async get(caller: Caller, id: string): Promise<Personality> {
-    return toResponse(own(caller, await this.repository.find(uuidOrNotFound(id))));
+    return toResponse(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
   }
 
   /** Personalities by their ids; those that are deleted are missing. */
@@ -88,7 +88,7 @@ export class PersonalitiesService {
     return this.database.transaction(async (manager) => {
       const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
       const found = await manager.findOne(PersonalityEntity, { where, lock: { mode: 'pessimistic_write' } });
-      const personality = own(caller, found);
+      const personality = requireOwned(caller, found);
       manager.merge(PersonalityEntity, personality, { ...changes, ...(voiceId !== undefined && { voiceId }) });
       return toResponse(await manager.save(personality));
     });
@@ -96,7 +96,7 @@ export class PersonalitiesService {
 
   /** Soft: evaluations that use it stay as they are. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
-    const personality = own(caller, await this.repository.find(uuidOrNotFound(id)));
+    const personality = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(personality.id))) throw notFound();
   }
 }

@@ -20,7 +20,7 @@ export class ProviderKeysController {
     tag,
     access: 'ADMIN',
     query: true,
-    answer: { shape: 'page', type: ProviderKey, message: 'Provider keys retrieved successfully' },
+    response: { shape: 'page', type: ProviderKey, message: 'Provider keys retrieved successfully' },
   })
   @Get()
   listProviderKeys(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<ProviderKey>> {
@@ -34,7 +34,7 @@ export class ProviderKeysController {
     access: 'ADMIN',
     path,
     body: { type: PutProviderKeyRequest, example: { apiKey: 'provider-key-1' } },
-    answer: { shape: 'data', type: ProviderKey, message: 'Provider key set successfully' },
+    response: { shape: 'data', type: ProviderKey, message: 'Provider key set successfully' },
   })
   @Put(':provider')
   putProviderKey(
@@ -51,7 +51,7 @@ export class ProviderKeysController {
     tag,
     access: 'ADMIN',
     path,
-    answer: { shape: 'message', message: 'Provider key deleted successfully' },
+    response: { shape: 'message', message: 'Provider key deleted successfully' },
   })
   @Delete(':provider')
   deleteProviderKey(@CurrentCaller() caller: Caller, @Param('provider') provider: string): Promise<void> {

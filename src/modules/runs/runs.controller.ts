@@ -29,7 +29,7 @@ export class RunsController {
     access: 'EDITOR',
     path: { agentId: 'Identifier of the agent' },
     body: { type: StartRunRequest, example: { name: 'Nightly', repeat: 3, concurrency: 5, minimumScore: 80 } },
-    answer: {
+    response: {
       shape: 'data',
       type: RunDetails,
       message: 'Run started successfully',
@@ -41,7 +41,7 @@ export class RunsController {
         endedAt: null,
         counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 0, pending: 12 },
       },
-      otherwise: { status: 200, type: RunPlan, message: 'Run planned successfully; nothing was started' },
+      alternate: { status: 200, type: RunPlan, message: 'Run planned successfully; nothing was started' },
     },
     errors: ['CONFLICT'],
   })
@@ -62,7 +62,7 @@ export class RunsController {
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
     query: true,
-    answer: { shape: 'page', type: Run, message: 'Runs retrieved successfully' },
+    response: { shape: 'page', type: Run, message: 'Runs retrieved successfully' },
   })
   @Get('agents/:agentId/runs')
   listRuns(
@@ -80,7 +80,7 @@ export class RunsController {
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
     query: true,
-    answer: { shape: 'data', type: RunDetails, message: 'Run retrieved successfully' },
+    response: { shape: 'data', type: RunDetails, message: 'Run retrieved successfully' },
   })
   @Get('runs/:id')
   getRun(
@@ -98,7 +98,7 @@ export class RunsController {
     tag,
     access: 'VIEWER',
     path: { runId: 'Identifier of the run' },
-    answer: { shape: 'data', type: RunMetrics, message: 'Run metrics retrieved successfully' },
+    response: { shape: 'data', type: RunMetrics, message: 'Run metrics retrieved successfully' },
   })
   @Get('runs/:runId/metrics')
   getRunMetrics(@CurrentCaller() caller: Caller, @Param('runId') runId: string): Promise<RunMetrics> {
@@ -111,7 +111,7 @@ export class RunsController {
     tag,
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
-    answer: {
+    response: {
       shape: 'data',
       type: RunDetails,
       message: 'Run cancelled successfully',
@@ -132,7 +132,7 @@ export class RunsController {
     access: 'EDITOR',
     path: { id: 'Identifier of the run' },
     query: true,
-    answer: {
+    response: {
       shape: 'data',
       type: RunDetails,
       message: 'Run started successfully',

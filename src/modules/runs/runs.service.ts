@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
-import { own } from '../../platform/access/ownership.js';
+import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
@@ -37,22 +37,22 @@ export class RunsService {
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
   async get(caller: Caller, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
-    const run = own(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
+    const run = requireOwned(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
     if (waitMs === 0 || hasEnded(run.status)) return toDetails(run, run);
     await this.watcher.untilEnded(run.id, waitMs, signal);
-    const later = own(caller, await this.repository.findWithCounts(run.id));
+    const later = requireOwned(caller, await this.repository.findWithCounts(run.id));
     return toDetails(later, later);
   }
 
   /** @throws DomainError as `get` does */
   async metrics(caller: Caller, id: string): Promise<RunMetrics> {
-    const run = own(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
+    const run = requireOwned(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
     return toMetrics({ ...run, score: scoreOf(run, run) });
   }
 
   /** Makes sure that the caller may see the run. @throws DomainError as `get` does */
   async require(caller: Caller, id: string): Promise<RunEntity> {
-    return own(caller, await this.repository.find(uuidOrNotFound(id)));
+    return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
   /** Calls under way are given up. Idempotent. @throws DomainError as `get` does; CONFLICT when it has ended otherwise */
@@ -60,7 +60,7 @@ export class RunsService {
     return this.database.transaction(async () => {
       const run = await this.require(caller, id);
       if (await this.repository.cancel(run)) await notifyEnded(this.database, run.id, { isCancelled: true });
-      const now = own(caller, await this.repository.findWithCounts(run.id));
+      const now = requireOwned(caller, await this.repository.findWithCounts(run.id));
       if (now.status !== 'CANCELLED') throw conflict('The run has ended already');
       return toDetails(now, now);
     });

@@ -17,7 +17,7 @@ export class WebhookDeliveriesController {
     tag: 'Webhooks',
     access: 'ADMIN',
     path: { id: 'Identifier of the delivery' },
-    answer: { shape: 'data', type: WebhookDelivery, message: 'Delivery queued successfully' },
+    response: { shape: 'data', type: WebhookDelivery, message: 'Delivery queued successfully' },
     errors: ['CONFLICT'],
   })
   @Post(':id/redeliver')

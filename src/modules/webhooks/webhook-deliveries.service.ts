@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
-import { own } from '../../platform/access/ownership.js';
+import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
@@ -90,7 +90,7 @@ export class WebhookDeliveriesService {
    */
   async redeliver(caller: Caller, id: string): Promise<WebhookDelivery> {
     return this.database.transaction(async () => {
-      const row = own(caller, await this.find(uuidOrNotFound(id)));
+      const row = requireOwned(caller, await this.find(uuidOrNotFound(id)));
       const [changed] = await this.database.query(REDELIVER, [row.id]);
       if (!changed) throw conflict('The delivery is still pending');
       await this.repository.enqueue(row.id, row.targetId);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import type { Caller } from '../../platform/access/caller.js';
-import { own } from '../../platform/access/ownership.js';
+import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
@@ -85,7 +85,7 @@ export class WebhookEndpointsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
   async get(caller: Caller, id: string): Promise<Webhook> {
     const { manager } = this.database;
-    return toResponse(own(caller, await manager.findOneBy(WebhookEndpointEntity, { id: uuidOrNotFound(id) })));
+    return toResponse(requireOwned(caller, await manager.findOneBy(WebhookEndpointEntity, { id: uuidOrNotFound(id) })));
   }
 
   /** Enabling clears what the service had disabled it for. @throws DomainError as `get` does, BAD_REQUEST as `create` */
@@ -131,7 +131,7 @@ export class WebhookEndpointsService {
   private async lock(caller: Caller, id: string): Promise<WebhookEndpointEntity> {
     const where = { id: uuidOrNotFound(id) };
     const lock = { mode: 'pessimistic_write' } as const;
-    return own(caller, await this.database.manager.findOne(WebhookEndpointEntity, { where, lock }));
+    return requireOwned(caller, await this.database.manager.findOne(WebhookEndpointEntity, { where, lock }));
   }
 
   /** Said at once, instead of in deliveries that all fail. */

@@ -29,7 +29,7 @@ export class WebhooksController {
       type: CreateWebhookRequest,
       example: { url: 'https://example.com/hooks/voice-tests', events: ['run.completed', 'run.failed'] },
     },
-    answer: { shape: 'data', type: WebhookWithSecret, message: 'Webhook created successfully', status: 201 },
+    response: { shape: 'data', type: WebhookWithSecret, message: 'Webhook created successfully', status: 201 },
   })
   @Post()
   createWebhook(@CurrentCaller() caller: Caller, @Body() body: CreateWebhookRequest): Promise<WebhookWithSecret> {
@@ -42,7 +42,7 @@ export class WebhooksController {
     tag,
     access,
     query: true,
-    answer: { shape: 'page', type: Webhook, message: 'Webhooks retrieved successfully' },
+    response: { shape: 'page', type: Webhook, message: 'Webhooks retrieved successfully' },
   })
   @Get()
   listWebhooks(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<Webhook>> {
@@ -55,7 +55,7 @@ export class WebhooksController {
     tag,
     access,
     path,
-    answer: { shape: 'data', type: Webhook, message: 'Webhook retrieved successfully' },
+    response: { shape: 'data', type: Webhook, message: 'Webhook retrieved successfully' },
   })
   @Get(':id')
   getWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Webhook> {
@@ -69,7 +69,7 @@ export class WebhooksController {
     access,
     path,
     body: { type: UpdateWebhookRequest, example: { enabled: true } },
-    answer: { shape: 'data', type: Webhook, message: 'Webhook updated successfully' },
+    response: { shape: 'data', type: Webhook, message: 'Webhook updated successfully' },
   })
   @Patch(':id')
   updateWebhook(
@@ -86,7 +86,7 @@ export class WebhooksController {
     tag,
     access,
     path,
-    answer: { shape: 'message', message: 'Webhook deleted successfully' },
+    response: { shape: 'message', message: 'Webhook deleted successfully' },
   })
   @Delete(':id')
   deleteWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
@@ -100,7 +100,7 @@ export class WebhooksController {
     tag,
     access,
     path,
-    answer: { shape: 'data', type: WebhookWithSecret, message: 'Webhook secret rotated successfully' },
+    response: { shape: 'data', type: WebhookWithSecret, message: 'Webhook secret rotated successfully' },
   })
   @Post(':id/rotate-secret')
   rotateWebhookSecret(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookWithSecret> {
@@ -115,7 +115,7 @@ export class WebhooksController {
     tag,
     access,
     path,
-    answer: { shape: 'data', type: WebhookDelivery, message: 'Test event sent successfully', status: 201 },
+    response: { shape: 'data', type: WebhookDelivery, message: 'Test event sent successfully', status: 201 },
   })
   @Post(':id/test')
   testWebhook(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookDelivery> {
@@ -129,7 +129,7 @@ export class WebhooksController {
     access,
     path,
     query: true,
-    answer: { shape: 'page', type: WebhookDelivery, message: 'Deliveries retrieved successfully' },
+    response: { shape: 'page', type: WebhookDelivery, message: 'Deliveries retrieved successfully' },
   })
   @Get(':id/deliveries')
   listWebhookDeliveries(

@@ -16,7 +16,7 @@ export class WorkspacesController {
     description: 'The workspace that the API key belongs to.',
     tag,
     access: 'VIEWER',
-    answer: { shape: 'data', type: Workspace, message: 'Workspace retrieved successfully' },
+    response: { shape: 'data', type: Workspace, message: 'Workspace retrieved successfully' },
   })
   @Get()
   getWorkspace(@CurrentCaller() caller: Caller): Promise<Workspace> {
@@ -29,7 +29,7 @@ export class WorkspacesController {
     tag,
     access: 'ADMIN',
     body: { type: UpdateWorkspaceRequest, example: { name: 'Acme', scoreThreshold: 80 } },
-    answer: { shape: 'data', type: Workspace, message: 'Workspace updated successfully' },
+    response: { shape: 'data', type: Workspace, message: 'Workspace updated successfully' },
   })
   @Patch()
   updateWorkspace(@CurrentCaller() caller: Caller, @Body() body: UpdateWorkspaceRequest): Promise<Workspace> {

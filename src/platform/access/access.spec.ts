@@ -1,5 +1,5 @@
 import { type Caller, covers, ROLES } from './caller.js';
-import { own, requireOwnWorkspace } from './ownership.js';
+import { requireOwned, requireOwnWorkspace } from './ownership.js';
 
 const WORKSPACE = '0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 const caller: Caller = { workspaceId: WORKSPACE, userId: 'u', role: 'EDITOR', apiKeyId: 'k', requestsPerMinute: 60 };
@@ -16,17 +16,17 @@ describe('roles', () => {
   });
 });
 
-describe('own', () => {
+describe('requireOwned', () => {
   it('hands on a row of the caller’s workspace', () => {
     const row = { workspaceId: WORKSPACE };
-    expect(own(caller, row)).toBe(row);
+    expect(requireOwned(caller, row)).toBe(row);
   });
 
   it('says NOT_FOUND where there is none, and FORBIDDEN where it is another workspace’s', () => {
     for (const nothing of [null, undefined]) {
-      expect(() => own(caller, nothing)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+      expect(() => requireOwned(caller, nothing)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
     }
-    expect(() => own(caller, { workspaceId: 'another' })).toThrow(forbidden);
+    expect(() => requireOwned(caller, { workspaceId: 'another' })).toThrow(forbidden);
   });
 });
 

@@ -5,7 +5,10 @@ import type { Caller } from './caller.js';
  * The row, if there is one and it is the caller's workspace's.
  * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace (decisions, "Authentication")
  */
-export function own<Row extends { readonly workspaceId: string }>(caller: Caller, row: Row | null | undefined): Row {
+export function requireOwned<Row extends { readonly workspaceId: string }>(
+  caller: Caller,
+  row: Row | null | undefined,
+): Row {
   if (!row) throw notFound();
   if (row.workspaceId !== caller.workspaceId) throw forbidden();
   return row;

@@ -34,7 +34,7 @@ export interface OperationOptions {
   readonly description: string;
   readonly tag: string;
   readonly access: Role | 'PUBLIC';
-  readonly answer: {
+  readonly response: {
     /** A file is sent as it is. */
     readonly shape: EnvelopeShape | 'file';
     /** What the file holds. */
@@ -43,7 +43,7 @@ export interface OperationOptions {
     readonly message?: string;
     readonly status?: 200 | 201;
     /** Another success, which the route returns as an `AlternateResponse`. */
-    readonly otherwise?: { readonly status: 200; readonly type: Type; readonly message: string };
+    readonly alternate?: { readonly status: 200; readonly type: Type; readonly message: string };
     /** Fields of `data` in which the documented example differs from that of the type. */
     readonly example?: object;
   };
@@ -53,7 +53,7 @@ export interface OperationOptions {
   readonly file?: { readonly limit: number; readonly content: FileContent };
   /** Path parameters and what they name. */
   readonly path?: Readonly<Record<string, string>>;
-  /** Whether it takes query parameters; otherwise every one of them is refused. */
+  /** Whether it takes query parameters; alternate every one of them is refused. */
   readonly query?: boolean;
   /** Errors beyond those that follow from the rest; of a public operation, all. */
   readonly errors?: readonly ErrorCode[];
@@ -72,8 +72,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
 }
 
 function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
-  const { summary, description, tag, access, answer, body, file, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200, example, content, otherwise } = answer;
+  const { summary, description, tag, access, response, body, file, path = {}, query = false, errors = [] } = options;
+  const { shape, type, message, status = 200, example, content, alternate } = response;
   const isPublic = access === 'PUBLIC';
   const needsPath = Object.keys(path).length > 0;
   const possible: ErrorCode[] = isPublic
@@ -108,20 +108,20 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
     ...(shape === 'file'
       ? [ApiResponse({ status, description: message ?? 'The file', content: { ...content } })]
       : [
-          Enveloped({ shape, message, otherwise }),
+          Enveloped({ shape, message, alternate }),
           ApiResponse({
             status,
             description: message ?? 'Success',
             content: { 'application/json': { schema: envelopeSchema(shape, message, type), example } },
           }),
         ]),
-    ...(otherwise
+    ...(alternate
       ? [
-          ApiExtraModels(otherwise.type),
+          ApiExtraModels(alternate.type),
           ApiResponse({
-            status: otherwise.status,
-            description: otherwise.message,
-            content: { 'application/json': { schema: envelopeSchema('data', otherwise.message, otherwise.type) } },
+            status: alternate.status,
+            description: alternate.message,
+            content: { 'application/json': { schema: envelopeSchema('data', alternate.message, alternate.type) } },
           }),
         ]
       : []),

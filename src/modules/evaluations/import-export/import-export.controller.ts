@@ -31,7 +31,7 @@ export class ImportExportController {
     path,
     query: true,
     file: { limit: MAX_FILE_SIZE, content: importContent },
-    answer: { shape: 'data', type: ImportResult, message: 'Evaluations imported successfully' },
+    response: { shape: 'data', type: ImportResult, message: 'Evaluations imported successfully' },
     errors: ['CONFLICT', 'UNPROCESSABLE_CONTENT'],
   })
   @Post('import')
@@ -51,7 +51,7 @@ export class ImportExportController {
     access: 'VIEWER',
     path,
     query: true,
-    answer: { shape: 'file', message: 'The file', content: exportContent },
+    response: { shape: 'file', message: 'The file', content: exportContent },
   })
   @Get('export')
   async exportEvaluations(

@@ -18,7 +18,7 @@ export class AgentMetricsController {
     access: 'VIEWER',
     path: { agentId: 'Identifier of the agent' },
     query: true,
-    answer: { shape: 'data', type: AgentMetrics, message: 'Agent metrics retrieved successfully' },
+    response: { shape: 'data', type: AgentMetrics, message: 'Agent metrics retrieved successfully' },
   })
   @Get('agents/:agentId/metrics')
   getAgentMetrics(

@@ -20,7 +20,7 @@ export class CallsController {
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
     query: true,
-    answer: { shape: 'page', type: Call, message: 'Calls retrieved successfully' },
+    response: { shape: 'page', type: Call, message: 'Calls retrieved successfully' },
   })
   @Get('runs/:id/calls')
   listCalls(
@@ -37,7 +37,7 @@ export class CallsController {
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the call' },
-    answer: { shape: 'data', type: CallDetails, message: 'Call retrieved successfully' },
+    response: { shape: 'data', type: CallDetails, message: 'Call retrieved successfully' },
   })
   @Get('calls/:id')
   getCall(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<CallDetails> {

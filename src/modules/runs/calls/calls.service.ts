@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { own } from '../../../platform/access/ownership.js';
+import { requireOwned } from '../../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import type { Call, CallDetails } from '../dto/call.responses.js';
@@ -26,7 +26,7 @@ export class CallsService {
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
-    const row = own(caller, await this.repository.find(uuidOrNotFound(id)));
+    const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     const { evaluation, agent, result } = row;
     return {
       ...toCall(row),

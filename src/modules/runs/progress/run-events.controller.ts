@@ -28,7 +28,7 @@ export class RunEventsController {
     tag: 'Runs',
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
-    answer: {
+    response: {
       shape: 'file',
       message: 'The events',
       content: { 'text/event-stream': { schema: { type: 'string' }, example: EXAMPLE } },

@@ -30,7 +30,7 @@ export class ResultsController {
     tag,
     access: 'VIEWER',
     path,
-    answer: {
+    response: {
       shape: 'file',
       message: 'The file',
       content: { 'application/xml': { schema: { type: 'string' }, example: JUNIT_EXAMPLE } },
@@ -54,7 +54,7 @@ export class ResultsController {
     tag,
     access: 'VIEWER',
     path,
-    answer: {
+    response: {
       shape: 'file',
       message: 'The page',
       content: { 'text/html': { schema: { type: 'string' }, example: REPORT_EXAMPLE } },

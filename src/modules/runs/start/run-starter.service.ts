@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { agentUrl } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { own } from '../../../platform/access/ownership.js';
+import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
@@ -88,7 +88,7 @@ export class RunStarterService {
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      const run = own(caller, await this.repository.find(uuidOrNotFound(runId)));
+      const run = requireOwned(caller, await this.repository.find(uuidOrNotFound(runId)));
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });

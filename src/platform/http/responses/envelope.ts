@@ -11,7 +11,7 @@ export interface Envelope {
   /** Absent from the list of agents, by the contract. */
   readonly message?: string | undefined;
   /** How an `AlternateResponse` is sent. */
-  readonly otherwise?: { readonly status: number; readonly message: string } | undefined;
+  readonly alternate?: { readonly status: number; readonly message: string } | undefined;
 }
 
 /** What a route returns instead of its usual result: the documented other success. */
@@ -25,10 +25,10 @@ export const ENVELOPE = 'http:envelope';
 export const Enveloped = (envelope: Envelope) => SetMetadata(ENVELOPE, envelope);
 
 /** Wraps what a controller returns in the contract's `message`, `data` and `meta`. */
-export function wrap({ shape, message, otherwise }: Envelope, result: unknown, response: Response): object {
-  if (otherwise && result instanceof AlternateResponse) {
-    response.status(otherwise.status);
-    return { message: otherwise.message, data: result.data };
+export function wrap({ shape, message, alternate }: Envelope, result: unknown, response: Response): object {
+  if (alternate && result instanceof AlternateResponse) {
+    response.status(alternate.status);
+    return { message: alternate.message, data: result.data };
   }
   const head = message === undefined ? {} : { message };
   if (shape === 'message') return head;
