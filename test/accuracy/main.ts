@@ -8,8 +8,8 @@
  *
  * Usage: npm run accuracy [-- REPETITIONS]
  */
-import { OutboundClient } from '../libs/outbound-http/index.js';
-import { type FaultName, startReferenceAgent } from '../libs/reference-agent/index.js';
+import { OutboundClient } from '../../libs/outbound-http/index.js';
+import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import {
   accuracyOf,
   AGENTS,
@@ -20,10 +20,10 @@ import {
   type Trial,
   type Tried,
   trials,
-} from '../libs/reference-agent/testing/accuracy.js';
-import { referenceTransport } from '../libs/reference-agent/testing/transport.js';
-import { chatCompletions, RealClock, VirtualClock } from '../libs/simulation/index.js';
-import { Progress } from './accuracy-progress.js';
+} from '../../libs/reference-agent/testing/accuracy.js';
+import { referenceTransport } from '../../libs/reference-agent/testing/transport.js';
+import { chatCompletions, RealClock, VirtualClock } from '../../libs/simulation/index.js';
+import { Progress } from './progress.js';
 
 const REPETITIONS = 20;
 const SLOW_MS = 1_700;

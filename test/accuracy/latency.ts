@@ -1,7 +1,7 @@
 /**
  * How far reported latencies are from the truth: many calls at once with an agent, in a process of its own, that waits a
  * known 50 to 2,000 ms before its first token.
- * Usage: node --import @swc-node/register/esm-register bench/simulation/latency-accuracy.ts [calls] [turns]
+ * Usage: node --import @swc-node/register/esm-register test/accuracy/latency.ts [calls] [turns]
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,97 +1,83 @@
-// One PostgreSQL for all: the project's embedded one in a folder of its own, with the tables of the service and agents.
+// The database of the benchmark: an embedded PostgreSQL in its own directory, with three workspaces of agents.
 import { randomBytes, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import pg from 'pg';
-import { sealing } from '../baselines/sealing.mjs';
+import { encryption } from './baselines/encryption.mjs';
 import { output, root } from './processes.mjs';
 
-/** Requests per minute that are never reached. */
-const UNLIMITED = '1000000000';
-/** One in so many agents has a webhook, and so a second secret to open. */
-const WEBHOOK_EVERY = 5;
 const BATCH = 10_000;
-/** So many agents of each workspace are known by their ids, to be asked for one by one. */
-const ASKED_FOR = 1_000;
-
-/** Sizes of the three workspaces; the last one is written to, so that the lists stay as they are. */
+/** Agents of each workspace whose ids are known, for requests by id. */
+const KNOWN_IDS = 1_000;
+/** Every fifth agent has a webhook, and so a second secret. */
+const WEBHOOK_EVERY = 5;
+/** Writes go to a workspace of their own, so that the lists do not change. */
 export const SIZES = { thousand: 1_000, million: 1_000_000, written: 1_000 };
 
-/** Starts the server. @returns it, and the settings that every subject gets */
+/** Starts PostgreSQL. @returns the server and the settings that service and baseline share */
 export async function openDatabase(directory) {
-  // Loaded here, for it is there only after the build.
+  // Exists only after the build.
   const { openEmbeddedPostgres } = await import(path.join(root, 'dist/libs/embedded-postgres/index.js'));
   const server = await openEmbeddedPostgres({ directory: path.join(directory, 'postgres') });
-  await server.createDatabase('bench');
   const env = {
-    DATABASE_URL: server.url('bench'),
+    DATABASE_URL: server.url('postgres'),
     DATA_DIR: path.join(directory, 'data'),
     DATABASE_POOL_SIZE: '20',
     ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
-    PLAN_FREE_REQUESTS_PER_MINUTE: UNLIMITED,
+    PLAN_FREE_REQUESTS_PER_MINUTE: '1000000000',
+    PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: '1000000000',
     LOG_LEVEL: 'warn',
-    LOG_FORMAT: 'json',
   };
   return { server, env };
 }
 
-/** Makes the tables and the workspaces. @returns those with their keys and the `ids` of agents that `seed` makes */
-export async function makeWorkspaces(env) {
+/** Creates the tables and workspaces. @returns by name, the workspace with its `apiKey` and the known `ids` */
+export async function createWorkspaces(env) {
   const workspaces = {};
   for (const name of Object.keys(SIZES)) {
-    const args = ['workspace', 'create', '--name', name, '--json'];
-    const made = await output({ name: 'workspace create', script: 'dist/src/admin/main.js', args, env });
-    const ids = Array.from({ length: ASKED_FOR }, () => randomUUID());
-    workspaces[name] = { ...JSON.parse(made), ids };
+    const created = await output('scripts/admin.mjs', ['workspace', 'create', '--name', name, '--json'], env);
+    workspaces[name] = { ...JSON.parse(created), ids: Array.from({ length: KNOWN_IDS }, () => randomUUID()) };
   }
   return workspaces;
 }
 
-/**
- * Fills the workspaces.
- * @param onProgress called with the share that is done
- * @returns the version of PostgreSQL
- */
-export async function seed({ env, workspaces }, onProgress, sizes = SIZES) {
+/** Inserts the agents. @returns the version of PostgreSQL */
+export async function seed(env, workspaces, onProgress) {
   const client = new pg.Client({ connectionString: env.DATABASE_URL });
   await client.connect();
   try {
-    // Nobody needs the seed after a crash. What the measured programs write is as durable as ever.
+    // The seed need not survive a crash; the measured writes are as durable as usual.
     await client.query('SET synchronous_commit = off');
-    const { seal } = sealing(env.ENCRYPTION_KEYS);
-    const total = Object.values(sizes).reduce((a, b) => a + b, 0);
-    let done = 0;
-    for (const [name, size] of Object.entries(sizes)) {
+    const { encrypt } = encryption(env.ENCRYPTION_KEYS);
+    for (const [name, size] of Object.entries(SIZES)) {
       const workspace = workspaces[name];
       let inserting = Promise.resolve();
       for (let first = 0; first < size; first += BATCH) {
-        const batch = sealedAgents(first, Math.min(BATCH, size - first), first === 0 ? workspace.ids : [], seal);
-        // One batch is sealed while the one before it is inserted.
+        const batch = agents(first, Math.min(BATCH, size - first), first === 0 ? workspace.ids : [], encrypt);
         await inserting;
+        // Runs while the next batch is encrypted.
         inserting = insert(client, workspace, size, batch);
-        onProgress((done += batch.ids.length) / total);
+        if (first % (10 * BATCH) === 0) onProgress(`${first} of ${size} agents inserted`);
       }
       await inserting;
     }
-    await client.query('VACUUM ANALYZE agents');
+    await client.query('VACUUM ANALYZE');
     await client.query('CHECKPOINT');
-    const { rows } = await client.query('SHOW server_version');
-    return rows[0].server_version;
+    return (await client.query('SHOW server_version')).rows[0].server_version;
   } finally {
     await client.end();
   }
 }
 
-/** Agents number `first` and on: what of them the database could not make up itself. */
-function sealedAgents(first, count, known, seal) {
+function agents(first, count, known, encrypt) {
   const ids = Array.from({ length: count }, (_, i) => known[i] ?? randomUUID());
-  const keys = ids.map((id, i) => seal(`provider-key-${first + i}`, `agent.apiKey:${id}`));
+  const keys = ids.map((id, i) => encrypt(`provider-key-${first + i}`, `agent.apiKey:${id}`));
   const secrets = ids.map((id, i) =>
-    (first + i) % WEBHOOK_EVERY === 0 ? seal(`webhook-secret-${first + i}`, `agent.webhookSecret:${id}`) : null,
+    i % WEBHOOK_EVERY === 0 ? encrypt(`secret-${i}`, `agent.webhookSecret:${id}`) : null,
   );
   return { first, ids, keys, secrets };
 }
 
-/** Their ages are spread evenly over a year. @param size of the whole workspace */
+/** Creation times are spread evenly over a year. */
 async function insert(client, { workspaceId, userId }, size, { first, ids, keys, secrets }) {
   await client.query(
     `INSERT INTO agents (id, workspace_id, created_by_user_id, provider, type, prompt_type, name, api_key, assistant_id,
