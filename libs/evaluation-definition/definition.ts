@@ -110,7 +110,7 @@ export interface EvaluationDefinition {
   readonly maxDurationSeconds: number;
 }
 
-/** A definition of which parts may be unusable; what is left is still looked at, so that every fault is found at once. */
+/** A definition of which parts may be unusable; what is left is still looked at, so that every violation is found at once. */
 export interface PartialDefinition {
   readonly script: readonly (ScriptStep | undefined)[];
   readonly checks: readonly (Check | undefined)[];

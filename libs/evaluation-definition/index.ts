@@ -8,8 +8,15 @@ export { jsonFaults, SizeBudget, SizeExceeded } from './json-faults.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, fold } from './matcher.js';
 export { normalise } from './normalise.js';
-export { compilePattern, type Pattern, PatternError, PatternJudge } from './pattern.js';
-export { type Fault, type Path, sentence, shownName } from './paths.js';
-export { authored, evaluationFaults, findFaults, inputFaults, type Reading, startReading } from './read.js';
+export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
+export { type Violation, type Path, sentence, shownName } from './paths.js';
+export {
+  authored,
+  evaluationViolations,
+  findViolations,
+  inputViolations,
+  type ValidationContext,
+  createValidationContext,
+} from './read.js';
 export { definitions, exampleOf, FIELD_NAMES, type FieldName, fields, fileSchema, type InputKind } from './schema.js';
 export type { JsonSchema } from './script-schema.js';

@@ -1,4 +1,4 @@
-import type { Fault, Path } from './paths.js';
+import type { Path, Violation as Fault } from './paths.js';
 
 /** No evaluation nests deeper than the arguments of a tool do; the libraries behind it recurse. */
 const MAX_DEPTH = 32;

@@ -8,7 +8,7 @@ export function fold(text: string): string {
 
 /**
  * Whether a matcher finds itself in what one side said in one turn.
- * @throws PatternError for a pattern that never passed `definitionFaults`
+ * @throws PatternError for a pattern that never passed `definitionViolations`
  */
 export function compileMatcher(matcher: Matcher): (said: string) => boolean {
   if ('pattern' in matcher) {

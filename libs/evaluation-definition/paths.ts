@@ -19,10 +19,10 @@ export function shown(path: Path): string {
 }
 
 /** What is wrong and where. */
-export interface Fault {
+export interface Violation {
   readonly path: Path;
   /** The rest of a sentence that begins with the path. */
   readonly text: string;
 }
 
-export const sentence = ({ path, text }: Fault): string => (path.length === 0 ? text : `${shown(path)} ${text}`);
+export const sentence = ({ path, text }: Violation): string => (path.length === 0 ? text : `${shown(path)} ${text}`);

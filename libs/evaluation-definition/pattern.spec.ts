@@ -1,4 +1,4 @@
-import { compilePattern, PatternError, PatternJudge } from './pattern.js';
+import { compilePattern, PatternError, PatternChecker } from './pattern.js';
 
 describe('compilePattern', () => {
   it.each([
@@ -46,20 +46,20 @@ describe('compilePattern', () => {
   );
 });
 
-describe('PatternJudge', () => {
+describe('PatternChecker', () => {
   it.each([['a*'], ['.*'], ['^'], ['$'], ['()'], ['a?'], ['|a'], ['']])(
     'refuses %s, which matches whatever is said',
     (p) => {
-      expect(new PatternJudge().faultOf(p)).toMatch(/empty text/);
+      expect(new PatternChecker().violationOf(p)).toMatch(/empty text/);
     },
   );
 
   it('compiles each pattern once and no more than its budget', () => {
-    const judge = new PatternJudge(100);
-    for (let i = 0; i < 1_000; i++) expect(judge.faultOf('a{30}')).toBeUndefined();
-    expect(judge.faultOf('b{30}')).toBeUndefined();
-    expect(judge.faultOf('c{30}')).toBeUndefined();
-    expect(judge.faultOf('d{30}')).toMatch(/too many other patterns/);
+    const checker = new PatternChecker(100);
+    for (let i = 0; i < 1_000; i++) expect(checker.violationOf('a{30}')).toBeUndefined();
+    expect(checker.violationOf('b{30}')).toBeUndefined();
+    expect(checker.violationOf('c{30}')).toBeUndefined();
+    expect(checker.violationOf('d{30}')).toMatch(/too many other patterns/);
   });
 });
 

@@ -39,8 +39,8 @@ export class PatternError extends Error {
 
 const TOO_LARGE = 'must be a smaller regular expression: it is too long, or repeats too much';
 
-/** Finds faults of patterns, each distinct one once, and within bounds for all of them together. */
-export class PatternJudge {
+/** Finds violations of patterns, each distinct one once, and within bounds for all of them together. */
+export class PatternChecker {
   private readonly known = new Map<string, string | undefined>();
   private spent = 0;
 
@@ -48,16 +48,17 @@ export class PatternJudge {
   constructor(private readonly budget = 1_000_000) {}
 
   /** What is wrong with the pattern, as the end of a sentence, or undefined. */
-  faultOf(source: string): string | undefined {
+  violationOf(source: string): string | undefined {
     if (this.known.has(source)) return this.known.get(source);
     this.spent += Math.min(estimate(source), MAX_ESTIMATE);
-    const fault = this.spent > this.budget ? 'comes after too many other patterns: send fewer at once' : judge(source);
-    this.known.set(source, fault);
-    return fault;
+    const violation =
+      this.spent > this.budget ? 'comes after too many other patterns: send fewer at once' : validate(source);
+    this.known.set(source, violation);
+    return violation;
   }
 }
 
-function judge(source: string): string | undefined {
+function validate(source: string): string | undefined {
   try {
     // What matches nothing at all matches everywhere, so it says nothing of what was said.
     return compilePattern(source).test('')

@@ -1,4 +1,4 @@
-import { authored, inputFaults } from './index.js';
+import { authored, inputViolations } from './index.js';
 import type { EvaluationInput } from './definition.js';
 import { exampleOf, FIELD_NAMES } from './schema.js';
 
@@ -8,23 +8,23 @@ const valid = {
   scenarioText: 'You want a table for four.',
   personalityId: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
 };
-const faults = (fields: object) => inputFaults('file', { ...valid, ...fields });
-const checkFaults = (check: object, fields: object = {}) => faults({ ...fields, checks: [check] });
-const stepFaults = (...script: object[]) => faults({ script });
+const violations = (fields: object) => inputViolations('file', { ...valid, ...fields });
+const checkViolations = (check: object, fields: object = {}) => violations({ ...fields, checks: [check] });
+const stepViolations = (...script: object[]) => violations({ script });
 
-describe('inputFaults', () => {
+describe('inputViolations', () => {
   it('finds none in the least and in the most that an evaluation can hold', () => {
-    expect(inputFaults('file', valid)).toEqual([]);
-    expect(inputFaults('file', exampleOf(FIELD_NAMES))).toEqual([]);
+    expect(inputViolations('file', valid)).toEqual([]);
+    expect(inputViolations('file', exampleOf(FIELD_NAMES))).toEqual([]);
   });
 
   it.each([null, 7, 'text', [], true])('wants an object instead of %p', (value) => {
-    expect(inputFaults('file', value)).toEqual(['must be an object']);
+    expect(inputViolations('file', value)).toEqual(['must be an object']);
   });
 
-  it('reports every fault, each with its path', () => {
+  it('reports every violation, each with its path', () => {
     expect(
-      faults({
+      violations({
         key: ' a,b ',
         name: '',
         personalityId: 'x',
@@ -133,7 +133,7 @@ describe('inputFaults', () => {
       'checks[0].then is never said by the script, so the check could never hold',
     ],
   ])('refuses the check %j with %j', (check, fields, issue) => {
-    expect(checkFaults(check, fields)).toEqual([issue]);
+    expect(checkViolations(check, fields)).toEqual([issue]);
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('inputFaults', () => {
     [{ type: 'says', text: 'pizza', speaker: 'caller' }, {}],
     [{ type: 'calls_tool', tool: 'book', arguments: {} }, {}],
   ])('takes the check %j with %j', (check, fields) => {
-    expect(checkFaults(check, fields)).toEqual([]);
+    expect(checkViolations(check, fields)).toEqual([]);
   });
 
   it.each([
@@ -184,12 +184,12 @@ describe('inputFaults', () => {
       'checks[1].name is that of checks[0] too',
     ],
   ])('refuses checks that repeat or contradict one another: %j', (checks, issue) => {
-    expect(faults({ checks })).toEqual([issue]);
+    expect(violations({ checks })).toEqual([issue]);
   });
 
   it('takes the same words of different speakers, tools and limits', () => {
     expect(
-      faults({
+      violations({
         checks: [
           { type: 'says', text: 'a' },
           { type: 'says', text: 'a', speaker: 'caller' },
@@ -204,27 +204,27 @@ describe('inputFaults', () => {
   });
 
   it('refuses steps that can never happen', () => {
-    expect(stepFaults({ end: 'Done' }, { say: 'More' })).toEqual([
+    expect(stepViolations({ end: 'Done' }, { say: 'More' })).toEqual([
       'script[1] can never be reached, because script[0] ends the call',
     ]);
-    expect(faults({ maxTurns: 1, script: [{ say: 'a' }, { say: 'b' }] })).toEqual([
+    expect(violations({ maxTurns: 1, script: [{ say: 'a' }, { say: 'b' }] })).toEqual([
       'script says 2 lines, more than maxTurns (1) allows',
     ]);
-    expect(faults({ maxDurationSeconds: 60, script: [{ waitSeconds: 30 }, { waitSeconds: 30 }] })).toEqual([
+    expect(violations({ maxDurationSeconds: 60, script: [{ waitSeconds: 30 }, { waitSeconds: 30 }] })).toEqual([
       'script waits 60 seconds, which maxDurationSeconds (60) does not allow',
     ]);
     const only = { says: { text: 'sorry' } };
-    expect(stepFaults({ end: 'Refused', when: only }, { say: 'More' })).toEqual([]);
+    expect(stepViolations({ end: 'Refused', when: only }, { say: 'More' })).toEqual([]);
   });
 
   it.each([['constructor'], ['__proto__'], ['toString'], ['hasOwnProperty']])(
     'refuses the name %s anywhere',
     (name) => {
       const hostile = JSON.parse(`{"${name}": 1}`) as object;
-      expect(checkFaults({ type: 'calls_tool', tool: 'book', arguments: hostile })).toEqual([
+      expect(checkViolations({ type: 'calls_tool', tool: 'book', arguments: hostile })).toEqual([
         `checks[0].arguments.${name} is not a known field`,
       ]);
-      expect(inputFaults('file', Object.assign(JSON.parse(`{"${name}": 1}`) as object, valid))).toEqual([
+      expect(inputViolations('file', Object.assign(JSON.parse(`{"${name}": 1}`) as object, valid))).toEqual([
         `${name} is not a known field`,
       ]);
     },
@@ -236,7 +236,7 @@ describe('inputFaults', () => {
       tool: 'b',
       arguments: { a: '\u0000', b: ['\ud800', Infinity, NaN], 'c\u0000': 1 },
     };
-    expect(checkFaults(check)).toEqual(
+    expect(checkViolations(check)).toEqual(
       [
         'checks[0].arguments.a must not contain the character U+0000',
         'checks[0].arguments.b[0] must not contain an unpaired surrogate',
@@ -250,12 +250,12 @@ describe('inputFaults', () => {
   it('does not drown in a value without end', () => {
     const cyclic: unknown[] = [];
     cyclic.push(cyclic);
-    expect(checkFaults({ type: 'calls_tool', tool: 'b', arguments: { cyclic } })[0]).toMatch(
+    expect(checkViolations({ type: 'calls_tool', tool: 'b', arguments: { cyclic } })[0]).toMatch(
       /nested deeper than 32 levels$/,
     );
-    expect(faults({ checks: new Array(200_000).fill(7) })).toEqual(['checks must have at most 1000 entries']);
+    expect(violations({ checks: new Array(200_000).fill(7) })).toEqual(['checks must have at most 1000 entries']);
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, i]));
-    expect(inputFaults('file', wide)).toEqual(['must have at most 1000 entries']);
+    expect(inputViolations('file', wide)).toEqual(['must have at most 1000 entries']);
   });
 });
 

@@ -4,7 +4,7 @@ import { LIMITS } from './limits.js';
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
-/** Exactly one of these fields; `faultsOf` words its violation. */
+/** Exactly one of these fields; `violationsOf` words its violation. */
 export const exactlyOne = (...names: string[]) => names.map((name) => ({ required: [name] }));
 
 const line = (description: string, example: string): JsonSchema => ({

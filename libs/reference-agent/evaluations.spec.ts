@@ -1,4 +1,4 @@
-import { authored, inputFaults, startReading } from '../evaluation-definition/index.js';
+import { authored, inputViolations, createValidationContext } from '../evaluation-definition/index.js';
 import { type EvaluationKey, EVALUATION_KEYS, referenceEvaluations } from './evaluations.js';
 import { EXPECTED, expectationOf } from './expected.js';
 import { FAULT_NAMES, type FaultName } from './faults.js';
@@ -12,8 +12,8 @@ const pairs = (faults: readonly (FaultName | undefined)[]) =>
 
 describe('referenceEvaluations', () => {
   it('have no fault by the reader of evaluations', () => {
-    const reading = startReading();
-    expect(evaluations.map((input) => [input.key, inputFaults('file', input, reading)])).toEqual(
+    const context = createValidationContext();
+    expect(evaluations.map((input) => [input.key, inputViolations('file', input, context)])).toEqual(
       EVALUATION_KEYS.map((key) => [key, []]),
     );
   });

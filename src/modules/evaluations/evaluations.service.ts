@@ -4,7 +4,7 @@ import { IsNull } from 'typeorm';
 import {
   authored,
   type AuthoredEvaluation,
-  evaluationFaults,
+  evaluationViolations,
   type EvaluationInput,
   normalise,
 } from '../../../libs/evaluation-definition/index.js';
@@ -89,7 +89,7 @@ export class EvaluationsService {
       );
       const before = row.personalityId;
       const changed: AuthoredEvaluation = authored({ ...contentOf(row), ...changes }, row.vendorCallPhoneNumber);
-      const [issue, ...more] = evaluationFaults(changed);
+      const [issue, ...more] = evaluationViolations(changed);
       if (issue !== undefined) throw invalidInput(issue, ...more);
       // One that was deleted since may stay, but not be chosen anew.
       if (changed.personalityId !== before) await this.requirePersonality(caller, changed.personalityId);

@@ -4,7 +4,7 @@ import {
   type Check,
   type Criterion,
   type EvaluationInput,
-  inputFaults,
+  inputViolations,
   type ScriptStep,
 } from '../../../../libs/evaluation-definition/index.js';
 import { EnumField } from '../../../platform/http/dto/fields.js';
@@ -17,7 +17,7 @@ import { IssueList } from '../definition/issue-list.js';
  */
 export const EvaluationBody = createParamDecorator((kind: 'new' | 'change', context: ExecutionContext): unknown => {
   const body: unknown = context.switchToHttp().getRequest<Request>().body;
-  new IssueList().addAll(inputFaults(kind, body)).throwIfAny();
+  new IssueList().addAll(inputViolations(kind, body)).throwIfAny();
   return body;
 });
 

@@ -25,8 +25,8 @@ export function readCsv(text: string): FileItem[] {
   const [header, ...lines] = readLines(text);
   if (!header) throw invalidInput('line 1: a header row with the names of the fields is missing');
   const columns = header.cells.map(unescapeFormula);
-  const faults = headerFaults(columns);
-  if (faults.length > 0) throw new DomainError('BAD_REQUEST', undefined, faults);
+  const violations = headerViolations(columns);
+  if (violations.length > 0) throw new DomainError('BAD_REQUEST', undefined, violations);
   mustFit(lines.length);
   return lines.map((line) => itemOf(line, columns as FieldName[]));
 }
@@ -53,7 +53,7 @@ function readLines(text: string): Line[] {
   }
 }
 
-function headerFaults(columns: readonly string[]): string[] {
+function headerViolations(columns: readonly string[]): string[] {
   const known: readonly string[] = FIELD_NAMES;
   return [
     ...columns.filter((name) => !known.includes(name)).map((name) => `line 1: ${shownName(name)} is not a known field`),
@@ -66,20 +66,20 @@ function headerFaults(columns: readonly string[]): string[] {
 
 function itemOf({ cells, number }: Line, columns: readonly FieldName[]): FileItem {
   const value: Partial<Record<FieldName, unknown>> = {};
-  const faults: string[] = [];
+  const violations: string[] = [];
   if (cells.length !== columns.length) {
-    faults.push(`the line has ${cells.length} cells, the header row ${columns.length}`);
+    violations.push(`the line has ${cells.length} cells, the header row ${columns.length}`);
   }
   columns.forEach((name, index) => {
     const cell = unescapeFormula(cells[index] ?? '');
     const read = readCell(name, cell);
-    if (read.fault !== undefined) faults.push(`${name} ${read.fault}`);
+    if (read.violation !== undefined) violations.push(`${name} ${read.violation}`);
     else if (read.value !== undefined) value[name] = read.value;
   });
-  return { value, place: `line ${number}`, separator: ': ', faults };
+  return { value, place: `line ${number}`, separator: ': ', violations };
 }
 
-function readCell(name: FieldName, cell: string): { value?: unknown; fault?: string } {
+function readCell(name: FieldName, cell: string): { value?: unknown; violation?: string } {
   const { type } = fields[name];
   if (type === 'string') return { value: cell };
   if (cell === '') return {};
@@ -89,19 +89,19 @@ function readCell(name: FieldName, cell: string): { value?: unknown; fault?: str
       // Spreadsheets write TRUE.
       return /^(true|false)$/i.test(cell)
         ? { value: cell.toLowerCase() === 'true' }
-        : { fault: 'must be true or false' };
+        : { violation: 'must be true or false' };
     case 'integer':
-      return /^-?\d{1,15}$/.test(cell) ? { value: Number(cell) } : { fault: 'must be a whole number' };
+      return /^-?\d{1,15}$/.test(cell) ? { value: Number(cell) } : { violation: 'must be a whole number' };
     case 'array':
       return readJsonCell(cell);
   }
 }
 
-function readJsonCell(cell: string): { value?: unknown; fault?: string } {
+function readJsonCell(cell: string): { value?: unknown; violation?: string } {
   try {
     return { value: JSON.parse(cell) as unknown };
   } catch {
-    return { fault: 'must be valid JSON' };
+    return { violation: 'must be valid JSON' };
   }
 }
 

@@ -8,8 +8,8 @@ export interface FileItem {
   readonly place: string;
   /** What is between the place and the path of a field. */
   readonly separator: '.' | ': ';
-  /** Faults that the format itself found, as sentences that begin with a field. */
-  readonly faults: readonly string[];
+  /** Violations that the format itself found, as sentences that begin with a field. */
+  readonly violations: readonly string[];
 }
 
 /** @throws DomainError BAD_REQUEST for more evaluations than one file may hold */

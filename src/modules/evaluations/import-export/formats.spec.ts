@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { csvLines } from './csv-lines.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
-import { jsonFaultPosition } from './json-position.js';
+import { jsonErrorPosition } from './json-position.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 
 describe('escapeFormula', () => {
@@ -61,14 +61,14 @@ describe('csvLines', () => {
   });
 });
 
-describe('jsonFaultPosition', () => {
+describe('jsonErrorPosition', () => {
   it('is the end of the longest beginning that can still become JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, at) => {
         const cut = at % text.length;
         // A control character can stand nowhere in JSON.
         const broken = `${text.slice(0, cut)}\u0001${text.slice(cut)}`;
-        const { line, column } = jsonFaultPosition(broken);
+        const { line, column } = jsonErrorPosition(broken);
         const position = broken
           .split('\n')
           .slice(0, line - 1)

@@ -4,7 +4,7 @@ import {
   authored,
   CHECK_DEFINITIONS,
   type EvaluationInput,
-  inputFaults,
+  inputViolations,
 } from '../../../../libs/evaluation-definition/index.js';
 import type { FaultName } from '../../../../libs/reference-agent/index.js';
 import { referenceTransport } from '../../../../libs/reference-agent/testing/transport.js';
@@ -32,13 +32,13 @@ describe('the guide to evaluations', () => {
   it.each(blocks.filter(isFile))('has a whole file that import takes: $title', ({ language, text }) => {
     const items = readFile({ mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text });
     expect(items.length).toBeGreaterThan(0);
-    for (const { value, faults } of items) expect([...faults, ...inputFaults('file', value)]).toEqual([]);
+    for (const { value, violations } of items) expect([...violations, ...inputViolations('file', value)]).toEqual([]);
   });
 
   it.each(blocks.filter((block) => !isFile(block)))('has a part of an evaluation that is taken: $title', ({ text }) => {
     const part = load(text, { schema: CORE_SCHEMA }) as object;
     expect(Object.keys(part)).toHaveLength(1);
-    expect(inputFaults('new', { ...needed, ...part })).toEqual([]);
+    expect(inputViolations('new', { ...needed, ...part })).toEqual([]);
   });
 
   it('has an example of every type of check', () => {

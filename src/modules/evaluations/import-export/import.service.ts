@@ -3,11 +3,11 @@ import { Injectable } from '@nestjs/common';
 import {
   authored,
   type EvaluationInput,
-  findFaults,
-  type Reading,
+  findViolations,
+  type ValidationContext,
   sentence,
   SizeExceeded,
-  startReading,
+  createValidationContext,
 } from '../../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
@@ -28,7 +28,7 @@ const SLICE_MS = 20;
 /** Characters and values that the items of a file may come to: what fits it without aliases always does. */
 const MAX_UNFOLDED_SIZE = 2 * MAX_FILE_SIZE;
 
-/** An item without faults of its own, and where it stands. */
+/** An item without violations of its own, and where it stands. */
 interface SoundItem {
   readonly item: FileItem;
   readonly input: EvaluationInput & { readonly key: string };
@@ -52,7 +52,7 @@ export class ImportService {
 
   /**
    * Creates or replaces an evaluation per item, matched by key; evaluations that the file does not name stay.
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent, BAD_REQUEST with every fault, FORBIDDEN for a personality
+   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent, BAD_REQUEST with every violation, FORBIDDEN for a personality
    *   of another workspace
    */
   async import(caller: Caller, agentId: string, file: EvaluationFile, dryRun: boolean): Promise<ImportResult> {
@@ -116,9 +116,9 @@ export class ImportService {
   }
 }
 
-/** Looks at every item, for all its faults. Gives other requests their turn: a large file takes seconds. */
+/** Looks at every item, for all its violations. Gives other requests their turn: a large file takes seconds. */
 async function findSoundItems(items: readonly FileItem[], issues: IssueList): Promise<SoundItem[]> {
-  const reading = startReading(MAX_UNFOLDED_SIZE);
+  const context = createValidationContext(MAX_UNFOLDED_SIZE);
   const sound: SoundItem[] = [];
   const placeOf = new Map<unknown, string>();
   let sliceEnd = performance.now() + SLICE_MS;
@@ -128,25 +128,25 @@ async function findSoundItems(items: readonly FileItem[], issues: IssueList): Pr
       await nextTurn();
       sliceEnd = performance.now() + SLICE_MS;
     }
-    const faults = faultsOf(item, reading);
+    const violations = violationsOf(item, context);
     const key = keyOf(item);
     const earlier = key === undefined ? undefined : placeOf.get(key);
-    if (earlier !== undefined) faults.push(issueOf(item, `key is that of ${earlier} too`));
+    if (earlier !== undefined) violations.push(issueOf(item, `key is that of ${earlier} too`));
     else if (key !== undefined) placeOf.set(key, item.place);
-    if (faults.length === 0) sound.push({ item, input: item.value as SoundItem['input'] });
-    else for (const fault of faults) issues.add(fault);
+    if (violations.length === 0) sound.push({ item, input: item.value as SoundItem['input'] });
+    else for (const violation of violations) issues.add(violation);
   }
   return sound;
 }
 
-function faultsOf(item: FileItem, reading: Reading): string[] {
+function violationsOf(item: FileItem, context: ValidationContext): string[] {
   try {
-    const found = findFaults('file', item.value, reading);
-    // A field whose cell was not readable is missing from the value, which is no further fault.
+    const found = findViolations('file', item.value, context);
+    // A field whose cell was not readable is missing from the value, which is no further violation.
     return [
-      ...item.faults.map((fault) => issueOf(item, fault)),
-      ...found.map((fault) =>
-        fault.path.length === 0 ? `${item.place} ${fault.text}` : issueOf(item, sentence(fault)),
+      ...item.violations.map((violation) => issueOf(item, violation)),
+      ...found.map((violation) =>
+        violation.path.length === 0 ? `${item.place} ${violation.text}` : issueOf(item, sentence(violation)),
       ),
     ];
   } catch (error) {
@@ -157,7 +157,7 @@ function faultsOf(item: FileItem, reading: Reading): string[] {
   }
 }
 
-const issueOf = ({ place, separator }: FileItem, fault: string): string => `${place}${separator}${fault}`;
+const issueOf = ({ place, separator }: FileItem, violation: string): string => `${place}${separator}${violation}`;
 
 function keyOf({ value }: FileItem): string | undefined {
   const key = typeof value === 'object' && value !== null ? (value as { key?: unknown }).key : undefined;

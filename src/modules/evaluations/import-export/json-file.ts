@@ -1,6 +1,6 @@
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileItem, mustFit } from './file-item.js';
-import { jsonFaultPosition } from './json-position.js';
+import { jsonErrorPosition } from './json-position.js';
 
 /** @throws DomainError BAD_REQUEST */
 export function readJson(text: string): FileItem[] {
@@ -13,10 +13,10 @@ export function readJson(text: string): FileItem[] {
   return listItems(value);
 }
 
-/** Where the fault is, as the end of a sentence; nothing for a text that is too much for the one who looks for it. */
+/** Where the violation is, as the end of a sentence; nothing for a text that is too much for the one who looks for it. */
 function place(text: string): string {
   try {
-    const { line, column } = jsonFaultPosition(text);
+    const { line, column } = jsonErrorPosition(text);
     return `: it is not at line ${line}, column ${column}`;
   } catch {
     return '';
@@ -28,7 +28,7 @@ export function listItems(value: unknown): FileItem[] {
   if (!Array.isArray(value)) throw invalidInput('body must be a list of evaluations');
   // Before anything is made of them: a small file can hold millions.
   mustFit(value.length);
-  return value.map((item: unknown, index) => ({ value: item, place: `[${index}]`, separator: '.', faults: [] }));
+  return value.map((item: unknown, index) => ({ value: item, place: `[${index}]`, separator: '.', violations: [] }));
 }
 
 export const writeJson = {

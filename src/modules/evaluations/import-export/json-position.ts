@@ -12,7 +12,7 @@ const SCALAR =
  * Finds the first place at which a text that JSON.parse refused is wrong: its messages name it only sometimes, and
  * differently in every version.
  */
-export function jsonFaultPosition(text: string): Position {
+export function jsonErrorPosition(text: string): Position {
   const open: ('[' | '{')[] = [];
   let at = 0;
   const match = (pattern: RegExp): string | undefined => {

@@ -2,16 +2,19 @@ import { MIN_TURNS_FOR_PERCENTILES } from '../statistics/index.js';
 import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
 import { LIMITS } from './limits.js';
 import { fold } from './matcher.js';
-import type { Fault } from './paths.js';
-import { canSay, mostTurns } from './script-faults.js';
+import type { Violation } from './paths.js';
+import { canSay, mostTurns } from './script-violations.js';
 
-/** Checks that no call could ever meet, or that every call meets. `isSound` tells matchers without a fault of their own. */
-export function checkFaults(definition: PartialDefinition, isSound: (matcher: SpokenMatcher) => boolean): Fault[] {
+/** Checks that no call could ever meet, or that every call meets. `isSound` tells matchers without a violation of their own. */
+export function checkViolations(
+  definition: PartialDefinition,
+  isSound: (matcher: SpokenMatcher) => boolean,
+): Violation[] {
   const { checks } = definition;
   return [
     ...checks.flatMap((check, index) => {
-      const faults = check ? faultsOf(check, definition, isSound) : [];
-      return faults.map(([field, text]) => ({ path: ['checks', index, field], text }));
+      const violations = check ? violationsOf(check, definition, isSound) : [];
+      return violations.map(([field, text]) => ({ path: ['checks', index, field], text }));
     }),
     ...repetitions(checks),
   ];
@@ -19,7 +22,11 @@ export function checkFaults(definition: PartialDefinition, isSound: (matcher: Sp
 
 type Found = readonly [field: string, text: string];
 
-function faultsOf(check: Check, definition: PartialDefinition, isSound: (matcher: SpokenMatcher) => boolean): Found[] {
+function violationsOf(
+  check: Check,
+  definition: PartialDefinition,
+  isSound: (matcher: SpokenMatcher) => boolean,
+): Found[] {
   switch (check.type) {
     case 'says':
     case 'never_says':
@@ -36,14 +43,14 @@ function faultsOf(check: Check, definition: PartialDefinition, isSound: (matcher
     }
     case 'calls_tool':
     case 'never_calls_tool':
-      return toolFaults(check);
+      return toolViolations(check);
     case 'max_turns':
       return atLeast('turns', check.turns, definition.maxTurns, 'maxTurns');
     case 'max_latency_ms':
-      return [...timeFaults(check.ms, definition), ...percentileFaults(check.percentile, definition)];
+      return [...timeViolations(check.ms, definition), ...percentileViolations(check.percentile, definition)];
     case 'max_duration_ms':
     case 'max_silence_ms':
-      return timeFaults(check.ms, definition);
+      return timeViolations(check.ms, definition);
     case 'ends_by':
       return [];
   }
@@ -62,13 +69,13 @@ function unsaid(
 
 const matcherField = (matcher: SpokenMatcher): string => ('pattern' in matcher ? 'pattern' : 'text');
 
-function toolFaults(check: Check & { tool: string; arguments?: object }): Found[] {
-  const faults: Found[] = [];
-  if (check.tool.trim() !== check.tool) faults.push(['tool', 'must have no white space around it']);
+function toolViolations(check: Check & { tool: string; arguments?: object }): Found[] {
+  const violations: Found[] = [];
+  if (check.tool.trim() !== check.tool) violations.push(['tool', 'must have no white space around it']);
   if (check.arguments && JSON.stringify(check.arguments).length > LIMITS.arguments) {
-    faults.push(['arguments', `must have at most ${LIMITS.arguments} characters as JSON`]);
+    violations.push(['arguments', `must have at most ${LIMITS.arguments} characters as JSON`]);
   }
-  return faults;
+  return violations;
 }
 
 function atLeast(field: string, limit: number, cut: number | undefined, name: string): Found[] {
@@ -76,12 +83,12 @@ function atLeast(field: string, limit: number, cut: number | undefined, name: st
   return [[field, `must be less than ${name} (${cut}), or the check could never fail`]];
 }
 
-function timeFaults(ms: number, { maxDurationSeconds }: PartialDefinition): Found[] {
+function timeViolations(ms: number, { maxDurationSeconds }: PartialDefinition): Found[] {
   if (maxDurationSeconds === undefined || ms < maxDurationSeconds * 1000) return [];
   return [['ms', `must be less than maxDurationSeconds (${maxDurationSeconds}), or the check could never fail`]];
 }
 
-function percentileFaults(percentile: number, { script, maxTurns }: PartialDefinition): Found[] {
+function percentileViolations(percentile: number, { script, maxTurns }: PartialDefinition): Found[] {
   if (percentile < 90 || percentile === 100) return [];
   const scripted = mostTurns(script);
   if (maxTurns !== undefined && maxTurns < MIN_TURNS_FOR_PERCENTILES) {
@@ -101,26 +108,27 @@ const OPPOSITES: Readonly<Partial<Record<Check['type'], string>>> = {
 };
 
 /** Checks that ask the same as an earlier one, or the opposite of it. */
-function repetitions(checks: PartialDefinition['checks']): Fault[] {
-  const faults: Fault[] = [];
+function repetitions(checks: PartialDefinition['checks']): Violation[] {
+  const violations: Violation[] = [];
   const earlier = new Map<string, { index: number; type: string }>();
   const names = new Map<string, number>();
   checks.forEach((check, index) => {
     if (!check) return;
     const named = check.name === undefined ? undefined : names.get(check.name);
-    if (named !== undefined) faults.push({ path: ['checks', index, 'name'], text: `is that of checks[${named}] too` });
+    if (named !== undefined)
+      violations.push({ path: ['checks', index, 'name'], text: `is that of checks[${named}] too` });
     else if (check.name !== undefined) names.set(check.name, index);
 
     const subject = subjectOf(check);
     const same = earlier.get(subject);
     if (!same) earlier.set(subject, { index, type: variantOf(check) });
     else if (same.type === variantOf(check)) {
-      faults.push({ path: ['checks', index], text: `asks the same as checks[${same.index}]` });
+      violations.push({ path: ['checks', index], text: `asks the same as checks[${same.index}]` });
     } else {
-      faults.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: both can never hold` });
+      violations.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: both can never hold` });
     }
   });
-  return faults;
+  return violations;
 }
 
 /** What a check is about, the same for a check and its opposite. */

@@ -1,27 +1,27 @@
 import type { Matcher, PartialDefinition, ScriptStep } from './definition.js';
 import { compileMatcher } from './matcher.js';
-import type { Fault, Path } from './paths.js';
+import type { Violation, Path } from './paths.js';
 
 /** Steps that can never happen as they are written. */
-export function scriptFaults({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Fault[] {
-  const faults: Fault[] = [];
+export function scriptViolations({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Violation[] {
+  const violations: Violation[] = [];
   const end = script.findIndex((step) => step && 'end' in step && !step.when);
   if (end !== -1 && end < script.length - 1) {
-    faults.push({ path: ['script', end + 1], text: `can never be reached, because script[${end}] ends the call` });
+    violations.push({ path: ['script', end + 1], text: `can never be reached, because script[${end}] ends the call` });
   }
   const steps = certain(script);
   const lines = steps.filter((step) => 'say' in step).length;
   if (maxTurns !== undefined && lines > maxTurns) {
-    faults.push({ path: ['script'], text: `says ${lines} lines, more than maxTurns (${maxTurns}) allows` });
+    violations.push({ path: ['script'], text: `says ${lines} lines, more than maxTurns (${maxTurns}) allows` });
   }
   const silence = steps.reduce((sum, step) => sum + ('waitSeconds' in step ? step.waitSeconds : 0), 0);
   if (maxDurationSeconds !== undefined && silence >= maxDurationSeconds) {
-    faults.push({
+    violations.push({
       path: ['script'],
       text: `waits ${silence} seconds, which maxDurationSeconds (${maxDurationSeconds}) does not allow`,
     });
   }
-  return faults;
+  return violations;
 }
 
 /** Steps that are never skipped. */

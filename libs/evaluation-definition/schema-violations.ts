@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from './check-schema.js';
-import type { Fault, Path } from './paths.js';
+import type { Violation, Path } from './paths.js';
 import { type InputKind, inputSchema } from './schema.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -21,7 +21,7 @@ function validatorOf(kind: InputKind): ValidateFunction {
 }
 
 /** What of an evaluation, as it was sent, the schema does not allow. */
-export function schemaFaults(kind: InputKind, value: unknown): Fault[] {
+export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const validate = validatorOf(kind);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
@@ -29,10 +29,10 @@ export function schemaFaults(kind: InputKind, value: unknown): Fault[] {
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
   return errors
     .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
-    .map((error) => faultOf(error, value));
+    .map((error) => violationOf(error, value));
 }
 
-function faultOf(error: ErrorObject, root: unknown): Fault {
+function violationOf(error: ErrorObject, root: unknown): Violation {
   const path = pathOf(error.instancePath, root);
   const params = error.params as Readonly<Record<string, unknown>>;
   switch (error.keyword) {

@@ -1,42 +1,42 @@
-import { checkFaults } from './check-faults.js';
+import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from './definition.js';
 import { DEFAULTS } from './limits.js';
 import { fold } from './matcher.js';
 import { normaliseCheck, normaliseCriterion, normaliseStep } from './normalise.js';
-import type { Fault, Path } from './paths.js';
-import { PatternJudge } from './pattern.js';
-import { scriptFaults, scriptMatchers } from './script-faults.js';
+import type { Violation, Path } from './paths.js';
+import { PatternChecker } from './pattern.js';
+import { scriptViolations, scriptMatchers } from './script-violations.js';
 
 /**
  * What is wrong with a definition although its schema allows it: patterns that are none, checks that could never be
  * evaluated, fail or hold, steps that are never reached, repetitions.
  */
-export function definitionFaults(definition: PartialDefinition, judge = new PatternJudge()): Fault[] {
+export function definitionViolations(definition: PartialDefinition, patterns = new PatternChecker()): Violation[] {
   const unsound = new Set<Matcher>();
   const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition.checks)];
-  const faults = matchers.flatMap(({ matcher, path }) => {
-    const fault = matcherFault(matcher, path, judge);
-    if (fault) unsound.add(matcher);
-    return fault ?? [];
+  const violations = matchers.flatMap(({ matcher, path }) => {
+    const violation = matcherViolation(matcher, path, patterns);
+    if (violation) unsound.add(matcher);
+    return violation ?? [];
   });
   return [
-    ...faults,
-    ...scriptFaults(definition),
-    ...checkFaults(definition, (matcher) => !unsound.has(matcher)),
-    ...criteriaFaults(definition.criteria),
+    ...violations,
+    ...scriptViolations(definition),
+    ...checkViolations(definition, (matcher) => !unsound.has(matcher)),
+    ...criteriaViolations(definition.criteria),
   ];
 }
 
 /**
- * The definition without the parts that have faults by the schema.
+ * The definition without the parts that have violations by the schema.
  * @param isWhole whether what is left out has its default; of a change it is unknown
  */
 export function usableParts(
   input: DefinitionInput,
-  schemaFaults: readonly Fault[],
+  schemaViolations: readonly Violation[],
   isWhole: boolean,
 ): PartialDefinition {
-  const broken = new Set(schemaFaults.map(({ path }) => path.slice(0, 2).join('/')));
+  const broken = new Set(schemaViolations.map(({ path }) => path.slice(0, 2).join('/')));
   const list = <In, Out>(
     field: keyof DefinitionInput,
     entries: readonly In[] | undefined,
@@ -67,15 +67,15 @@ function checkMatchers(checks: PartialDefinition['checks']): { matcher: Matcher;
   });
 }
 
-function matcherFault(matcher: Matcher, path: Path, judge: PatternJudge): Fault | undefined {
+function matcherViolation(matcher: Matcher, path: Path, patterns: PatternChecker): Violation | undefined {
   if ('pattern' in matcher) {
-    const text = judge.faultOf(matcher.pattern);
+    const text = patterns.violationOf(matcher.pattern);
     return text === undefined ? undefined : { path: [...path, 'pattern'], text };
   }
   return fold(matcher.text) === '' ? { path: [...path, 'text'], text: 'must not be white space alone' } : undefined;
 }
 
-function criteriaFaults(criteria: PartialDefinition['criteria']): Fault[] {
+function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[] {
   const earlier = new Map<string, number>();
   return criteria.flatMap((criterion, index) => {
     if (!criterion) return [];
