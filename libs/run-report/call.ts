@@ -1,12 +1,12 @@
 import { findingsOf, findingsSection } from './findings.js';
 import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
-import { latencyWords } from './latency.js';
+import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
 import { type ReportedCall, stateOf } from './reported.js';
 import { between, clipped, count, duration, number, percent } from '../text/index.js';
 import { transcriptSection } from './transcript.js';
-import { anchors, MEANINGS } from './words.js';
+import { anchors } from './labels.js';
 
 const MAX_REASON = 1_000;
 
@@ -59,16 +59,16 @@ function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall)
 const isToldByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
 
 function reason({ reason: text }: ReportedCall, state: CallState): Html {
-  const meaning = MEANINGS[state];
+  const note = UNCOUNTED_NOTES[state];
   if (text === null) {
     const words = state === 'cancelled' ? 'It was cancelled before it ended.' : 'It has not ended yet.';
     return html`<p class="reason">${words}</p>`;
   }
   return html`<p class="reason" dir="auto">${clipped(text, MAX_REASON)}</p>
-    ${meaning && html`<p class="note">${STATE_NOTE[state]}</p>`}`;
+    ${note && html`<p class="note">${note}</p>`}`;
 }
 
-const STATE_NOTE: Readonly<Partial<Record<CallState, string>>> = {
+const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
   invalid: 'The simulated caller broke its role: this says nothing about the agent, and is not counted.',
   error: 'The network or the tester failed: this says nothing about the agent, and is not counted.',
 };
@@ -85,7 +85,7 @@ function insight(call: ReportedCall, anchor: string): Html {
 function measuresSection({ measures }: ReportedCall): Html {
   if (!measures) return NOTHING;
   const { latency, words, talkRatio, tester, timeToFirstWordMs } = measures;
-  const [p50, p95, worst] = latencyWords(latency);
+  const [p50, p95, worst] = latencyLabels(latency);
   const { caller, judge } = tester;
   const requests = caller.requests + judge.requests;
   const tokens = [caller, judge].reduce((sum, use) => sum + use.promptTokens + use.completionTokens, 0);

@@ -3,7 +3,7 @@ import { html, type Html, NOTHING } from './html.js';
 import { badge } from './parts.js';
 import { type CallReader, type ReportedRun, stateOf } from './reported.js';
 import { clipped, count, number, title } from '../text/index.js';
-import { anchors } from './words.js';
+import { anchors } from './labels.js';
 
 /** Calls that the list names, and how long a reason may be there; the calls themselves tell the rest. */
 const MAX_LISTED = 100;

@@ -2,7 +2,7 @@ import type { CheckResult, CriterionResult, Evidence } from '../simulation/index
 import { html, type Html, NOTHING } from './html.js';
 import type { ReportedCall } from './reported.js';
 import { clipped, count, moment } from '../text/index.js';
-import { anchors } from './words.js';
+import { anchors } from './labels.js';
 
 /** The simulation keeps to less; what an agent says at length stands in the transcript. */
 const MAX_TEXT = 1_500;

@@ -63,12 +63,12 @@ function bars({ counts }: Distribution, height: number): Html[] {
 }
 
 /** `p50 · p95 · worst`, with a dash for what was not measured. */
-export const latencyWords = ({ p50, p95, worst }: LatencyMeasures): readonly [string, string, string] => [
-  words(p50),
-  words(p95),
-  words(worst),
+export const latencyLabels = ({ p50, p95, worst }: LatencyMeasures): readonly [string, string, string] => [
+  label(p50),
+  label(p95),
+  label(worst),
 ];
-const words = (ms: number | null): string => (ms === null ? '–' : duration(ms));
+const label = (ms: number | null): string => (ms === null ? '–' : duration(ms));
 
 /** How long the agent took to answer, over all counted calls of the run. */
 export function latencySection({ evaluations }: ReportedRun): Html {
@@ -77,7 +77,7 @@ export function latencySection({ evaluations }: ReportedRun): Html {
   const measures = latencyMeasures(latencies);
   const longest = longestOf([latencies]);
   const spread = distribution(latencies, longest);
-  const [p50, p95, worst] = latencyWords(measures);
+  const [p50, p95, worst] = latencyLabels(measures);
   const label = `Distribution of ${count(measures.count, 'response latency').replace('latencys', 'latencies')}: half within ${p50}, the longest ${worst}`;
   return html`<section aria-labelledby="latency">
     <h2 id="latency">Response latency</h2>

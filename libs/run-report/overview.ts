@@ -1,16 +1,16 @@
 import { type CallState, evaluationState, latencyMeasures, passAtK, passHatK } from '../statistics/index.js';
 import { html, type Html } from './html.js';
-import { latencyWords, longestOf, sparkline } from './latency.js';
+import { latencyLabels, longestOf, sparkline } from './latency.js';
 import { badge, facts, share } from './parts.js';
 import type { ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
 import { between, clipped, count, dateTime, duration, number, title, percent } from '../text/index.js';
-import { anchors, MEANINGS, STATES, verdictOf } from './words.js';
+import { anchors, STATE_NOTES, STATE_LABELS, verdictOf } from './labels.js';
 
 const MAX_REASON = 600;
 
 /** The verdict, and all that is said of the run as a whole. */
 export function banner(run: ReportedRun): Html {
-  const { state, word } = verdictOf(run);
+  const { state, label } = verdictOf(run);
   return html`<header class="banner ${state}">
     <p class="kind">Test run</p>
     <h1><bdi>${title(run.name)}</bdi></h1>
@@ -19,9 +19,9 @@ export function banner(run: ReportedRun): Html {
       <code>${run.agentId}</code>
     </p>
     <div class="verdict">
-      <p class="outcome">${badge(state, word)}</p>
+      <p class="outcome">${badge(state, label)}</p>
       <p class="score">${run.score === null ? '–' : number(run.score)}<small> of 100</small></p>
-      <div class="gate">${scale(run)} ${gateWords(run)}</div>
+      <div class="gate">${scale(run)} ${gateText(run)}</div>
     </div>
   </header>`;
 }
@@ -38,7 +38,7 @@ function scale({ score, minimumScore }: ReportedRun): Html {
   </svg>`;
 }
 
-function gateWords({ status, minimumScore, reasons, evaluations }: ReportedRun): Html {
+function gateText({ status, minimumScore, reasons, evaluations }: ReportedRun): Html {
   const critical = evaluations.filter((evaluation) => evaluation.critical).length;
   const asked = [
     minimumScore !== null && `a score of at least ${number(minimumScore)}`,
@@ -77,8 +77,8 @@ export function countsSection(run: ReportedRun): Html {
       ${shown.map(
         (state) =>
           html`<li>
-            ${badge(state, `${number(counts[state])} ${STATES[state].word.toLowerCase()}`)}
-            ${counts[state] > 0 && MEANINGS[state] && html`<small>${MEANINGS[state]}</small>`}
+            ${badge(state, `${number(counts[state])} ${STATE_LABELS[state].label.toLowerCase()}`)}
+            ${counts[state] > 0 && STATE_NOTES[state] && html`<small>${STATE_NOTES[state]}</small>`}
           </li>`,
       )}
     </ul>
@@ -136,7 +136,7 @@ export function evaluationTable(run: ReportedRun): Html {
 
 function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number, longest: number): Html {
   const { name, key, critical, tags, score, latencies } = evaluation;
-  const [p50, p95, worst] = latencyWords(latencyMeasures(latencies));
+  const [p50, p95, worst] = latencyLabels(latencyMeasures(latencies));
   const cell = (label: string, content: Html | string, kind = '') =>
     html`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
   return html`<tr role="row">

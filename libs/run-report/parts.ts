@@ -1,10 +1,10 @@
 import { html, type Html } from './html.js';
 import type { CallState } from '../statistics/index.js';
-import { STATES } from './words.js';
+import { STATE_LABELS } from './labels.js';
 
-/** The coloured word for a state. */
-export const badge = (state: CallState, word: string = STATES[state].word): Html =>
-  html`<span class="badge ${state}"><span aria-hidden="true">${STATES[state].sign}</span> ${word}</span>`;
+/** Coloured label of a state. */
+export const badge = (state: CallState, label: string = STATE_LABELS[state].label): Html =>
+  html`<span class="badge ${state}"><span aria-hidden="true">${STATE_LABELS[state].sign}</span> ${label}</span>`;
 
 /** A definition list of measures. */
 export const facts = (entries: readonly (readonly [name: string, value: Html | string | undefined])[]): Html =>

@@ -8,7 +8,7 @@ import type { CallReader, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
 import { count, number, title } from '../text/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
-import { anchors, verdictOf } from './words.js';
+import { anchors, verdictOf } from './labels.js';
 import { evaluationState } from '../statistics/index.js';
 
 /** Failed calls of one evaluation that stand open: further ones mostly tell the same again. */
@@ -34,14 +34,14 @@ export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncG
 }
 
 function head(run: ReportedRun): Html {
-  const { word } = verdictOf(run);
+  const { label } = verdictOf(run);
   return html`<head>
     <meta charset="utf-8" />
     <meta http-equiv="Content-Security-Policy" content="${META_CSP}" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <meta name="referrer" content="no-referrer" />
-    <title>${word}: ${title(run.name)}</title>
+    <title>${label}: ${title(run.name)}</title>
     ${STYLE}
   </head>`;
 }

@@ -1,11 +1,11 @@
 import { CallView, END_CODES, type EndEntry, type TimelineEntry, type ToolCallEntry } from '../simulation/index.js';
 import type { Finding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
-import { type Piece, piecesOf, type Reference, referencesOf } from './marks.js';
+import { type Piece, piecesOf, type Reference, referencesOf } from './highlights.js';
 import type { ReportedCall } from './reported.js';
 import { clipped, duration, moment, number } from '../text/index.js';
 import { timeAxis } from './time-axis.js';
-import { anchors } from './words.js';
+import { anchors } from './labels.js';
 
 /** What is shown of one entry's text; an agent may well send a megabyte. */
 const MAX_TEXT = 8_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { piecesOf, type Reference } from './marks.js';
+import { piecesOf, type Reference } from './highlights.js';
 
 const reference = (quote: string, number = 1): Reference => ({ number, name: `Check ${number}`, met: false, quote });
 const shown = (text: string, ...quotes: string[]) =>
