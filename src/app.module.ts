@@ -15,6 +15,7 @@ import { DatabaseModule } from './platform/database/database.module.js';
 import { EncryptionModule } from './platform/encryption/encryption.module.js';
 import type { KeyRing } from './platform/encryption/key-ring.js';
 import { HttpModule } from './platform/http/http.module.js';
+import { ListsModule } from './platform/lists/lists.module.js';
 import { ObservabilityModule } from './platform/observability/observability.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { OutboundModule } from './platform/outbound/outbound.module.js';
@@ -45,6 +46,7 @@ export class AppModule {
         EvaluationsModule,
         OpenApiModule,
         QueueModule,
+        ListsModule,
         OutboundModule,
         WorkspacesModule,
         ApiKeysModule,

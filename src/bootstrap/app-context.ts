@@ -6,7 +6,7 @@ import { createDataSource } from './data-source.js';
 import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
-import { migrate } from '../platform/database/migrate.js';
+import { migrate, UnknownMigrationsError } from '../platform/database/migrate.js';
 import { checkCanary } from '../platform/encryption/canary.js';
 import { loadOrCreateKeyFile } from '../platform/encryption/key-file.js';
 import { KeyRing } from '../platform/encryption/key-ring.js';
@@ -49,7 +49,7 @@ export async function openAppContext(settings: Settings, logger: Logger): Promis
     return { settings, dataSource, databaseUrl, keyRing, release };
   } catch (error) {
     await release().catch(() => undefined);
-    throw error;
+    throw error instanceof UnknownMigrationsError ? new StartError(error.message, { cause: error }) : error;
   }
 }
 

@@ -202,7 +202,7 @@ async function callsFinding(database: Client): Promise<Finding> {
   const { rows } = await database.query(`
     SELECT (SELECT count(*)::int FROM calls) AS calls,
            (SELECT count(*)::int FROM calls WHERE status NOT IN ('ENDED', 'CANCELLED')) AS open,
-           (SELECT count(*)::int FROM calls WHERE losses > 0) AS lost,
+           (SELECT count(*)::int FROM calls WHERE lease_expirations > 0) AS lost,
            (SELECT count(*)::int FROM calls WHERE outcome = 'error') AS errors,
            (SELECT count(*)::int FROM (SELECT FROM endings GROUP BY call_id HAVING count(*) > 1) e) AS twice,
            (SELECT count(*)::int FROM calls c WHERE NOT EXISTS (SELECT FROM endings e WHERE e.call_id = c.id)) AS never,

@@ -59,7 +59,7 @@ describe('GET /agents/{agentId}/metrics', () => {
       await sql(
         app.databaseUrl,
         `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, outcome, score,
-                            attempts, losses, latencies, due_at, changed_in)
+                            attempts, lease_expirations, latencies, due_at, changed_in)
          VALUES ('${randomUUID()}', '${workspaceId}', '${agentId}', '${run.id}', '${evaluation}', ${position}, 1, 'ENDED',
                  '${outcome}', ${of ?? 'NULL'}, '[]', 0, '{${latencies.join()}}', now(), 0)`,
       );

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { AgentsRepository } from '../../src/modules/agents/agents.repository.js';
 import { Database, type QueryOptions } from '../../src/platform/database/database.js';
-import { ListKeeper } from '../../src/platform/lists/list-keeper.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Keeps what was asked, so that a test can ask the server how it would answer. */
@@ -69,9 +68,7 @@ describe('AgentsRepository', () => {
     expect(database.asked).toHaveLength(1);
   });
 
-  it('neither walks through the table for a page nor counts it once it is sealed', async () => {
-    await new ListKeeper(database).keep({ list: 'agents', scope: large }, new AbortController().signal);
-    // What a database has been told for long: planned without its statistics, in the order of the index only.
+  it('reads the rows of one page only, and does not count the others', async () => {
     for (const offset of [0, 2500, 4975]) {
       database.asked = [];
       const { rows, total } = await page({}, 25, offset);
@@ -81,6 +78,9 @@ describe('AgentsRepository', () => {
         ...values,
       ]);
       const read = /Buffers: shared hit=(\d+)/.exec(plan.map((row) => row['QUERY PLAN']).join('\n'));
+      expect(plan.map((row) => row['QUERY PLAN']).join()).toMatch(
+        /Index Only Scan Backward using agents_list_idx .*rows=/,
+      );
       // Of the 250 blocks of the table and its index; about 75 are the look-ups of the 25 rows.
       expect(Number(read?.[1])).toBeLessThan(200);
     }
@@ -98,7 +98,7 @@ describe('AgentsRepository', () => {
 
   it('has the same columns in a list as alone', async () => {
     const [row] = (await page({}, 1)).rows;
-    const { total, tail: _tail, changes: _changes, ...listed } = row as typeof row & Record<string, number>;
+    const { total, ...listed } = row as typeof row & Record<string, number>;
     expect(total).toBe(5000);
     expect(await repository.find(row!.id)).toEqual(listed);
   });

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { openAppContext } from '../../src/bootstrap/app-context.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { fatal } from '../support/postgres-messages.js';
+import { sql } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('opening the database', () => {
@@ -55,5 +56,14 @@ describe('opening the database', () => {
   it('does not wait where the setting is wrong', async () => {
     refusals = [fatal('28P01', 'password authentication failed')];
     await expect(open([])).rejects.toThrow(/cannot be reached: password authentication failed\. Check DATABASE_URL/);
+  });
+
+  it('refuses a database of another version with one line', async () => {
+    await sql(database.url, `INSERT INTO migrations (timestamp, name) VALUES (1, 'Other1')`);
+    await expect(open([])).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringMatching(/^The.*Other1.*$/),
+    });
+    await sql(database.url, `DELETE FROM migrations WHERE name = 'Other1'`);
   });
 });

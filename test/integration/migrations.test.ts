@@ -1,9 +1,10 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/platform/database/migrate.js';
+import { Initial1732600000000 } from '../../src/platform/database/migrations/1732600000000-initial.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Everything about the tables that a migration can get wrong, as text. */
+/** The schema as text: columns, indexes, constraints, triggers and functions. */
 const SCHEMA = `
   SELECT 'column' AS kind, table_name || '.' || column_name AS name,
          concat_ws(' ', data_type, datetime_precision, is_nullable, column_default) AS definition
@@ -14,6 +15,8 @@ const SCHEMA = `
   UNION ALL SELECT 'trigger', tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
   UNION ALL SELECT 'function', proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
   ORDER BY 1, 2, 3`;
+
+const initial = [Initial1732600000000];
 
 describe('migrations', () => {
   let database: TestDatabase;
@@ -34,18 +37,18 @@ describe('migrations', () => {
     for (const _ of dataSource.migrations) await dataSource.undoLastMigration({ transaction: 'each' });
   };
 
-  it('say the same of the tables as the entities', async () => {
+  it('agree with the entities', async () => {
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('would be found to differ if they did', async () => {
+  it('are reported when they differ from the entities', async () => {
     await dataSource.query('ALTER TABLE agents ALTER COLUMN assistant_id DROP NOT NULL');
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query).join()).toContain('assistant_id');
   });
 
-  it('can be undone without a trace, and done again to the same tables', async () => {
+  it('can be reverted completely and run again with the same result', async () => {
     const before = await schema();
     expect(before.length).toBeGreaterThan(100);
     await undoAll();
@@ -56,11 +59,11 @@ describe('migrations', () => {
     expect(await schema()).toEqual(before);
   });
 
-  it('are carried out once', async () => {
+  it('run once', async () => {
     expect(await migrate(dataSource)).toEqual([]);
   });
 
-  it('are carried out once by several processes that start at the same moment', async () => {
+  it('run once when several processes start at the same time', async () => {
     await undoAll();
     await dataSource.query('DROP TABLE migrations');
     for (let i = 0; i < 3; i++) more.push(await createDataSource(database.url, 3).initialize());
@@ -69,7 +72,7 @@ describe('migrations', () => {
     expect(await dataSource.query('SELECT name FROM migrations')).toEqual(done.flat().map((name) => ({ name })));
   });
 
-  it('have all the time they need, and leave no lock behind', async () => {
+  it('run without time-outs and release their lock', async () => {
     class Slow1999999999999 implements MigrationInterface {
       name = 'Slow1999999999999';
       up = (runner: QueryRunner) =>
@@ -77,7 +80,7 @@ describe('migrations', () => {
           current_setting('idle_in_transaction_session_timeout') AS idle`) as Promise<void>;
       down = async () => undefined;
     }
-    const options = { ...dataSource.options, migrations: [Slow1999999999999] };
+    const options = { ...dataSource.options, migrations: [...initial, Slow1999999999999] };
     await migrate(new DataSource(options));
     expect(await dataSource.query('SELECT * FROM time_limits')).toEqual([{ statement: '0', idle: '0' }]);
     expect(await dataSource.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '15s' }]);
@@ -87,7 +90,7 @@ describe('migrations', () => {
     ).toEqual([]);
   });
 
-  it('that fail leave nothing half done, no lock and an error', async () => {
+  it('roll back and release their lock when they fail', async () => {
     class Broken1999999999999 implements MigrationInterface {
       name = 'Broken1999999999999';
       up = async (runner: QueryRunner) => {
@@ -96,9 +99,20 @@ describe('migrations', () => {
       };
       down = async () => undefined;
     }
-    const options = { ...dataSource.options, migrations: [Broken1999999999999] };
+    const options = { ...dataSource.options, migrations: [...initial, Broken1999999999999] };
     await expect(migrate(new DataSource(options))).rejects.toThrow('division by zero');
     expect(await dataSource.query(`SELECT to_regclass('half_done') AS found`)).toEqual([{ found: null }]);
+    expect(await migrate(dataSource)).toEqual([]);
+  });
+
+  it('are refused for a database with migrations of another version, which stays as it is', async () => {
+    await dataSource.query(`UPDATE migrations SET name = 'EvaluationAuthoring1732100000000'`);
+    const before = await schema();
+    await expect(migrate(dataSource)).rejects.toThrow(
+      'it has migrations that this version does not know (EvaluationAuthoring1732100000000)',
+    );
+    expect(await schema()).toEqual(before);
+    await dataSource.query(`UPDATE migrations SET name = $1`, [initial[0]?.name]);
     expect(await migrate(dataSource)).toEqual([]);
   });
 });

@@ -13,7 +13,6 @@ describe('readPage', () => {
   let own: TestDatabase;
   let database: Database;
   const source: ListSource = {
-    name: 'items_page',
     columns: 'i.id, i.created_at AS "createdAt", l.label',
     from: 'items i',
     joins: 'LEFT JOIN labels l ON l.item_id = i.id',
@@ -25,7 +24,7 @@ describe('readPage', () => {
   beforeAll(async () => {
     own = await createTestDatabase();
     database = new Database(await createDataSource(own.url, 2).initialize());
-    // Five rows to a moment: the order must come from the id too.
+    // Five rows have the same time, so that their order depends on the id.
     await database.manager.query(`
       CREATE TABLE items (id uuid PRIMARY KEY, shelf int, created_at timestamptz(3));
       CREATE TABLE labels (item_id uuid, label text);
@@ -38,15 +37,15 @@ describe('readPage', () => {
     await own.drop();
   });
 
-  // The query around it has names of its own, of which `k` once hid the one of the list of API keys.
-  it.each(['k', 'l', 'p', 'hit', 'i'])('shows every row itself, whatever its table is called: %s', async (alias) => {
+  // An alias must not collide with the names in the query around it.
+  it.each(['k', 'l', 'p', 'entry', 'i'])('returns every row once when the table has the alias %s', async (alias) => {
     const columns = `${alias}.id, ${alias}.created_at AS "createdAt"`;
-    const named = { name: `items_page_${alias}`, columns, from: `items ${alias}`, where: `${alias}.shelf = $1` };
+    const named = { columns, from: `items ${alias}`, where: `${alias}.shelf = $1` };
     const { rows } = await readPage<Item>(database, named, [1], { limit: 50, offset: 0 });
     expect(new Set(rows.map(({ id }) => id)).size).toBe(50);
   });
 
-  it.each([1, 3, 7, 50, 100])('passes every row exactly once, newest first, in pages of %i', async (limit) => {
+  it.each([1, 3, 7, 50, 100])('returns every row exactly once, newest first, in pages of %i', async (limit) => {
     const expected = await database.manager.query<{ id: string }[]>(
       'SELECT id FROM items WHERE shelf = 1 ORDER BY created_at DESC, id DESC',
     );
@@ -60,7 +59,7 @@ describe('readPage', () => {
     expect(ids).toEqual(expected.map(({ id }) => id));
   });
 
-  it('keeps the joined columns with their rows', async () => {
+  it('returns the joined columns with their rows', async () => {
     const { rows } = await read(0, 100, 1);
     expect(rows).toHaveLength(50);
     const labelled = rows.filter(({ label }) => label !== null);
@@ -68,7 +67,7 @@ describe('readPage', () => {
     for (const { id, label } of labelled) expect(label).toBe(`label of ${id}`);
   });
 
-  it('knows the total of a page past the end and of an empty list, without a row of nulls', async () => {
+  it('returns the total for a page past the end and for an empty list, without a row of nulls', async () => {
     expect(await read(1, 10, 6)).toEqual({ rows: [], total: 50 });
     expect(await read(1, 1, Number.MAX_SAFE_INTEGER)).toEqual({ rows: [], total: 50 });
     expect(await read(7, 10, 1)).toEqual({ rows: [], total: 0 });

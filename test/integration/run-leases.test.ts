@@ -130,10 +130,12 @@ describe('leases of calls', () => {
     await expire(runId);
     expect(await repository.renew([first])).toEqual(new Set([first.claimId]));
     await repository.sweep();
-    expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', losses: 0, claim_id: first.claimId }]);
+    expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', lease_expirations: 0, claim_id: first.claimId }]);
     await expire(runId);
     await repository.sweep();
-    expect(await callsOf(runId)).toMatchObject([{ status: 'QUEUED', losses: 1, claim_id: null, lease_until: null }]);
+    expect(await callsOf(runId)).toMatchObject([
+      { status: 'QUEUED', lease_expirations: 1, claim_id: null, lease_until: null },
+    ]);
     expect(await repository.renew([first])).toEqual(new Set());
     expect((await runOf(client, runId)).status).toBe('RUNNING');
   });
@@ -159,7 +161,7 @@ describe('leases of calls', () => {
 
     expect(await end(living)).toBe(true);
     const ended = await callsOf(runId);
-    expect(ended).toMatchObject([{ status: 'ENDED', outcome: 'passed', losses: 1, attempts: [ATTEMPT] }]);
+    expect(ended).toMatchObject([{ status: 'ENDED', outcome: 'passed', lease_expirations: 1, attempts: [ATTEMPT] }]);
     for (const late of [dead, living]) expect(await end(late)).toBe(false);
     expect(await callsOf(runId)).toEqual(ended);
     expect(await resultsOf(runId)).toHaveLength(1);
@@ -169,11 +171,13 @@ describe('leases of calls', () => {
 
   it('a call whose process died five times is given up as an error', async () => {
     const { client, agentId, runId } = await started();
-    for (let losses = 1; losses <= 5; losses++) {
+    for (let expirations = 1; expirations <= 5; expirations++) {
       await claimed(agentId);
       await expire(runId);
       await repository.sweep();
-      expect(await callsOf(runId)).toMatchObject([{ status: losses < 5 ? 'QUEUED' : 'ENDED', losses }]);
+      expect(await callsOf(runId)).toMatchObject([
+        { status: expirations < 5 ? 'QUEUED' : 'ENDED', lease_expirations: expirations },
+      ]);
     }
     expect(await claim(agentId)).toBeUndefined();
     const [call] = (await client.get(`/runs/${runId}/calls`)).body.data;

@@ -208,7 +208,7 @@ async function figures(databaseUrl: string, runId: string) {
       outcomes: Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count])),
       endings: (await one('SELECT count(*)::int AS n FROM endings', [])).n as number,
       results: (await one('SELECT count(*)::int AS n FROM call_results', [])).n as number,
-      lost: (await one('SELECT count(*)::int AS n FROM calls WHERE run_id = $1 AND losses > 0')).n as number,
+      lost: (await one('SELECT count(*)::int AS n FROM calls WHERE run_id = $1 AND lease_expirations > 0')).n as number,
     };
   });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
-import { readPage } from '../../platform/database/page-query.js';
+import { type ListSource, readPage } from '../../platform/database/page-query.js';
 import type { AgentEntity } from './agent.entity.js';
 
 /** An agent together with its workspace's default key for its provider, still encrypted. */
@@ -114,25 +114,22 @@ export class AgentsRepository {
     page: { limit: number; offset: number },
   ): Promise<{ rows: AgentRow[]; total: number }> {
     const values: unknown[] = [workspaceId];
-    let name = 'agents_page';
+    let total: ListSource['total'] = { list: 'agents' };
     let where = 'a.workspace_id = $1 AND a.deleted_at IS NULL';
     if (provider !== undefined) {
-      name += '_provider';
       where += ` AND a.provider = $${values.push(provider)}`;
+      total = { list: 'agents', facet: '$2' };
     }
     if (search !== undefined) {
-      // Which way is fastest depends on how much will be found.
-      name = '';
-      // The index finds candidates by a part of the text: it compares many lists for a long one.
+      total = 'search';
+      // The index finds candidates by a part of the text: for a long one it would compare too many posting lists.
       const part = tellingPart(search);
       where += ` AND ${anyOf(['a.name', 'a.assistant_id', 'a.phone_number'], `$${values.push(pattern(part))}`)}`;
-      // To this condition it is blind.
+      // Concatenated, so that this condition does not use the index.
       const columns = [`a.name || ''`, `a.assistant_id || ''`, `a.phone_number || ''`];
       if (part !== search) where += ` AND ${anyOf(columns, `$${values.push(pattern(search))}`)}`;
     }
-    // Of what a search finds nobody can keep count.
-    const kept = search === undefined ? { kept: { relation: 'agents', value: provider } } : {};
-    const source = { name, columns: COLUMNS, from: 'agents a', where, ...kept };
+    const source = { columns: COLUMNS, from: 'agents a', where, total };
     return readPage<AgentRow>(this.database, source, values, page);
   }
 

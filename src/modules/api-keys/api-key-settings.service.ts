@@ -13,7 +13,6 @@ import { ApiKeysService } from './api-keys.service.js';
 import type { ApiKey, CreateApiKeyRequest, NewApiKey } from './dto/api-key.dtos.js';
 
 const LIST = {
-  name: 'api_keys_page',
   columns: `k.id, k.name, k.role, k.prefix, k.last_used_at AS "lastUsedAt", k.expires_at AS "expiresAt",
     k.created_at AS "createdAt", k.created_by_user_id AS "createdByUserId"`,
   from: 'api_keys k',

@@ -7,11 +7,10 @@ import { COLUMNS } from './evaluations.columns.js';
 const FIND = `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = $1 AND e.deleted_at IS NULL`;
 
 const LIST = {
-  name: 'evaluations_page',
   columns: COLUMNS,
   from: 'evaluations e',
   where: 'e.agent_id = $1 AND e.deleted_at IS NULL',
-  kept: { relation: 'evaluations' },
+  total: { list: 'evaluations' },
 };
 
 /** Oldest first: the order in which they were written, also within a file. */

@@ -10,11 +10,9 @@ const COLUMNS = `p.id, p.workspace_id AS "workspaceId", p.created_by_user_id AS 
 const FIND = `SELECT ${COLUMNS} FROM personalities p WHERE p.id = $1 AND p.deleted_at IS NULL`;
 
 const LIST = {
-  name: 'personalities_page',
   columns: COLUMNS,
   from: 'personalities p',
   where: 'p.workspace_id = $1 AND p.deleted_at IS NULL',
-  kept: { relation: 'personalities' },
 };
 
 const OWNERS = `

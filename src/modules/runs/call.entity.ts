@@ -66,9 +66,9 @@ export class CallEntity {
   @Column({ type: 'jsonb' })
   attempts: Attempt[];
 
-  /** How often the process that carried it out died. */
-  @Column({ type: 'integer' })
-  losses: number;
+  /** How often a process lost the call: its lease expired before the call had ended. */
+  @Column({ name: 'lease_expirations', type: 'integer' })
+  leaseExpirations: number;
 
   /** Response latencies of the attempt that counts, in milliseconds. */
   @Column({ type: 'double precision', array: true })

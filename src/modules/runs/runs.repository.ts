@@ -31,11 +31,10 @@ const FIND_WITH_COUNTS = `
    WHERE r.id = $1`;
 
 const LIST = {
-  name: 'runs_page',
   columns: RUN_COLUMNS,
   from: 'runs r',
   where: 'r.agent_id = $1',
-  kept: { relation: 'runs' },
+  total: { list: 'runs' },
 };
 
 /**

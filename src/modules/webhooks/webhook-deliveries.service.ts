@@ -51,12 +51,10 @@ export class WebhookDeliveriesService {
     const { page, limit, offset } = window(query);
     const byStatus = query.status !== undefined;
     const source = {
-      name: byStatus ? 'webhooks_deliveries_page_status' : 'webhooks_deliveries_page',
       columns: COLUMNS,
       from: 'webhook_deliveries d',
       joins: EVENT,
       where: byStatus ? 'd.endpoint_id = $1 AND d.status = $2' : 'd.endpoint_id = $1',
-      kept: { relation: 'webhook_deliveries', value: query.status },
     };
     const values = byStatus ? [endpoint.id, query.status] : [endpoint.id];
     const { rows, total } = await readPage<DeliveryRow>(this.database, source, values, { limit, offset });

@@ -73,7 +73,6 @@ export class WebhookEndpointsService {
   async list(caller: Caller, query: PageRequest): Promise<Page<Webhook>> {
     const { page, limit, offset } = window(query);
     const source = {
-      name: 'webhooks_endpoints_page',
       columns: COLUMNS,
       from: 'webhook_endpoints e',
       where: 'e.workspace_id = $1',

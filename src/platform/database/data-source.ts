@@ -1,11 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionOptions } from './data-source-options.js';
-import { Initial1732000000000 } from './migrations/1732000000000-initial.js';
-import { EvaluationAuthoring1732100000000 } from './migrations/1732100000000-evaluation-authoring.js';
-import { Webhooks1732200000000 } from './migrations/1732200000000-webhooks.js';
-import { RunExecution1732300000000 } from './migrations/1732300000000-run-execution.js';
-import { Growth1732400000000 } from './migrations/1732400000000-growth.js';
-import { ClaimsInBatches1732500000000 } from './migrations/1732500000000-claims-in-batches.js';
+import { Initial1732600000000 } from './migrations/1732600000000-initial.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -20,13 +15,6 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
   return new DataSource({
     ...connectionOptions(url, poolSize),
     entities,
-    migrations: [
-      Initial1732000000000,
-      EvaluationAuthoring1732100000000,
-      Webhooks1732200000000,
-      RunExecution1732300000000,
-      Growth1732400000000,
-      ClaimsInBatches1732500000000,
-    ],
+    migrations: [Initial1732600000000],
   });
 }

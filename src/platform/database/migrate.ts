@@ -5,33 +5,56 @@ import { withoutTimeouts } from './data-source-options.js';
 /** Any number that no other user of advisory locks in this database takes. */
 const MIGRATION_LOCK = 7_205_113_824;
 
-/** TypeORM prints each migration to standard output, between the lines of the log; what was done is returned instead. */
-class Quiet extends AbstractLogger {
+/** The database was migrated by another version of the service; the message is one line for an administrator. */
+export class UnknownMigrationsError extends Error {
+  override readonly name = 'UnknownMigrationsError';
+
+  constructor(names: readonly string[]) {
+    super(
+      `The database belongs to another version: it has migrations that this version does not know (${names.join(', ')}). ` +
+        'Start the version that made them, or use an empty database',
+    );
+  }
+}
+
+/** TypeORM prints each migration to standard output, between the lines of the log; `migrate` returns the names instead. */
+class SilentLogger extends AbstractLogger {
   protected writeLog(): void {
     // Nothing.
   }
 }
 
 /**
- * Carries out the migrations that the database lacks, once, however many processes start at the same moment.
+ * Runs the pending migrations, once, even if several processes start at the same time.
  * @param dataSource names the database and the migrations; its own connections, which have time-outs, are not used
- * @returns the names of those it carried out
+ * @returns the names of the migrations that were run
+ * @throws UnknownMigrationsError before anything is changed
  */
 export async function migrate({ options }: DataSource): Promise<string[]> {
-  const unhurried = await new DataSource({ ...withoutTimeouts(options), logger: new Quiet() }).initialize();
+  const dataSource = await new DataSource({ ...withoutTimeouts(options), logger: new SilentLogger() }).initialize();
   // The lock belongs to a session, hence a connection of its own that outlives the migrations' transactions.
-  const runner = unhurried.createQueryRunner();
+  const runner = dataSource.createQueryRunner();
   try {
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const done = await unhurried.runMigrations({ transaction: 'each' });
+    await checkKnown(dataSource);
+    const done = await dataSource.runMigrations({ transaction: 'each' });
     // The queue's tables belong to graphile-worker, which brings its own migrations.
     await migrateQueue(databaseUrl(options));
     return done.map((migration) => migration.name);
   } finally {
-    // The end of a session frees its locks too, but a little later.
+    // The end of the session releases the lock as well, but later.
     await runner.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    await unhurried.destroy();
+    await dataSource.destroy();
   }
+}
+
+async function checkKnown(dataSource: DataSource): Promise<void> {
+  const [table] = await dataSource.query<{ found: boolean }[]>(`SELECT to_regclass('migrations') IS NOT NULL AS found`);
+  if (!table?.found) return;
+  const known = new Set(dataSource.migrations.map(({ name }) => name));
+  const applied = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id');
+  const unknown = applied.map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new UnknownMigrationsError(unknown);
 }
 
 function databaseUrl(options: DataSource['options']): string {

@@ -1,73 +1,62 @@
 import type { Database } from './database.js';
 
-/** A list: which rows, in which order; `$1`… are the values, the page's own come after them. */
+/** A list: its rows and columns. The order of every list is newest first, then by `id` descending. */
 export interface ListSource {
-  /** Distinguishes the prepared statement; one name for one text. Empty: planned for its values each time. */
-  readonly name: string;
-  /** Select list; it must hold `id` and `created_at AS "createdAt"`. */
+  /** Select list; it must contain `id` and `created_at AS "createdAt"`. */
   readonly columns: string;
   /** Table with its alias. */
   readonly from: string;
   /** Joins that add columns but neither add nor drop rows. */
   readonly joins?: string;
+  /** Condition on the table; its parameters are `$1`, `$2` and so on. */
   readonly where: string;
-  /** Says that the database keeps count of the list (decision 40), so that no page counts every row. */
-  readonly kept?: KeptList;
+  /** How the size of the list is determined: by `count(*)` unless given. */
+  readonly total?: CounterKey | 'search';
 }
 
-/** A list of which the database keeps count: a table, `$1` is the value of its scope and `$2` that of its facet. */
-export interface KeptList {
-  readonly relation: string;
-  /** The facet's value, if the list is of one only. */
-  readonly value?: string | undefined;
+/**
+ * Reads the size from the counter (decision 64): `$1` of `where` is the owner's id. The table needs the triggers of
+ * `countEntries`; `test/integration/list-totals.test.ts` compares `where` with what they count.
+ */
+export interface CounterKey {
+  readonly list: string;
+  /** Parameter of `where` that the facet equals, for instance `$2`, if the list is filtered by it. */
+  readonly facet?: string;
 }
 
-/** The statement for one page with the size of the whole list, in one round trip. */
-export function pageStatement(source: ListSource, valueCount: number): string {
-  const { columns, from, joins = '', kept } = source;
+/** SQL of one page together with the size of the whole list; LIMIT and OFFSET follow the values of `where`. */
+function pageStatement({ columns, from, joins = '', where, total }: ListSource, valueCount: number): string {
   const alias = from.split(' ').at(-1) ?? from;
-  const [limit, offset] = [`$${valueCount + 1}`, `$${valueCount + 2}`];
-  // First the ids, which the index knows; then the rows, of these only: the sub-query with a limit cannot be turned into
-  // a walk through the table. The total comes even when the page is empty, hence the outer join. No source may have one
-  // of these names for its alias: its own would hide it, and every row of the page would be the same one.
+  // A search is expensive, so it runs once for the page and the count; other lists use their index for each.
+  const materialized = total === 'search' ? 'MATERIALIZED' : 'NOT MATERIALIZED';
+  const size = typeof total === 'object' ? counted(total) : 'SELECT count(*) FROM entry';
+  // The ids come from the index alone; rows are read for the page only, since the planner expects few ids in an array.
+  // The outer join returns the size even when the page is empty.
   return `
-    WITH l AS (${kept ? keptIds(kept, limit, offset) : countedIds(source, alias, limit, offset)})
-    SELECT l.total::int, l.tail::int, l.changes::int, p.* FROM l
-      LEFT JOIN LATERAL unnest(l.ids) AS page_entry(id) ON true
-      LEFT JOIN LATERAL (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = page_entry.id LIMIT 1) p ON true
+    WITH entry AS ${materialized} (SELECT ${alias}.id, ${alias}.created_at FROM ${from} WHERE ${where})
+    SELECT l.total::int, p.* FROM (SELECT (${size}) AS total) l
+      LEFT JOIN (SELECT ${columns} FROM ${from} ${joins} WHERE ${alias}.id = ANY (ARRAY(
+        SELECT id FROM entry ORDER BY created_at DESC, id DESC LIMIT $${valueCount + 1} OFFSET $${valueCount + 2}
+      ))) p ON true
      ORDER BY p."createdAt" DESC, p.id DESC`;
 }
 
-function keptIds({ relation, value }: KeptList, limit: string, offset: string): string {
-  const [list, values] = value === undefined ? [`${relation}_list`, '$1'] : [`${relation}_list_by`, '$1, $2'];
-  return `SELECT total, tail, changes, ids FROM ${list}(${values}, ${offset}, ${limit})`;
+function counted({ list, facet }: CounterKey): string {
+  const key = `list = '${list}' AND owner_id = $1${facet === undefined ? '' : ` AND facet = ${facet}`}`;
+  return `SELECT coalesce(sum(n), 0) FROM (SELECT total FROM list_totals WHERE ${key}
+                                           UNION ALL SELECT delta FROM list_deltas WHERE ${key}) counter (n)`;
 }
 
-/** Newest first, then by id: the order of every list (decisions). Finds everything once, for the total and the page. */
-function countedIds({ from, where }: ListSource, alias: string, limit: string, offset: string): string {
-  return `WITH hit AS MATERIALIZED (SELECT ${alias}.id, ${alias}.created_at FROM ${from} WHERE ${where})
-          SELECT (SELECT count(*) FROM hit) AS total, 0 AS tail, 0 AS changes,
-                 ARRAY(SELECT id FROM hit ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) AS ids`;
-}
-
-interface PageRow {
-  readonly id: string | null;
-  readonly total: number;
-  readonly tail: number;
-  readonly changes: number;
-}
-
-/** Reads one page of a list. */
+/** Reads one page of a list and the size of the whole list, in one round trip and one snapshot. */
 export async function readPage<Row extends { id: string }>(
   database: Database,
   source: ListSource,
   values: readonly unknown[],
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: Row[]; total: number }> {
-  const statement = pageStatement(source, values.length);
-  const found = await database.query<Row & PageRow>(statement, [...values, limit, offset], {
-    isPrepared: source.name !== '',
-  });
-  const [first] = found;
-  return { rows: found.filter((row) => row.id !== null), total: first?.total ?? 0 };
+  const text = pageStatement(source, values.length);
+  // The fastest plan of a search depends on how many rows match.
+  const isPrepared = source.total !== 'search';
+  const found = await database.query<Row & { total: number }>(text, [...values, limit, offset], { isPrepared });
+  return { rows: found.filter((row) => row.id !== null), total: found[0]?.total ?? 0 };
 }

@@ -29,13 +29,12 @@ const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId",
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 
 const LIST = {
-  name: 'calls_page',
   columns: COLUMNS,
   from: 'calls c',
   joins: EVALUATION,
   where: 'c.run_id = $1',
 };
-const LIST_BY_OUTCOME = { ...LIST, name: 'calls_page_outcome', where: 'c.run_id = $1 AND c.outcome = $2' };
+const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
   SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result

@@ -64,13 +64,13 @@ export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('cal
 
 /** $1: how often a call's process may die before the call is given up; $2: the attempt of a call that is. */
 export const DROP_DEAD_CLAIMS = `
-  UPDATE calls SET status = CASE WHEN losses + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
-         outcome = CASE WHEN losses + 1 < $1 THEN NULL ELSE 'error' END,
-         reason = CASE WHEN losses + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
-         attempts = CASE WHEN losses + 1 < $1 THEN attempts
+  UPDATE calls SET status = CASE WHEN lease_expirations + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
+         outcome = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE 'error' END,
+         reason = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
+         attempts = CASE WHEN lease_expirations + 1 < $1 THEN attempts
                          ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
-         ended_at = CASE WHEN losses + 1 < $1 THEN NULL ELSE now() END,
-         losses = losses + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
+         ended_at = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE now() END,
+         lease_expirations = lease_expirations + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
   RETURNING id`;
 

@@ -6,7 +6,7 @@ import { defineJob } from '../../../platform/queue/job.js';
  * job's priority): many lanes of one agent keep nobody else's only one waiting.
  */
 export const LANE = defineJob<{ readonly agentId: string; readonly lane: number }>({
-  name: 'runs.lane',
+  name: 'runs.slot',
   kind: 'calls',
 });
 

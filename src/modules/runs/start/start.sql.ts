@@ -18,7 +18,7 @@ export const INSERT_PLAN = `
 
 /** $4: identifiers and $5: evaluations of the calls, in the order of the plan; $6: calls of each evaluation. */
 export const INSERT_CALLS = `
-  INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, attempts, losses,
+  INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, attempts, lease_expirations,
                      latencies, due_at, changed_in)
   SELECT c.id, $1, $2, $3, c.evaluation_id, c.place - 1, (c.place - 1) % $6::integer + 1, 'QUEUED', '[]', 0, '{}', now(),
          pg_current_xact_id()::text::bigint

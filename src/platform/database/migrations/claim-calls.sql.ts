@@ -1,0 +1,55 @@
+/**
+ * Claims due calls of an agent for its concurrency slots (decision 60). A function, because each of its statements sees
+ * what was committed before it: a single statement would not after waiting for the lock. Also returns, in rows without a
+ * claim, which of `previous_runs` have no more open calls.
+ */
+export const CLAIM_CALLS = `
+  CREATE FUNCTION claim_calls(agent uuid, claims uuid[], lease interval, previous_runs uuid[])
+    RETURNS TABLE (claim_id uuid, id uuid, run_id uuid, workspace_id uuid, evaluation_id uuid) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    DECLARE
+      running integer;
+      taken integer := 0;
+      taken_before integer;
+      due record;
+    BEGIN
+      RETURN QUERY
+        SELECT NULL::uuid, NULL::uuid, p.id, NULL::uuid, NULL::uuid FROM unnest(previous_runs) p (id)
+         WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = p.id AND c.status IN ('QUEUED', 'RUNNING'));
+      -- A claim that is lost with the server is only made again, so nobody needs to wait for the disk.
+      PERFORM set_config('synchronous_commit', 'off', true);
+      PERFORM pg_advisory_xact_lock(hashtextextended('calls:' || agent, 0));
+      SELECT count(*) INTO running FROM calls c WHERE c.agent_id = agent AND c.status = 'RUNNING';
+      LOOP
+        taken_before := taken;
+        FOR due IN
+          SELECT c.id, c.run_id, c.workspace_id, c.evaluation_id, r.concurrency, r.status AS run_status
+            FROM calls c JOIN runs r ON r.id = c.run_id
+           WHERE c.agent_id = agent AND c.status = 'QUEUED' AND c.due_at <= clock_timestamp()
+             AND r.concurrency > running
+           ORDER BY c.created_at, c.run_id, c.position LIMIT cardinality(claims) - taken
+             FOR UPDATE OF c SKIP LOCKED
+        LOOP
+          -- The ones before it may have used up what its run allows.
+          CONTINUE WHEN due.concurrency <= running;
+          running := running + 1;
+          taken := taken + 1;
+          UPDATE calls SET status = 'RUNNING', claim_id = claims[taken], lease_until = clock_timestamp() + lease,
+                 started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(),
+                 changed_in = pg_current_xact_id()::text::bigint
+           WHERE calls.id = due.id;
+          IF due.run_status = 'QUEUED' THEN
+            UPDATE runs SET status = 'RUNNING', started_at = clock_timestamp(), updated_at = clock_timestamp()
+             WHERE runs.id = due.run_id AND status = 'QUEUED';
+          END IF;
+          claim_id := claims[taken];
+          id := due.id;
+          run_id := due.run_id;
+          workspace_id := due.workspace_id;
+          evaluation_id := due.evaluation_id;
+          RETURN NEXT;
+        END LOOP;
+        EXIT WHEN taken = taken_before OR taken = cardinality(claims);
+      END LOOP;
+    END $$;
+`;
