@@ -1,14 +1,15 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
+import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { apiDocument } from './bootstrap/api-document.js';
 import { AppModule, type AppContext } from './app.module.js';
 import { Identification } from './modules/api-keys/identification.js';
 import { Database } from './platform/database/database.js';
 import { requestMiddleware } from './platform/http/server/request-middleware.js';
-import { JsonAdapter } from './platform/http/server/json-adapter.js';
 import { handleProtocolErrors } from './platform/http/server/protocol-errors.js';
+import { ServerAdapter } from './platform/http/server/server.adapter.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { RequestLog } from './platform/observability/request-log.js';
@@ -31,9 +32,9 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
 
   const nest = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot(appContext),
-    new JsonAdapter(server),
+    new ServerAdapter(server),
     {
-      // Bodies are read after the guards, by the body interceptor.
+      // Bodies are read after the guards, by BodyInterceptor.
       bodyParser: false,
       logger: new NestLogger(logger),
       abortOnError: false,
@@ -41,9 +42,12 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
   );
   const metrics = new Metrics(nest.get(Database));
 
-  const log = new RequestLog(logger);
-  log.addTo(server.request);
-  nest.use(requestMiddleware(log, metrics, nest.get(Identification)));
+  nest.use(
+    helmet({
+      contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
+    }),
+    requestMiddleware(new RequestLog(logger), metrics, nest.get(Identification)),
+  );
   if (settings.corsOrigins.length > 0) {
     nest.enableCors({
       origin: settings.corsOrigins.includes('*') ? '*' : [...settings.corsOrigins],
@@ -58,7 +62,7 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
         'Idempotent-Replayed',
       ],
       maxAge: 600,
-      // The preflight goes on to the guards, so that it is counted and carries the rate-limit headers too.
+      // Preflights continue to the guards, so that they are counted and carry the rate-limit headers too.
       preflightContinue: true,
     });
   }

@@ -4080,7 +4080,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4306,7 +4306,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4647,7 +4647,7 @@ export interface operations {
                 dryRun?: "true" | "false";
             };
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5138,7 +5138,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6123,7 +6123,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6561,7 +6561,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6765,7 +6765,7 @@ export interface operations {
                 only?: "failed";
             };
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7057,7 +7057,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7319,7 +7319,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7454,7 +7454,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7768,7 +7768,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7834,7 +7834,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key with the same body answers the first response again for 24 hours */
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {

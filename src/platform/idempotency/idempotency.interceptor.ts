@@ -1,32 +1,38 @@
 import { createHash } from 'node:crypto';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
-import { wrap } from '../http/responses/envelope.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /** How long a response is kept, in milliseconds (decisions). */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_KEY_LENGTH = 255;
 
-/** Each stored response takes some expired ones with it, so that the table stays as small as a day's use. */
+/** Each stored response removes some expired ones, so that the table stays as small as a day's use. */
 const REMOVE_EXPIRED = `DELETE FROM idempotency_keys WHERE id IN (
   SELECT id FROM idempotency_keys WHERE expires_at < now() ORDER BY expires_at LIMIT 10 FOR UPDATE SKIP LOCKED)`;
 
-/** What the ciphertext of a stored response is bound to. */
+const IDEMPOTENT = 'idempotency:enabled';
+
+/** The route honours `Idempotency-Key` when its method is POST; the other methods are idempotent already. */
+export const Idempotent = () => SetMetadata(IDEMPOTENT, true);
+
+/** Context that the ciphertext of a stored response is bound to. */
 export const responsePurpose = (id: string) => `idempotency.response:${id}`;
 
 /**
  * `Idempotency-Key` on POST (draft-ietf-httpapi-idempotency-key-header): the response is stored in the transaction of
- * the write itself, so that a retry finds either both or neither. A request that failed is not stored: it changed
- * nothing, and its retry is judged anew.
+ * the write itself, so that a retry finds either both or neither. A failed request is not stored: it changed nothing,
+ * and its retry is executed like a new request.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
+    private readonly reflector: Reflector,
     private readonly database: Database,
     private readonly keyRing: KeyRing,
   ) {}
@@ -34,24 +40,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
-    // Callers that nobody knows would share their keys.
-    const isConcerned = request.headers['idempotency-key'] !== undefined && request.identity?.kind === 'caller';
-    if (!isConcerned) return next.handle();
-    const { envelope } = request;
-    const work = async () => {
-      const result: unknown = await lastValueFrom(next.handle());
-      return envelope ? wrap(envelope, result, response) : result;
-    };
-    return from(
-      this.once(request, response, work).finally(() => {
-        // What is kept is the whole answer.
-        request.envelope = undefined;
-      }),
-    );
+    const applies =
+      request.method === 'POST' &&
+      request.headers['idempotency-key'] !== undefined &&
+      // Anonymous clients would share their keys.
+      request.identity?.kind === 'caller' &&
+      this.reflector.get<boolean | undefined>(IDEMPOTENT, context.getHandler());
+    if (!applies) return next.handle();
+    return from(this.once(request, response, () => lastValueFrom(next.handle())));
   }
 
   /**
-   * Answers a request: by `work`, or as it was answered before.
+   * Runs `work`, or returns the stored response of the earlier request.
    * @throws DomainError BAD_REQUEST, CONFLICT or UNPROCESSABLE_CONTENT
    */
   private async once(request: Request, response: Response, work: () => Promise<unknown>): Promise<unknown> {

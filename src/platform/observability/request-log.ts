@@ -1,39 +1,23 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 
-/** The request as it is logged: never a header or a body. */
-function shown({ id, method, originalUrl }: Request) {
-  // Without the query: a search can hold a phone number.
-  return { id, method, path: originalUrl.split('?', 1)[0] };
-}
-
-/** One line per request when it ends: method, path, status, duration, workspace. */
+/** Logs one line per request when it ends: method, path, status, duration in milliseconds, workspace. */
 export class RequestLog {
   constructor(private readonly logger: Logger) {}
 
-  /**
-   * Gives all requests a `log` that names the request. It is made for whoever writes to it: most never do.
-   * @param prototype of the requests
-   */
-  addTo(prototype: object): void {
-    const { logger } = this;
-    Object.defineProperty(prototype, 'log', {
-      configurable: true,
-      get(this: Request): Logger {
-        return logger.child({ req: shown(this) });
-      },
-    });
+  /** Gives the request a `log` whose lines name it; never a header or a body. */
+  attach(request: Request): void {
+    const { id, method, originalUrl } = request;
+    // Without the query: a search can hold a phone number.
+    request.log = this.logger.child({ req: { id, method, path: originalUrl.split('?', 1)[0] } });
   }
 
-  /** @param milliseconds that the request took */
+  /** @param milliseconds duration of the request */
   write(request: Request, response: Response, milliseconds: number): void {
     const { statusCode: status } = response;
-    const level = levelOf(request, status);
-    if (!this.logger.isLevelEnabled(level)) return;
     const { identity } = request;
-    this.logger[level](
+    request.log[levelOf(request, status)](
       {
-        req: shown(request),
         ...(identity?.kind === 'caller' && { workspaceId: identity.caller.workspaceId }),
         res: { status },
         responseTime: Math.round(milliseconds),
@@ -45,6 +29,6 @@ export class RequestLog {
 
 function levelOf({ url }: Request, status: number): 'debug' | 'info' | 'error' {
   if (status >= 500) return 'error';
-  // Load balancers ask every few seconds; their questions would bury everything else.
+  // Load balancers poll every few seconds; at info these lines would bury all others.
   return url === '/healthz' || url === '/readyz' ? 'debug' : 'info';
 }

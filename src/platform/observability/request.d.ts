@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 declare global {
   namespace Express {
     interface Request {
-      /** By which the logs and the client know it. */
+      /** Sent as `X-Request-Id`, and in every log line of the request. */
       id: string;
-      /** Writes lines that name the request. */
-      readonly log: Logger;
+      /** Writes log lines that name the request. */
+      log: Logger;
     }
   }
 }

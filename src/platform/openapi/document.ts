@@ -8,13 +8,30 @@ import { ERRORS_EXTENSION } from './operation.decorator.js';
 import { ordered } from './order.js';
 import { ERROR_RESPONSES, errorResponses, HEADERS, headers } from './responses.js';
 import { closed, exampleOf, resolve, tidy, withoutDefaults } from './schemas.js';
-import { type Components, METHODS, type OperationObject, type Response, type Responses, type Schema } from './types.js';
+import {
+  type Components,
+  METHODS,
+  type OperationObject,
+  type Reference,
+  type Response,
+  type Responses,
+  type Schema,
+} from './types.js';
 
 type Schemas = NonNullable<Components['schemas']>;
+type MarkedOperation = OperationObject & { [ERRORS_EXTENSION]?: readonly ErrorCode[] };
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes a retry safe: for 24 hours, the same key with the same body returns the first response again',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+} as const;
 
 /**
- * The OpenAPI 3.1 document of the whole interface, in a stable order; it depends on the code alone.
- * @param webhooks the events that the service sends, by type
+ * The OpenAPI 3.1 document of the whole API, in a stable order; it depends on the code alone.
+ * @param webhooks the webhook events that the service sends, by type
  */
 export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['webhooks'] = {}): OpenAPIObject {
   const head = {
@@ -36,11 +53,11 @@ export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['we
       const operation = item[method];
       if (!operation) continue;
       adaptRequest(operation, schemas, method === 'patch');
-      item[method] = { ...withoutExtension(operation), responses: allResponses(operation, schemas, method === 'post') };
+      item[method] = method === 'post' ? idempotent(operation, schemas) : completed(operation, schemas);
     }
   }
   const components = { ...scanned.components, schemas, headers: HEADERS, responses: ERROR_RESPONSES };
-  // Nest fills in entries of the head that it was not given; the head is ours alone.
+  // Nest adds entries to the head; `head` must win.
   return ordered({
     ...scanned,
     ...head,
@@ -53,7 +70,7 @@ function tidyAll(schemas: Schemas): Schemas {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tidy(schema as Schema)]));
 }
 
-/** What the decorators of the fields cannot know: that their class is a request's, and of which kind. */
+/** Adapts the schema of a request body, which the field decorators cannot tell from that of a response. */
 function adaptRequest({ requestBody }: OperationObject, schemas: Schemas, isPartial: boolean): void {
   if (!requestBody || !('content' in requestBody)) return;
   for (const { schema } of Object.values(requestBody.content)) {
@@ -64,34 +81,50 @@ function adaptRequest({ requestBody }: OperationObject, schemas: Schemas, isPart
   }
 }
 
-/** The success with an example and its headers, and every error that the operation can answer. */
-function allResponses(operation: OperationObject, schemas: Schemas, isPost: boolean): Responses {
-  const successes = Object.entries(operation.responses).map(([status, response]) => {
+/** A POST as it is documented: `Idempotency-Key` and what it adds to the responses. */
+function idempotent(operation: OperationObject, schemas: Schemas): OperationObject {
+  // A retry can only differ from the first request by its body.
+  const errors: ErrorCode[] = operation.requestBody ? ['CONFLICT', 'UNPROCESSABLE_CONTENT'] : ['CONFLICT'];
+  const parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
+  return completed({ ...operation, parameters }, schemas, errors, headers('Idempotent-Replayed'));
+}
+
+/** The operation with examples and headers of its successes, and with all its errors. */
+function completed(
+  operation: OperationObject,
+  schemas: Schemas,
+  moreErrors: readonly ErrorCode[] = [],
+  successHeaders = headers(),
+): OperationObject {
+  const { [ERRORS_EXTENSION]: errors = [], ...rest } = operation as MarkedOperation;
+  const responses = {
+    ...successes(operation, schemas, successHeaders),
+    ...errorResponses([...errors, ...moreErrors]),
+  };
+  return { ...rest, responses };
+}
+
+function successes(
+  operation: OperationObject,
+  schemas: Schemas,
+  responseHeaders: Record<string, Reference>,
+): Responses {
+  const entries = Object.entries(operation.responses).map(([status, response]) => {
     const { content = {}, ...rest } = response as Response & {
       content?: Record<string, { schema: Schema; example?: object }>;
     };
     const media = Object.entries(content).map(([type, { schema, example }]) => {
-      // A file comes with its example; an envelope gets one made of its fields.
+      // A file comes with its example; the example of an envelope is made of those of its fields.
       const whole = schema.properties ? merged(exampleOf(schema, schemas), example) : example;
       return [type, { schema, example: whole }] as const;
     });
-    const own = isPost ? headers('Idempotent-Replayed') : headers();
-    return [status, { ...rest, headers: own, content: Object.fromEntries(media) }] as const;
+    return [status, { ...rest, headers: responseHeaders, content: Object.fromEntries(media) }] as const;
   });
-  return { ...Object.fromEntries(successes), ...errorResponses(errorsOf(operation)) };
+  return Object.fromEntries(entries);
 }
 
-/** The example of the schema with what the operation knows better about its `data`. */
+/** The example of the schema, with the operation's overrides of `data`. */
 function merged(example: unknown, data: object | undefined): unknown {
   const envelope = example as { data?: object };
   return data === undefined ? envelope : { ...envelope, data: { ...envelope.data, ...data } };
-}
-
-function errorsOf(operation: OperationObject): readonly ErrorCode[] {
-  return (operation as { [ERRORS_EXTENSION]?: readonly ErrorCode[] })[ERRORS_EXTENSION] ?? [];
-}
-
-function withoutExtension(operation: OperationObject): OperationObject {
-  const { [ERRORS_EXTENSION]: _errors, ...rest } = operation as OperationObject & { [ERRORS_EXTENSION]?: unknown };
-  return rest;
 }

@@ -1,11 +1,9 @@
-import { applyDecorators, HttpCode, RequestMethod, type Type, UseInterceptors } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import {
   ApiBearerAuth,
   ApiBody,
   ApiExtension,
   ApiExtraModels,
-  ApiHeader,
   ApiOperation,
   ApiParam,
   ApiResponse,
@@ -18,15 +16,15 @@ import type { Role } from '../access/caller.js';
 import type { ErrorCode } from '../errors/domain-error.js';
 import { TakesJson } from '../http/body/json-body.js';
 import { Enveloped, type EnvelopeShape } from '../http/responses/envelope.js';
-import { TakesNoQuery } from '../http/dto/no-query.js';
+import { TakesNoQuery } from '../http/dto/unknown-query.guard.js';
 import { PageMeta } from '../http/dto/pagination.js';
-import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
+import { Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { TakesText } from '../http/body/text-body.js';
 
-/** What a file holds, by media type. */
+/** Schema and example of a file, by media type. */
 export type FileContent = Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
 
-/** Marks an operation with the error codes it can answer; the document builder turns them into responses. */
+/** Lists the error codes of an operation; the document builder turns them into responses. */
 export const ERRORS_EXTENSION = 'x-errors';
 
 export interface OperationOptions {
@@ -35,43 +33,36 @@ export interface OperationOptions {
   readonly tag: string;
   readonly access: Role | 'PUBLIC';
   readonly response: {
-    /** A file is sent as it is. */
+    /** A file is sent without an envelope. */
     readonly shape: EnvelopeShape | 'file';
-    /** What the file holds. */
+    /** Content of the file. */
     readonly content?: FileContent;
     readonly type?: Type;
     readonly message?: string;
     readonly status?: 200 | 201;
     /** Another success, which the route returns as an `AlternateResponse`. */
     readonly alternate?: { readonly status: 200; readonly type: Type; readonly message: string };
-    /** Fields of `data` in which the documented example differs from that of the type. */
+    /** Overrides fields of `data` in the documented example. */
     readonly example?: object;
   };
-  /** The body that it takes, with an example that works as it stands. */
+  /** The JSON body, with an example that works as is. */
   readonly body?: { readonly type: Type; readonly example: object };
-  /** The file that it takes instead, of at most so many bytes, with examples that work as they stand. */
+  /** The file that it takes instead of JSON; `limit` in bytes, examples that work as is. */
   readonly file?: { readonly limit: number; readonly content: FileContent };
-  /** Path parameters and what they name. */
+  /** Descriptions of the path parameters, by name. */
   readonly path?: Readonly<Record<string, string>>;
-  /** Whether it takes query parameters; alternate every one of them is refused. */
+  /** Whether it takes query parameters; if not, every query parameter is refused. */
   readonly query?: boolean;
-  /** Errors beyond those that follow from the rest; of a public operation, all. */
+  /** Errors beyond those that follow from the other options; for a public operation, all its errors. */
   readonly errors?: readonly ErrorCode[];
 }
 
 /**
- * All that is said of an operation in one place: who may call it, what it takes and answers. Guard, body reader and
- * envelope read the same words as the OpenAPI document, so the two cannot drift apart.
+ * Everything about an operation in one place: who may call it, what it takes and what it returns. The guards, the body
+ * reader, the envelope and the OpenAPI document read the same options, so that they cannot drift apart. It only sets
+ * metadata, so it may be placed above or below `@Get` and its kin.
  */
 export function Operation(options: OperationOptions): MethodDecorator {
-  // The route's own decorator stands below this one and has run by then.
-  return (target, name, descriptor: PropertyDescriptor) => {
-    const isPost = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object) === RequestMethod.POST;
-    describe(options, isPost)(target, name, descriptor);
-  };
-}
-
-function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
   const { summary, description, tag, access, response, body, file, path = {}, query = false, errors = [] } = options;
   const { shape, type, message, status = 200, example, content, alternate } = response;
   const isPublic = access === 'PUBLIC';
@@ -79,16 +70,13 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
   const possible: ErrorCode[] = isPublic
     ? [...errors]
     : [
-        // A query parameter too many is possible everywhere.
+        // Every operation refuses unknown query parameters.
         'BAD_REQUEST',
         'UNAUTHORIZED',
-        // What every key may do and what names no resource cannot be forbidden.
+        // Without a role above VIEWER and without a resource in the path nothing can be forbidden.
         ...(access === 'VIEWER' && !needsPath ? [] : (['FORBIDDEN'] as const)),
         ...(needsPath ? (['NOT_FOUND'] as const) : []),
         ...(body || file ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
-        ...(isPost ? (['CONFLICT'] as const) : []),
-        // Without a body no retry can have another one.
-        ...(isPost && (body || file) ? (['UNPROCESSABLE_CONTENT'] as const) : []),
         'TOO_MANY_REQUESTS',
         'INTERNAL_SERVER_ERROR',
         'SERVICE_UNAVAILABLE',
@@ -102,7 +90,7 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
       ...(file && { requestBody: { required: true, content: file.content } }),
     }),
     ApiExtension(ERRORS_EXTENSION, possible),
-    isPublic ? Public() : applyDecorators(Needs(access), ApiBearerAuth()),
+    isPublic ? Public() : applyDecorators(Needs(access), Idempotent(), ApiBearerAuth()),
     ...(isPublic || query ? [] : [TakesNoQuery()]),
     HttpCode(status),
     ...(shape === 'file'
@@ -141,16 +129,8 @@ function describe(options: OperationOptions, isPost: boolean): MethodDecorator {
         ]
       : []),
     ...(file ? [TakesText({ mediaTypes: Object.keys(file.content), limit: file.limit })] : []),
-    ...(isPost ? [ApiHeader(IDEMPOTENCY_KEY), UseInterceptors(IdempotencyInterceptor)] : []),
   );
 }
-
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  required: false,
-  description: 'Makes a retry safe: the same key with the same body answers the first response again for 24 hours',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-} as const;
 
 type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { DomainError } from '../../errors/domain-error.js';
 import { NumberField, StringField } from './fields.js';
-import { validationPipe } from './validation.pipe.js';
+import { InputPipe } from './validation.pipe.js';
 
 class Body {
   @StringField({ description: 'Name', maxLength: 5, minLength: 1 })
@@ -11,8 +11,8 @@ class Body {
   size?: number;
 }
 
-describe('validationPipe', () => {
-  const pipe = validationPipe();
+describe('InputPipe', () => {
+  const pipe = new InputPipe();
   const check = (value: unknown, type: 'body' | 'query' = 'body') => pipe.transform(value, { type, metatype: Body });
   const issuesOf = async (value: unknown): Promise<readonly string[] | undefined> => {
     const error: unknown = await check(value).catch((thrown: unknown) => thrown);

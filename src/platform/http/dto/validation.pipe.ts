@@ -3,13 +3,9 @@ import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { DomainError } from '../../errors/domain-error.js';
 import { invalidFields, shownName, unknownField } from './issues.js';
 
-/** Checks bodies and query strings against their classes; every fault becomes one issue that begins with its field. */
+/** Validates bodies and query strings against their classes; every violation is one issue that begins with its field. */
 @Injectable()
 export class InputPipe extends ValidationPipe {
-  static {
-    rememberRules();
-  }
-
   /** Names of the fields of each class. */
   private readonly fields = new Map<Type, ReadonlySet<string>>();
 
@@ -30,18 +26,12 @@ export class InputPipe extends ValidationPipe {
   }
 
   /** @throws DomainError BAD_REQUEST */
-  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // Path parameters are the texts that they are: nothing to wait for.
-    if (metadata.type === 'param' && metadata.metatype === String) return value as Promise<unknown>;
-    return this.check(value, metadata);
-  }
-
-  private async check(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const { type, metatype } = metadata;
-    if ((type !== 'body' && type !== 'query') || !metatype || typeof value !== 'object' || value === null) {
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { metatype } = metadata;
+    if (!metatype || !this.toValidate(metadata) || typeof value !== 'object' || value === null) {
       return super.transform(value, metadata);
     }
-    // Looked for here because the libraries overlook names that every JavaScript object has, such as `toString`.
+    // Unknown names are found here: the libraries overlook those of every JavaScript object, such as `toString`.
     const known = this.fieldsOf(metatype);
     const [fields, unknown] = split(value, known);
     const issues = unknown.map((name) => unknownField(shownName(name)));
@@ -64,24 +54,6 @@ export class InputPipe extends ValidationPipe {
     }
     return fields;
   }
-}
-
-export const validationPipe = (): ValidationPipe => new InputPipe();
-
-/**
- * Makes class-validator put the rules of a class together once instead of for every object: they do not change after
- * start. Only what it asks without groups, as this service always does.
- */
-function rememberRules(): void {
-  const storage = getMetadataStorage();
-  const gather = storage.getTargetValidationMetadatas.bind(storage);
-  const remembered = new Map<unknown, ReturnType<typeof gather>>();
-  storage.getTargetValidationMetadatas = (target, schema, always, strictGroups, groups) => {
-    if (schema || always || strictGroups || groups?.length) return gather(target, schema, always, strictGroups, groups);
-    const rules = remembered.get(target) ?? gather(target, schema, always, strictGroups, groups);
-    remembered.set(target, rules);
-    return rules;
-  };
 }
 
 /** The entries under known names, and the other names. */

@@ -1,7 +1,4 @@
 import { SetMetadata } from '@nestjs/common';
-import type { Response } from 'express';
-import type { Page } from '../../database/page.js';
-import { pageMeta } from '../dto/pagination.js';
 
 /** The shapes of a success body in the contract. */
 export type EnvelopeShape = 'data' | 'page' | 'message';
@@ -14,25 +11,12 @@ export interface Envelope {
   readonly alternate?: { readonly status: number; readonly message: string } | undefined;
 }
 
-/** What a route returns instead of its usual result: the documented other success. */
+/** Returned by a route instead of its usual result to send the documented alternate success. */
 export class AlternateResponse {
   constructor(readonly data: unknown) {}
 }
 
 export const ENVELOPE = 'http:envelope';
 
-/** What the result of the route is wrapped in. */
+/** Sets the envelope of a route; `EnvelopeInterceptor` applies it. */
 export const Enveloped = (envelope: Envelope) => SetMetadata(ENVELOPE, envelope);
-
-/** Wraps what a controller returns in the contract's `message`, `data` and `meta`. */
-export function wrap({ shape, message, alternate }: Envelope, result: unknown, response: Response): object {
-  if (alternate && result instanceof AlternateResponse) {
-    response.status(alternate.status);
-    return { message: alternate.message, data: result.data };
-  }
-  const head = message === undefined ? {} : { message };
-  if (shape === 'message') return head;
-  if (shape === 'data') return { ...head, data: result };
-  const page = result as Page<unknown>;
-  return { ...head, meta: pageMeta(page), data: page.items };
-}

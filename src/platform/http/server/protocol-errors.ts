@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import { API_VERSION } from '../../api-version.js';
@@ -7,17 +7,6 @@ import { type RateLimiter, rateLimitHeaders } from '../../throttling/rate-limite
 import { requestId } from './common-headers.js';
 import { errorBody } from '../responses/error-body.js';
 import { routableTarget } from './request-line.js';
-
-/** What Node is told when the server is made; times in milliseconds. */
-export const SERVER_OPTIONS = {
-  // How long a client may take for its headers, and for the whole request.
-  headersTimeout: 15_000,
-  requestTimeout: 30_000,
-  // How often Node looks for clients that took longer; its own 30 s would double those.
-  connectionsCheckingInterval: 1_000,
-  // Node's own answer has no error body: the entrance refuses a missing Host.
-  requireHostHeader: false,
-} as const satisfies ServerOptions;
 
 /**
  * How long what a client still sends is read and dropped after its last answer: closing on unread data makes TCP reset

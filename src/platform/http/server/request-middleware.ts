@@ -1,25 +1,23 @@
-import type { RequestHandler, Request } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { invalidInput } from '../../errors/domain-error.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { RequestLog } from '../../observability/request-log.js';
-import { commonHeaders } from './common-headers.js';
+import { setCommonHeaders } from './common-headers.js';
 import { hasOneHost } from './request-line.js';
 
-/** Finds out who calls; what it returns is waited for. */
+/** Sets `request.identity`; returns a promise, which never rejects, only if it has to look up the key. */
 interface Identification {
   identify(request: Request): void | Promise<void>;
 }
 
-/**
- * What every request passes before the router. One middleware, since each that Express and Nest call costs more than
- * what most of this does.
- */
+/** Runs before the router for every request: headers, log, metrics and the identity of the client. */
 export function requestMiddleware(log: RequestLog, metrics: Metrics, identification: Identification): RequestHandler {
   return (request, response, next) => {
-    const began = performance.now();
-    commonHeaders(request, response);
+    const start = performance.now();
+    setCommonHeaders(request, response);
+    log.attach(request);
     response.once('close', () => {
-      const milliseconds = performance.now() - began;
+      const milliseconds = performance.now() - start;
       log.write(request, response, milliseconds);
       metrics.observe(request, response, milliseconds);
     });
