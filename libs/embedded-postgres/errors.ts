@@ -1,42 +1,44 @@
-import { errorCode } from './process.js';
-
-/** The way out that always works, for the end of an error message. */
+/** The alternative that always works, for the end of an error message. */
 export const OWN_DATABASE = 'set DATABASE_URL to a PostgreSQL server of your own';
 
-/**
- * What is wrong with the embedded server and the cure, in one line that an administrator can act on.
- * It never holds the password.
- */
+/** One line for an administrator: what is wrong with the embedded server and how to fix it. Never holds the password. */
 export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
 
   constructor(message: string, options?: ErrorOptions) {
-    // Lines of a foreign program end up in here; a log line has to stay one line.
+    // The output of PostgreSQL's programs may span several lines.
     super(message.replace(/\s*\n\s*/g, ' | ').trim(), options);
   }
 }
 
-/**
- * Turns whatever failed below into an EmbeddedPostgresError. File system errors get the folder, the user and the cure.
- *
- * @param error what was thrown
- * @param directory the folder of the embedded server
- * @param user the user of this process, readable
- */
-export function explain(error: unknown, directory: string, user: string): EmbeddedPostgresError {
+/** The `code` of a Node or PostgreSQL error ("ENOENT", "57P03"), if it has one. */
+export function errorCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
+  [/ENOSPC|EDQUOT|No space left|Disk quota/, 'Free some space on the disk, or set DATA_DIR to a folder on another one'],
+  [/unrecognized configuration parameter|invalid value for parameter/, 'Correct that setting'],
+  [/could not bind|could not create any TCP|listen E/, 'Allow the program to open ports of 127.0.0.1'],
+  [/shared memory|postmaster.pid" already/, 'Stop the PostgreSQL processes that a killed server of that folder left'],
+  [/could not look up effective user/, 'Run as a user that has an entry in /etc/passwd'],
+  [/EACCES|EPERM|EROFS|Permission denied/, 'Run as the owner of that folder, or set DATA_DIR to a writable folder'],
+  [/ENOTDIR|EEXIST/, 'A file is in the way: remove it or set DATA_DIR to another folder'],
+];
+
+/** @returns the fix for an error message of Node, initdb or the server */
+export function fixFor(message: string): string {
+  const known = FIXES.find(([cause]) => cause.test(message));
+  return `${known?.[1] ?? 'Fix the cause, restore the data from a backup'}, or ${OWN_DATABASE}`;
+}
+
+/** Turns any error into an EmbeddedPostgresError. @param directory the folder of the embedded server */
+export function explain(error: unknown, directory: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const cures: Record<string, string> = {
-    EACCES: `The user ${user} must be able to read and write that folder: run as the user who owns it, change its owner, set DATA_DIR to another folder, or ${OWN_DATABASE}`,
-    EROFS: `Set DATA_DIR to a folder that can be written, or ${OWN_DATABASE}`,
-    ENOSPC: `The disk is full: free some space, or set DATA_DIR to a folder on another disk`,
-    ENOTDIR: `A part of that path is a file: set DATA_DIR to a folder`,
-    EEXIST: `A file is in the way: remove it or set DATA_DIR to another folder`,
-  };
-  cures.EPERM = cures.EACCES!;
-  cures.EDQUOT = cures.ENOSPC!;
-  const cure = cures[errorCode(error) ?? ''] ?? `If this persists, set DATA_DIR to another folder, or ${OWN_DATABASE}`;
-  return new EmbeddedPostgresError(`The embedded PostgreSQL in ${directory} cannot be used: ${message}. ${cure}.`, {
-    cause: error,
-  });
+  return new EmbeddedPostgresError(
+    `The embedded PostgreSQL in ${directory} cannot be used: ${message}. ${fixFor(message)}.`,
+    { cause: error },
+  );
 }

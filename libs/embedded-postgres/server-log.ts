@@ -1,83 +1,55 @@
-import { closeSync, copyFileSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
-import { errorCode } from './process.js';
+import { copyFileSync, readFileSync, statSync, truncateSync } from 'node:fs';
 
-/** The server's own log is moved away (one old copy) beyond this size, bytes. */
-export const LOG_LIMIT = 5 * 1024 * 1024;
+/** Size beyond which the server's log is rotated, bytes. */
+const LOG_LIMIT = 5 * 1024 * 1024;
 
 /**
- * Keeps the log from growing without bound. Copies and empties it instead of renaming it, because a running server
- * keeps its file open; it appends, so the emptied file starts at its beginning again.
+ * Rotates the log, keeping one old copy. It is copied and truncated, not renamed, because the running server keeps the
+ * file open for appending.
  *
  * @param path the log; may be missing
  * @param limit bytes
  */
-export function trimLog(path: string, limit = LOG_LIMIT): void {
+export function rotateLog(path: string, limit = LOG_LIMIT): void {
+  if (logSize(path) <= limit) return;
   try {
-    if (statSync(path).size <= limit) return;
     copyFileSync(path, `${path}.1`);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
-    // A full disk is one more reason to empty the file.
-  }
-  try {
-    truncateSync(path, 0);
   } catch {
-    // Another user's file; its owner will do it.
+    // On a full disk, truncating matters more than the copy.
   }
+  truncateSync(path, 0);
 }
 
-/** @returns the present size of the log in bytes, 0 when there is none */
+/** @returns the size of the log in bytes, 0 when it is missing */
 export function logSize(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0;
-  }
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /**
- * @param offset bytes; where to start, such as the size of the log before the server was started
- * @returns what was written since then, at most the last 16 KiB
+ * @param offset bytes, such as the size of the log before the server was started
+ * @returns the text after the offset; all of it when the log has been rotated since; empty when it cannot be read
  */
 export function readLogSince(path: string, offset: number): string {
   try {
-    const file = openSync(path, 'r');
-    try {
-      const { size } = fstatSync(file);
-      // Smaller than before: it was emptied in between.
-      const start = Math.max(size < offset ? 0 : offset, size - 16_384);
-      const buffer = Buffer.alloc(Math.max(0, size - start));
-      return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, start));
-    } finally {
-      closeSync(file);
-    }
+    const content = readFileSync(path);
+    return content.subarray(content.length < offset ? 0 : offset).toString('utf8');
   } catch {
     return '';
   }
 }
 
 /**
- * The line that says what went wrong, in the output of the server or of initdb.
+ * Picks the line that names the cause of a failure from the output of the server or of initdb.
  *
- * @returns without time and process number; undefined when nothing was written
+ * @returns the line without time and process id; undefined when the output is empty
  */
 export function lastRelevantLine(text: string): string | undefined {
   const lines = text
     .split('\n')
     .map((line) => line.replace(/^\d{4}-\d\d-\d\d [\d:.]+ \S+ \[\d+\] /, '').trim())
     .filter(Boolean);
-  // A full disk brings many consequences, and a taken port is only named in a LOG line before
-  // "FATAL: could not create any TCP/IP sockets".
-  const candidates = [
-    /No space left|Disk quota/,
-    /could not bind/,
-    /\b(FATAL|PANIC):/,
-    /\b(ERROR|error):/,
-    /could not|No space|denied|cannot/,
-  ];
-  for (const pattern of candidates) {
-    const line = lines.findLast((candidate) => pattern.test(candidate));
-    if (line) return line;
-  }
-  return lines.at(-1);
+  // Most specific first: a full disk causes many errors, and a port in use is only named in a LOG line.
+  const patterns = [/No space left|Disk quota/, /could not bind/, /\b(FATAL|PANIC):/, /\b(ERROR|error):/, /could not/];
+  const matches = patterns.map((pattern) => lines.findLast((line) => pattern.test(line)));
+  return matches.find(Boolean) ?? lines.at(-1);
 }

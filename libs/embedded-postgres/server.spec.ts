@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { EmbeddedPostgresError, openEmbeddedPostgres, type EmbeddedPostgres } from './index.js';
-import { inspectServer } from './postmaster.js';
-import { processStart } from './process.js';
 import {
   cleanUp,
   FAST,
+  isRunning,
   newFolder,
   newServerFolder,
   query,
@@ -29,8 +28,8 @@ const open = (directory: string, parameters: Record<string, string> = {}): Promi
 
 const portOf = (server: EmbeddedPostgres): string => new URL(server.url('x')).port;
 
-describe('the first start', () => {
-  it('creates a server that only this machine and only the password can reach', async () => {
+describe('first start of the embedded PostgreSQL', () => {
+  it('creates a server that listens on loopback only and requires the generated password', async () => {
     const messages: string[] = [];
     const directory = join(newFolder(), 'deep/inside/postgres');
     const server = await openEmbeddedPostgres({ directory, parameters: FAST, log: (line) => messages.push(line) });
@@ -66,11 +65,11 @@ describe('the first start', () => {
     ]);
     await server.close();
     await server.close();
-    expect(processStart(server.pid)).toBe('gone');
+    await untilGone(server.pid);
     expect(readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log']);
   });
 
-  it('leads to data that are there again after the next one, and databases can be made twice', async () => {
+  it('keeps data across restarts and ignores databases that already exist', async () => {
     const directory = newFolder();
     const first = await open(directory);
     const names = ['app', 'Odd "name"', 'ünï'];
@@ -88,7 +87,7 @@ describe('the first start', () => {
     await second.close();
   });
 
-  it('is not repeated for what a killed process has left of it', async () => {
+  it('starts over when the process was killed during initdb', async () => {
     const directory = join(newFolder(), 'postgres');
     const child = await startOpener(directory);
     child.go();
@@ -102,10 +101,9 @@ describe('the first start', () => {
     const server = await open(directory);
     expect(await query(server.url('postgres'), 'select 1 as one')).toEqual([{ one: 1 }]);
     await server.close();
-    expect(existsSync(join(directory, 'open.lock'))).toBe(false);
   });
 
-  it('happens once when two processes begin at the same moment', async () => {
+  it('creates one server when several processes start at the same time', async () => {
     const directory = join(newFolder(), 'postgres');
     const children = await Promise.all([startOpener(directory), startOpener(directory), startOpener(directory)]);
     for (const child of children) child.go();
@@ -114,14 +112,14 @@ describe('the first start', () => {
     expect(reports.filter(({ adopted }) => adopted === false)).toHaveLength(1);
     for (const child of children) child.go();
     expect(await Promise.all(children.map((child) => child.next()))).toEqual(children.map(() => ({ closed: true })));
-    // They closed at the same moment too: one of them has to be the last.
+    // They closed at the same time too: one of them has to stop the server.
     expect(serverPid(directory)).toBeUndefined();
     expect(readFileSync(join(directory, 'server.log'), 'utf8').match(/starting PostgreSQL/g)).toHaveLength(1);
   });
 });
 
-describe('a running server', () => {
-  it('is joined after kill -9 of the process that had started it', async () => {
+describe('running embedded PostgreSQL', () => {
+  it('is joined after kill -9 of the process that started it', async () => {
     const directory = await newServerFolder();
     const child = await startOpener(directory);
     child.go();
@@ -131,12 +129,12 @@ describe('a running server', () => {
     const server = await open(directory);
     expect(server).toMatchObject({ pid, adopted: true });
     expect(await query(server.url('postgres'), 'select answer from t')).toEqual([{ answer: 42 }]);
-    // The killed process is no user any more, so this one is the last.
+    // The killed process is not a client any more, so this one is the last.
     await server.close();
-    expect(processStart(Number(pid))).toBe('gone');
+    await untilGone(Number(pid));
   });
 
-  it('is stopped by the last of its users only, dead ones do not count', async () => {
+  it('is stopped only by its last live client', async () => {
     const directory = await newServerFolder();
     const server = await open(directory);
     const again = await open(directory);
@@ -155,7 +153,7 @@ describe('a running server', () => {
     expect(serverPid(directory)).toBeUndefined();
   });
 
-  it('is in a session of its own, so that Ctrl-C does not reach it', async () => {
+  it('runs in its own session, out of reach of Ctrl-C', async () => {
     const server = await open(await newServerFolder());
     const stat = readFileSync(`/proc/${server.pid}/stat`, 'utf8');
     const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -163,7 +161,7 @@ describe('a running server', () => {
     await server.close();
   });
 
-  it('is found in good order by processes that open while others close', async () => {
+  it('can be opened while other processes close it', async () => {
     const directory = await newServerFolder();
     await (await open(directory)).close();
     const options = JSON.stringify({ directory, parameters: FAST });
@@ -172,15 +170,15 @@ describe('a running server', () => {
     expect(serverPid(directory)).toBeUndefined();
   });
 
-  it('is waited for while it shuts down, and then started again', async () => {
+  it('is started again after a shutdown that is in progress', async () => {
     const directory = await newServerFolder();
     const server = await open(directory);
     const deaths: string[] = [];
-    server.onExit((reason) => deaths.push(reason.message));
-    // A smart shutdown: it lasts until the last connection has ended, here that of `server`.
+    void server.stoppedUnexpectedly.then((reason) => deaths.push(reason.message));
+    // A smart shutdown waits for the last connection, here that of `server`.
     const { pid } = server;
     process.kill(pid, 'SIGTERM');
-    await until(() => inspectServer(join(directory, 'data')).kind === 'stopping');
+    await until(() => /smart shutdown request/.test(readFileSync(join(directory, 'server.log'), 'utf8')));
     let isOpen = false;
     const opening = open(directory).finally(() => (isOpen = true));
     await sleep(300);
@@ -189,31 +187,28 @@ describe('a running server', () => {
     const next = await opening;
     expect(next.pid).not.toBe(pid);
     await until(() => server.pid === next.pid);
-    // Whether the gap was noticed is a matter of timing.
+    // Whether the interruption was noticed depends on timing.
     expect(deaths.filter((message) => !message.includes(`process ${pid}`))).toEqual([]);
     await Promise.all([server.close(), next.close()]);
     expect(serverPid(directory)).toBeUndefined();
   });
 });
 
-describe('a killed server', () => {
-  it('is reported, does not harm the process, and is replaced on the same port', async () => {
+describe('killed embedded PostgreSQL', () => {
+  it('reports an unexpected stop once and restarts on the same port', async () => {
     const directory = await newServerFolder();
     const server = await open(directory);
     const [port, pid] = [portOf(server), server.pid];
     await query(server.url('postgres'), 'create table t as select 42 as answer');
     const reasons: EmbeddedPostgresError[] = [];
-    server.onExit((reason) => reasons.push(reason));
-    server.onExit(() => {
-      throw new Error('a faulty callback');
-    });
+    void server.stoppedUnexpectedly.then((reason) => reasons.push(reason));
     process.kill(pid, 'SIGKILL');
     await until(() => reasons.length > 0);
     expect(reasons[0]).toBeInstanceOf(EmbeddedPostgresError);
-    expect(reasons[0]!.message).toMatch(/has ended unexpectedly: it was killed/);
+    expect(reasons[0]!.message).toMatch(/stopped unexpectedly \(process \d+\): its process was killed/);
     await expect(server.createDatabase('x')).rejects.toThrow(EmbeddedPostgresError);
 
-    // Its user here stays registered for a return, as a second process of the service would.
+    // `server` registers again, as a second process of the service would.
     const next = await open(directory);
     expect(next.adopted).toBe(false);
     expect(next.pid).not.toBe(pid);
@@ -227,9 +222,9 @@ describe('a killed server', () => {
     expect(reasons).toHaveLength(1);
   });
 
-  it('can still be closed', async () => {
+  it('can be closed after kill -9 of the postmaster', async () => {
     const directory = await newServerFolder();
-    // At once, and when its death has been noticed.
+    // Immediately, and after the stop was noticed.
     for (const wait of [0, 300]) {
       const server = await open(directory);
       process.kill(server.pid, 'SIGKILL');
@@ -238,10 +233,10 @@ describe('a killed server', () => {
     }
   });
 
-  it('is not reported when it only restarts after the crash of a connection', async () => {
+  it('does not report an unexpected stop when only a connection crashes', async () => {
     const server = await open(await newServerFolder());
     const reasons: unknown[] = [];
-    server.onExit((reason) => reasons.push(reason));
+    void server.stoppedUnexpectedly.then((reason) => reasons.push(reason));
     const client = new Client({ connectionString: server.url('postgres') });
     client.on('error', () => undefined);
     await client.connect();
@@ -261,21 +256,21 @@ describe('a killed server', () => {
     expect(seen).toBe(1);
     expect(reasons).toEqual([]);
     await server.close();
-    expect(processStart(server.pid)).toBe('gone');
+    await untilGone(server.pid);
   });
 
-  it('leaves a pid file that does no harm, whatever its number means after a reboot or in a new container', async () => {
+  it('starts despite a stale postmaster.pid', async () => {
     const directory = await newServerFolder();
     const file = join(directory, 'data/postmaster.pid');
     let server = await open(directory);
     const zombie = await startZombie();
-    expect(processStart(zombie.pid)).toBe('gone');
+    await untilGone(zombie.pid);
     const numbers = {
       'a dead process': '2147483646',
       'this very process': String(process.pid),
       'its parent': String(process.ppid),
       'process 1': '1',
-      // As killed servers become in a container whose process 1 does not reap.
+      // A killed server in a container whose process 1 does not reap children.
       'a zombie': String(zombie.pid),
       'an empty file, as of a power cut': undefined,
       'a half-written file': 'x',
@@ -287,8 +282,6 @@ describe('a killed server', () => {
       await server.close();
       // Overwritten in place: its owner is the server's user.
       writeFileSync(file, number === undefined ? '' : text.replace(/^\d+/, number));
-      // A fresh one of this kind could be of a server that is just starting.
-      if (!number || number === 'x') utimesSync(file, 1, 1);
       server = await open(directory);
       expect(server.adopted).toBe(false);
     }
@@ -296,7 +289,7 @@ describe('a killed server', () => {
     zombie.end();
   });
 
-  it('is not started beside its own orphans, which end soon', async () => {
+  it('waits for orphaned connections of a killed postmaster before it starts again', async () => {
     const directory = await newServerFolder();
     const server = await open(directory);
     const client = new Client({ connectionString: server.url('postgres') });
@@ -304,7 +297,7 @@ describe('a killed server', () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const orphan = rows[0]!.pid;
-    // It cannot notice that its server is gone, for now.
+    // Stopped, it cannot notice that its postmaster is gone.
     process.kill(orphan, 'SIGSTOP');
     try {
       process.kill(server.pid, 'SIGKILL');
@@ -316,50 +309,50 @@ describe('a killed server', () => {
       process.kill(orphan, 'SIGCONT');
       await (await opening).close();
     } finally {
-      if (processStart(orphan) !== 'gone') process.kill(orphan, 'SIGCONT');
+      if (isRunning(orphan)) process.kill(orphan, 'SIGCONT');
     }
   });
 });
 
-describe('a server whose folder was removed', () => {
-  it('is stopped all the same', async () => {
+describe('embedded PostgreSQL with a removed folder', () => {
+  it('is stopped by close', async () => {
     const directory = await newServerFolder();
     const server = await open(directory);
     rmSync(directory, { recursive: true, force: true });
     await server.close();
-    expect(processStart(server.pid)).toBe('gone');
+    await untilGone(server.pid);
+    expect(existsSync(directory)).toBe(false);
   });
 });
 
-describe('what keeps a server from starting', () => {
-  it('is told with the last line of its log', async () => {
+describe('start errors of the embedded PostgreSQL', () => {
+  it('name the relevant line of the server log', async () => {
     const directory = await newServerFolder();
     const opening = open(directory, { no_such_setting: '1' });
     await expect(opening).rejects.toThrow(EmbeddedPostgresError);
     await expect(opening).rejects.toThrow(/does not start: .*unrecognized configuration parameter "no_such_setting"/);
-    expect(existsSync(join(directory, 'open.lock'))).toBe(false);
     await (await open(directory)).close();
   });
 
-  it('may be data of another version', async () => {
+  it('name the version of data from another major version', async () => {
     const directory = newFolder();
     mkdirSync(join(directory, 'data'));
     writeFileSync(join(directory, 'data/PG_VERSION'), '16\n');
     await expect(open(directory)).rejects.toThrow(
-      /of PostgreSQL 16, but the embedded server is PostgreSQL 18.*pg_upgrade/,
+      /from PostgreSQL 16, but the embedded server is PostgreSQL 18.*pg_upgrade/,
     );
   });
 
-  it('may be something that is no data folder, but not an empty folder', async () => {
+  it('reject a data directory with foreign files, but not an empty one', async () => {
     const directory = newFolder();
     mkdirSync(join(directory, 'data'));
     writeFileSync(join(directory, 'data/precious'), randomUUID());
-    await expect(open(directory)).rejects.toThrow(/no PostgreSQL data folder/);
+    await expect(open(directory)).rejects.toThrow(/not a PostgreSQL data directory/);
     rmSync(join(directory, 'data/precious'));
     await (await open(directory)).close();
   });
 
-  it('may be a lost or wrong password', async () => {
+  it('report a wrong or missing password file', async () => {
     const directory = await newServerFolder();
     await (await open(directory)).close();
     const file = join(directory, 'password');
@@ -370,7 +363,7 @@ describe('what keeps a server from starting', () => {
     await expect(open(directory)).rejects.toThrow(/password .* is missing/);
   });
 
-  it('may be a file in place of the folder', async () => {
+  it('report a file in place of the folder', async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     await expect(open(file)).rejects.toThrow(EmbeddedPostgresError);

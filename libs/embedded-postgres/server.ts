@@ -1,231 +1,199 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adaptDataFolder, describeOwnUser, planLaunch, type LaunchPlan } from './account.js';
+import { describeUser } from './account.js';
 import { completeLibraries, locateBinaries, programEnvironment, type Binaries } from './binaries.js';
+import { ClientRegistration } from './client-registration.js';
 import {
-  checkDataFolder,
-  createDataFolder,
+  checkDataDirectory,
+  createDataDirectory,
   prepareDirectory,
   readPassword,
-  removeRemains,
   type Layout,
-} from './cluster.js';
-import { EmbeddedPostgresError, explain, OWN_DATABASE } from './errors.js';
-import { Holder } from './holder.js';
-import { acquireLock } from './lock.js';
-import { OpenServer, type EmbeddedPostgres } from './open-server.js';
-import {
-  disarmPidFile,
-  findPort,
-  inspectServer,
-  launchServer,
-  stopServer,
-  type Launch,
-  type ServerProcess,
-  type ServerState,
-} from './postmaster.js';
-import { POLL_MS } from './process.js';
-import { lastRelevantLine, trimLog } from './server-log.js';
+} from './data-directory.js';
+import { EmbeddedPostgresError, explain, fixFor } from './errors.js';
+import { OpenServer, type Connected, type EmbeddedPostgres } from './open-server.js';
+import { isAlive, PgCtl, POLL_MS, readPostmaster, type Outcome } from './pg-ctl.js';
+import { lastRelevantLine, logSize, readLogSince, rotateLog } from './server-log.js';
 
 export interface EmbeddedPostgresOptions {
-  /** where everything is kept, such as DATA_DIR/postgres; created if need be */
+  /** folder for everything, such as DATA_DIR/postgres; created if needed */
   directory: string;
-  /** gets one readable line per event; never holds the password */
+  /** gets one line per event; never contains the password */
   log?: ((message: string) => void) | undefined;
-  /**
-   * extra server settings (max_connections, fsync=off for tests). They count when this call starts the server, not
-   * when it joins one that runs already.
-   */
+  /** additional server settings (max_connections, fsync=off for tests); have no effect on a server that already runs */
   parameters?: Readonly<Record<string, string>> | undefined;
-  /** how long to wait for another process, a shutdown or a crash recovery, milliseconds; 120 000 by default */
+  /** how long to wait for a start, a shutdown by another process or a crash recovery, milliseconds; default 120 000 */
   timeoutMs?: number | undefined;
 }
 
-/** A shutdown of somebody else's server can end our launch: so many new attempts, then the reason is reported. */
-const MAX_LAUNCHES = 10;
+/** Settings for a small service. */
+const DEFAULT_PARAMETERS: Readonly<Record<string, string>> = {
+  shared_buffers: '128MB',
+  max_connections: '200',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // The service gets the errors of statements; statements and values may be private and would fill the log.
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+  // The package contains no LLVM.
+  jit: 'off',
+  // Containers have only 64 MB of /dev/shm, and systemd removes a user's files there at logout.
+  dynamic_shared_memory_type: 'mmap',
+  max_parallel_workers_per_gather: '0',
+};
 
-/** How often to try again beside orphans of a killed server, milliseconds. */
-const ORPHANS_POLL_MS = 50;
+/** Another process was faster, has stopped the server or uses the port; a killed server's connections are still ending. */
+const PASSING_FAILURE =
+  /lock file "postmaster.pid" already exists|shutdown request|could not bind|pre-existing shared memory block/;
+/** A live process of the number in postmaster.pid that refuses connections for this long is not the server. */
+const STALE_PID_FILE_MS = 2000;
 
-/** How long orphans of a killed server may take to end, milliseconds. They notice it within a fraction of a second. */
-const ORPHANS_MS = 15_000;
+/** How long to retry a start that another process or the remains of a killed server prevent, milliseconds. */
+const RETRY_MS = 15_000;
 
 /**
- * Opens the PostgreSQL server in a folder: creates the data at the first time, joins a server that runs there already
- * (of a killed process, or one that another process uses now), otherwise starts one. Safe in any number of processes
- * at once. Give the result back with `close`.
+ * Opens the PostgreSQL server in a folder: creates the data on first use, joins the server if it runs (another process
+ * uses it, or was killed), otherwise starts it. Safe in any number of processes at once. Call `close` in the end.
  *
- * @param programs other PostgreSQL programs than the installed package's; for tests
- * @throws EmbeddedPostgresError in every case of failure: one line with the reason and the cure
+ * @param binaries other PostgreSQL programs than those of the installed package, for tests
+ * @throws EmbeddedPostgresError on every failure, one line with the cause and the fix
  */
 export async function openEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
-  programs?: Binaries,
+  binaries?: Binaries,
 ): Promise<EmbeddedPostgres> {
   try {
-    return await open(options, programs ?? locateBinaries());
+    return await open(options, binaries ?? locateBinaries());
   } catch (error) {
-    throw explain(error, resolve(options.directory), describeOwnUser());
+    throw explain(error, resolve(options.directory));
   }
 }
 
 async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promise<EmbeddedPostgres> {
-  const began = Date.now();
-  const log = options.log ?? (() => undefined);
-  const timeoutMs = options.timeoutMs ?? 120_000;
+  const start = Date.now();
+  const { log = () => undefined, parameters = {}, timeoutMs = 120_000 } = options;
   const layout = prepareDirectory(options.directory);
-  const release = await acquireLock(layout.lock, timeoutMs);
-  try {
-    const opening = new Opening(layout, binaries, options.parameters ?? {}, Date.now() + timeoutMs, log);
-    const { holder, server, launched } = await opening.reach();
-    trimLog(layout.log);
-    log(
-      `Embedded PostgreSQL: ${launched ? `started (${launched})` : 'joined the running'} server process ${server.pid} ` +
-        `on 127.0.0.1:${server.port} in ${Date.now() - began} ms`,
-    );
-    return new OpenServer(layout, opening.password, log, { holder, server, adopted: !launched });
-  } finally {
-    release();
+  const { account } = layout;
+  const env = programEnvironment(completeLibraries(binaries, layout.libraries));
+  const pgCtl = new PgCtl(binaries, layout.data, account, env);
+  if (!checkDataDirectory(layout, binaries.major)) {
+    log(`Embedded PostgreSQL: creating the data directory ${layout.data}`);
+    await createDataDirectory(layout, pgCtl, parameters.fsync !== 'off');
   }
+  const password = readPassword(layout);
+  const starter = new Starter(layout, pgCtl, password, parameters, start + timeoutMs);
+  const connected = await starter.connect();
+  const { adopted, postmaster } = connected;
+  log(
+    `Embedded PostgreSQL: ${adopted ? 'joined the running' : 'started'} process ${postmaster.pid} on ` +
+      `127.0.0.1:${postmaster.port}${account ? ` as ${describeUser(account.uid)}` : ''} in ${Date.now() - start} ms`,
+  );
+  return new OpenServer(layout, password, pgCtl, log, connected);
 }
 
-/** One attempt to get at the server; the caller holds the lock. */
-class Opening {
-  password: string;
-  private hasData: boolean;
-  private prepared: { env: NodeJS.ProcessEnv; plan: LaunchPlan } | undefined;
-  private launch: Launch | undefined;
-  private launches = 0;
-  private portTaken = false;
-  private orphansUntil: number | undefined;
+/** Joins the server, or starts it first. */
+class Starter {
+  private startedPid: number | undefined;
+  private isPortTaken = false;
+  private retryUntil: number | undefined;
 
   constructor(
     private readonly layout: Layout,
-    private readonly binaries: Binaries,
+    private readonly pgCtl: PgCtl,
+    private readonly password: string,
     private readonly parameters: Readonly<Record<string, string>>,
     private readonly deadline: number,
-    private readonly log: (message: string) => void,
-  ) {
-    this.hasData = checkDataFolder(layout, binaries);
-    this.password = this.hasData ? readPassword(layout) : '';
+  ) {}
+
+  async connect(): Promise<Connected> {
+    let refusedSince: number | undefined;
+    for (; ; await sleep(POLL_MS)) {
+      const postmaster = readPostmaster(this.layout.data);
+      // An empty file may belong to a server that is just starting.
+      if (postmaster && (postmaster.pid === 0 || isAlive(postmaster.pid))) {
+        const result = postmaster.port ? await this.register(postmaster.port) : 'refused';
+        if (result instanceof ClientRegistration) {
+          return { registration: result, postmaster, adopted: postmaster.pid !== this.startedPid };
+        }
+        // A running server always accepts connections, if only to reject them during startup and shutdown.
+        refusedSince = result === 'refused' ? (refusedSince ?? Date.now()) : undefined;
+        if (refusedSince && Date.now() - refusedSince > STALE_PID_FILE_MS) this.pgCtl.removeStalePidFile();
+      } else {
+        refusedSince = undefined;
+        await this.start(postmaster?.port);
+      }
+      if (Date.now() > this.deadline) throw this.timeoutError();
+    }
   }
 
-  /** Waits for the server, starting it if need be, and registers this process as its user. */
-  async reach(): Promise<{ holder: Holder; server: ServerProcess; launched: string | undefined }> {
-    const began = Date.now();
+  private async register(port: number): Promise<ClientRegistration | 'refused' | 'unavailable'> {
     try {
-      for (;;) {
-        const state = inspectServer(this.layout.data);
-        if (state.kind === 'ready') {
-          const holder = await Holder.register(state.port, this.password);
-          if (holder) return { holder, server: state, launched: this.howLaunched(state.pid) };
-        } else if (state.kind === 'stopped') {
-          await this.startIfNeeded(state);
-        }
-        if (Date.now() > this.deadline) throw this.tooLate(state);
-        // What takes longer than usual (a recovery) is not worth many looks.
-        await sleep(Date.now() - began > 3000 ? 100 : POLL_MS);
-      }
+      return await ClientRegistration.create(port, this.password);
     } catch (error) {
-      await this.abandon();
+      // A server that this process has started but cannot use must not keep running.
+      if (this.startedPid) await this.pgCtl.stop(this.startedPid);
       throw error;
     }
   }
 
-  /** How the server was started, if it was by this call. */
-  private howLaunched(pid: number): string | undefined {
-    return pid === this.launch?.pid ? this.prepared?.plan.how : undefined;
+  /** @param previousPort of a crashed server; reused so that the pools of other processes find the new server */
+  private async start(previousPort: number | undefined): Promise<void> {
+    const { layout } = this;
+    const port = await findPort(this.isPortTaken ? undefined : previousPort);
+    rotateLog(layout.log);
+    const offset = logSize(layout.log);
+    const settings = {
+      ...DEFAULT_PARAMETERS,
+      ...this.parameters,
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      unix_socket_directories: '',
+      // Messages go to the log that is read below.
+      logging_collector: 'off',
+      log_destination: 'stderr',
+    };
+    const outcome = await this.pgCtl.start(settings, layout.log, this.deadline - Date.now());
+    if (outcome.code === 0) this.startedPid = readPostmaster(layout.data)?.pid;
+    else this.checkRetry(outcome, readLogSince(layout.log, offset));
   }
 
-  private async startIfNeeded(state: ServerState & { kind: 'stopped' }): Promise<void> {
-    if (this.launch) {
-      const ended = this.launch.ended();
-      // Not yet as far as writing its pid file.
-      if (ended === undefined) return;
-      this.judgeEnd(this.launch, ended);
-      this.launch = undefined;
-      if (this.orphansUntil) await sleep(ORPHANS_POLL_MS);
-      // The pid file may be another one by now.
-      state = inspectServer(this.layout.data) as typeof state;
-      if (state.kind !== 'stopped') return;
-    }
-    const { env, plan } = await this.prepare();
-    disarmPidFile(this.layout.data, state);
-    this.launches++;
-    // A port that was lost to somebody else is not tried again.
-    const port = await findPort(this.portTaken ? undefined : state.port);
-    this.launch = launchServer(this.layout, this.binaries, plan, { port, env, parameters: this.parameters });
-  }
-
-  /** Once per opening: completes the libraries, finds out how to run the programs, creates the data. */
-  private async prepare(): Promise<{ env: NodeJS.ProcessEnv; plan: LaunchPlan }> {
-    if (this.prepared) return this.prepared;
-    const { layout, binaries, parameters } = this;
-    removeRemains(layout);
-    const env = programEnvironment(completeLibraries(binaries, layout.libraries));
-    const plan = await planLaunch({ directory: layout.directory, dataFolder: layout.data }, binaries.postgres, env);
-    if (this.hasData) {
-      adaptDataFolder(plan, layout.data);
-    } else {
-      this.log(`Embedded PostgreSQL: creating the data folder ${layout.data} (${plan.how})`);
-      this.password = await createDataFolder(layout, binaries, plan, { env, sync: parameters.fsync !== 'off' });
-      this.hasData = true;
-    }
-    this.prepared = { env, plan };
-    return this.prepared;
-  }
-
-  /** Returns when another attempt makes sense after the server has ended during its start, throws otherwise. */
-  private judgeEnd(launch: Launch, ended: number | string): void {
-    const said = launch.log();
-    // A signal or an orderly end: somebody else has stopped it. Code 2: immediate shutdown.
-    const wasStopped = ended === 0 || ended === 2 || /^SIG(KILL|TERM|INT|QUIT)$/.test(String(ended));
-    this.portTaken ||= /could not bind|could not create any TCP/.test(said);
-    const orphans = /lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(said);
-    if (orphans) {
-      this.orphansUntil ??= Date.now() + ORPHANS_MS;
-      if (Date.now() < this.orphansUntil) return;
-    } else if ((wasStopped || this.portTaken) && this.launches < MAX_LAUNCHES) {
-      return;
-    }
+  /** @throws EmbeddedPostgresError when starting again would not help */
+  private checkRetry({ output, code }: Outcome, log: string): void {
+    if (Date.now() > this.deadline) throw this.timeoutError(lastRelevantLine(log));
+    this.isPortTaken ||= /could not bind/.test(log);
+    this.retryUntil ??= Date.now() + RETRY_MS;
+    if (PASSING_FAILURE.test(log) && Date.now() < this.retryUntil) return;
+    const cause = lastRelevantLine(log) ?? lastRelevantLine(output) ?? `pg_ctl ended with ${code}`;
     throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${this.layout.directory} does not start: ` +
-        `${lastRelevantLine(said) ?? `the server ended with ${ended}`}. ${startCure(said, ended)} ` +
+      `The embedded PostgreSQL in ${this.layout.directory} does not start: ${cause}. ${fixFor(log)} ` +
         `(its messages are in ${this.layout.log}).`,
     );
   }
 
-  private tooLate(state: ServerState): EmbeddedPostgresError {
-    const doing = {
-      starting: 'is still starting or recovering from a crash',
-      stopping: 'is still shutting down',
-      ready: 'accepts no connection',
-      stopped: 'does not start',
-    }[state.kind];
-    const line = this.launch && lastRelevantLine(this.launch.log());
-    const pid = 'pid' in state ? ` (process ${state.pid})` : '';
+  private timeoutError(line?: string): EmbeddedPostgresError {
+    const pid = readPostmaster(this.layout.data)?.pid;
     return new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${this.layout.directory}${pid} ${doing}${line ? `: ${line}` : ''}. ` +
-        `Wait and start this program again; if it persists, stop that process (kill -INT) and read ${this.layout.log}.`,
+      `The embedded PostgreSQL in ${this.layout.directory}${pid ? ` (process ${pid})` : ''} does not accept connections ` +
+        `in time${line ? `: ${line}` : ''}. It may still be recovering from a crash or shutting down: start this ` +
+        `program again; if the error persists, stop that process (kill -INT) and read ${this.layout.log}.`,
     );
-  }
-
-  /** A server that nobody has joined must not stay behind, except while it repairs its data. */
-  private async abandon(): Promise<void> {
-    if (!this.launch || this.launch.ended() !== undefined) return;
-    const state = inspectServer(this.layout.data);
-    if (state.kind === 'ready' && state.pid === this.launch.pid) await stopServer(state, this.layout.data);
   }
 }
 
-function startCure(said: string, ended: number | string): string {
-  if (/No space left|Disk quota/.test(said)) return 'Free some space on the disk or move DATA_DIR to another one';
-  if (/unrecognized configuration parameter|invalid value for parameter/.test(said)) return 'Correct that setting';
-  if (/could not bind|could not create any TCP/.test(said)) return 'No port of 127.0.0.1 can be opened: allow it';
-  if (/shared memory|postmaster.pid" already/.test(said)) {
-    return 'End the PostgreSQL processes of that folder which a killed server has left behind';
+/** @param preferred used if it is free */
+async function findPort(preferred = 0): Promise<number> {
+  try {
+    const server = createServer().listen({ host: '127.0.0.1', port: preferred, exclusive: true });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  } catch (error) {
+    if (preferred === 0) throw error;
+    return findPort();
   }
-  if (/Permission denied/.test(said)) return `Correct the owner and the modes of the data folder`;
-  if (ended === 'ENOENT') return `This system cannot run the programs: ${OWN_DATABASE}`;
-  return `Remove the cause, restore the data from a backup, or ${OWN_DATABASE}`;
 }

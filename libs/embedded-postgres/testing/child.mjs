@@ -1,8 +1,7 @@
 /**
- * A process of its own for the specs: `node --import @swc-node/register/esm-register child.mjs <mode> <arguments>`.
- * It reports with one JSON line each and does what it reads on its standard input. See processes.ts.
+ * A separate process for the specs: `node --import @swc-node/register/esm-register child.mjs <mode> <arguments>`.
+ * Reports in JSON lines and starts its next step on every line of its standard input. See processes.ts.
  */
-import { rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [, , mode, ...given] = process.argv;
@@ -12,7 +11,7 @@ if (mode === 'open') {
   const { openEmbeddedPostgres } = await import('../index.ts');
   const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
   say({ loaded: true });
-  // Started by a word, so that several processes can begin at the same moment.
+  // Waits, so that several processes can start at the same time.
   await input.next();
   try {
     const server = await openEmbeddedPostgres(JSON.parse(given[0]));
@@ -27,7 +26,7 @@ if (mode === 'open') {
 }
 
 if (mode === 'cycle') {
-  // Opens and closes again and again: the others' ends meet this one's beginnings.
+  // Opens and closes repeatedly: other processes close while this one opens.
   const { openEmbeddedPostgres } = await import('../index.ts');
   const { Client } = await import('pg');
   try {
@@ -44,23 +43,4 @@ if (mode === 'cycle') {
     say({ error: error.stack });
   }
   process.exit(0);
-}
-
-if (mode === 'lock') {
-  // Fails when two processes are inside at once; dies inside when told so.
-  const { acquireLock } = await import('../lock.ts');
-  const [path, rounds, dieInRound] = given;
-  try {
-    for (let round = 0; round < Number(rounds); round++) {
-      const release = await acquireLock(path, 60_000);
-      writeFileSync(`${path}-inside`, String(process.pid), { flag: 'wx' });
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      rmSync(`${path}-inside`);
-      if (round === Number(dieInRound)) process.kill(process.pid, 'SIGKILL');
-      release();
-    }
-    say({ done: true });
-  } catch (error) {
-    say({ error: error.stack });
-  }
 }

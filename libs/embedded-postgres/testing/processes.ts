@@ -1,25 +1,24 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../index.js';
-import { inspectServer } from '../postmaster.js';
-import { processStart } from '../process.js';
+import { isAlive, readPostmaster } from '../pg-ctl.js';
 
-/** Helpers of the specs: folders, servers and processes that are gone when a test ends, whatever it did. */
+/** Helpers of the specs: folders, servers and processes that are removed after every test. */
 
-/** Settings that make throw-away servers quick. */
+/** Settings that make temporary servers fast. */
 export const FAST = { fsync: 'off', shared_buffers: '16MB' };
 
 const folders: string[] = [];
 const children: ChildProcess[] = [];
 
 /**
- * @param mode 0o755: an ordinary user that root lends can reach it; 0o700: he cannot
+ * @param mode 0o755: ordinary users can enter it; 0o700: they cannot
  * @returns a new folder below the system's temporary folder
  */
 export function newFolder(mode = 0o755): string {
@@ -31,7 +30,7 @@ export function newFolder(mode = 0o755): string {
 
 let template: string | undefined;
 
-/** @returns a new folder with the data of a server that was set up and closed: quicker than to set it up each time */
+/** @returns a new folder with the data of a closed server: a copy is faster than initdb */
 export async function newServerFolder(): Promise<string> {
   if (!template) {
     const made = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-postgres-template-')));
@@ -40,23 +39,34 @@ export async function newServerFolder(): Promise<string> {
     template = made;
   }
   const folder = newFolder();
-  // Keeps the owners, other than fs.cp.
+  // Keeps the owners, unlike fs.cp.
   execFileSync('cp', ['-a', `${template}/.`, folder]);
   return folder;
 }
 
-/** For the end of a spec that has used newServerFolder. */
+/** Call after all tests of a spec that uses newServerFolder. */
 export function removeTemplate(): void {
   if (template) rmSync(template, { recursive: true, force: true });
 }
 
-/** The process number of the server that lives on this folder of ours, if any. */
-export function serverPid(directory: string): number | undefined {
-  const state = inspectServer(join(directory, 'data'));
-  return state.kind === 'stopped' ? undefined : state.pid;
+/** Whether a process exists and is not a zombie. */
+export function isRunning(pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
+  } catch {
+    return process.platform !== 'linux';
+  }
 }
 
-/** Waits until something holds; milliseconds. */
+/** The process id of the server that runs in the folder, if any. */
+export function serverPid(directory: string): number | undefined {
+  const pid = readPostmaster(join(directory, 'data'))?.pid;
+  return pid && isRunning(pid) ? pid : undefined;
+}
+
+/** Waits until the condition holds. */
 export async function until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
@@ -67,10 +77,10 @@ export async function until(condition: () => boolean, timeoutMs = 10_000): Promi
 
 /** Waits for the end of a process. */
 export async function untilGone(pid: number): Promise<void> {
-  await until(() => processStart(pid) === 'gone');
+  await until(() => !isRunning(pid));
 }
 
-/** Ends everything that a test has left: its processes, the servers on its folders, the folders. */
+/** Ends the processes and servers of a test and removes its folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of children.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -84,7 +94,7 @@ export async function cleanUp(): Promise<void> {
       process.kill(pid, 'SIGKILL');
       await untilGone(pid);
     }
-    // Orphans (of initdb, of a killed server) may still be writing their last.
+    // Orphans of initdb or of a killed server may still be writing.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
@@ -92,11 +102,11 @@ export async function cleanUp(): Promise<void> {
 /** Another process that runs testing/child.mjs. */
 export interface Child {
   pid: number;
-  /** the next line that it reports */
+  /** the next reported line */
   next(): Promise<Record<string, unknown>>;
-  /** lets it take its next step */
+  /** starts its next step */
   go(): void;
-  /** kill -9, and waits for its end */
+  /** kill -9; waits until it has ended */
   kill(): Promise<void>;
   ended: Promise<unknown>;
 }
@@ -114,7 +124,7 @@ export function startChildAs(user: { uid?: number; gid?: number }, ...given: str
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);
-  // It may be gone when it is told to go on.
+  // The process may have ended already.
   child.stdin.on('error', () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = once(child, 'exit');
@@ -123,7 +133,7 @@ export function startChildAs(user: { uid?: number; gid?: number }, ...given: str
     ended,
     async next() {
       const { value, done } = await lines.next();
-      if (done) throw new Error('the process has ended without a word');
+      if (done) throw new Error('the process ended without a report');
       return JSON.parse(value) as Record<string, unknown>;
     },
     go: () => void child.stdin.write('\n'),
@@ -141,9 +151,9 @@ export async function startOpener(directory: string, user: { uid?: number; gid?:
   return child;
 }
 
-/** A process that has ended but that its parent never reaps. */
+/** A process that has ended but that its parent does not reap. */
 export async function startZombie(): Promise<{ pid: number; end(): void }> {
-  // It outlives the shell, which would reap it; the sleep that takes the shell's place does not.
+  // `exec` replaces the shell, which would reap its child, by a program that does not.
   const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(parent);
   const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];
@@ -153,7 +163,7 @@ export async function startZombie(): Promise<{ pid: number; end(): void }> {
   return { pid, end: () => void parent.kill('SIGKILL') };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -164,7 +174,7 @@ export async function query(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** Says why a test cannot run here. */
+/** Reports why a test cannot run here. */
 export function skipped(reason: string): void {
   process.stderr.write(`skipped: ${reason}\n`);
 }
