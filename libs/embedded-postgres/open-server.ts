@@ -185,7 +185,6 @@ export class OpenServer implements EmbeddedPostgres {
     this.stopReason = new EmbeddedPostgresError(
       `Embedded PostgreSQL stopped unexpectedly (process ${this.pid}): ${cause}. Restart this program; committed data is safe.`,
     );
-    this.log(this.stopReason.message);
     this.reportStop(this.stopReason);
   }
 }

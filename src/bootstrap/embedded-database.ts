@@ -7,42 +7,43 @@ import { messageOf } from '../platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';
-/** Connections of a process besides its pool: shared ones, the queue's, notifications, its registration as a user. */
+/** Connections of a process besides its pool: shared ones, the queue's, notifications, its client registration. */
 const OTHER_CONNECTIONS = 20;
 /** For administrators, and PostgreSQL's own reserve. */
 const SPARE_CONNECTIONS = 20;
 /** Enough for one process and a few that join it. */
-const FEWEST_CONNECTIONS = 200;
+const MIN_CONNECTIONS = 200;
 
 /** The embedded database of this process. */
 export interface EmbeddedDatabase {
   /** With the password: not for logs. */
   readonly url: string;
-  /** Gives the server back; the last process that uses it stops it. */
+  /** The last process that closes the server stops it. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the embedded PostgreSQL under DATA_DIR: starts it, or joins the one that runs there.
+ * Opens the embedded PostgreSQL under DATA_DIR: starts it, or joins the server that is already running.
  * @throws EmbeddedPostgresError
  */
 export async function openEmbeddedDatabase(settings: Settings, logger: Logger): Promise<EmbeddedDatabase> {
   const embedded: EmbeddedPostgres = await openEmbeddedPostgres({
     directory: path.resolve(settings.dataDir, 'postgres'),
     log: (message) => logger.debug(message),
-    parameters: { max_connections: String(mostConnections(settings)) },
+    parameters: { max_connections: String(maxConnections(settings)) },
   });
+  void embedded.stoppedUnexpectedly.then((reason) => logger.error(reason.message));
   await embedded.createDatabase(DATABASE_NAME);
   return { url: embedded.url(DATABASE_NAME), close: () => embedded.close() };
 }
 
-/** One process more than there are: in a restart one by one the new process comes before the old one goes. */
-function mostConnections({ webConcurrency, databasePoolSize }: Settings): number {
+/** One process more than configured: a rolling restart starts the new process before it stops the old one. */
+function maxConnections({ webConcurrency, databasePoolSize }: Settings): number {
   const needed = (webConcurrency + 1) * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS;
-  return Math.max(FEWEST_CONNECTIONS, needed);
+  return Math.max(MIN_CONNECTIONS, needed);
 }
 
-/** @throws StartError when the folder cannot be made */
+/** @throws StartError when the folder cannot be created */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true });
