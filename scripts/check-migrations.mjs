@@ -1,4 +1,4 @@
-// Fails when the entities say something else about the tables than the migrations made.
+// Fails when the entities and the schema that the migrations create differ.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ try {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   await dataSource.destroy();
   if (upQueries.length > 0) {
-    console.error('The entities differ from the migrations; a migration for this is missing:');
+    console.error('The entities differ from the migrations. Missing:');
     for (const { query } of upQueries) console.error(`  ${query}`);
     process.exitCode = 1;
   } else {

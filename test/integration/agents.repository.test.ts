@@ -4,7 +4,7 @@ import { AgentsRepository } from '../../src/modules/agents/agents.repository.js'
 import { Database, type QueryOptions } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Keeps what was asked, so that a test can ask the server how it would answer. */
+/** Records statements, so that a test can examine their plans. */
 class RecordingDatabase extends Database {
   asked: { text: string; values: readonly unknown[] }[] = [];
 
@@ -86,7 +86,7 @@ describe('AgentsRepository', () => {
     }
   });
 
-  it('adds the default key to the agents that use it and have one', async () => {
+  it('returns the default key with the agents that use it, if the workspace has one', async () => {
     const { rows } = await page({ provider: 'AGENT_PROVIDER_1' }, 100);
     expect(rows).toHaveLength(100);
     for (const row of rows) expect(row.defaultApiKey).toBe(row.isUsingDefaultApiKey ? 'sealed-default' : null);
@@ -96,7 +96,7 @@ describe('AgentsRepository', () => {
     expect(await repository.find(first!.id)).toMatchObject({ id: first!.id, defaultApiKey: null });
   });
 
-  it('has the same columns in a list as alone', async () => {
+  it('returns the same columns from a list as from a lookup', async () => {
     const [row] = (await page({}, 1)).rows;
     const { total, ...listed } = row as typeof row & Record<string, number>;
     expect(total).toBe(5000);
@@ -123,7 +123,7 @@ describe('AgentsRepository', () => {
     ['%', 0],
     ['xagent 1234', 0],
     ['1234 agent', 0],
-  ])('finds what a plain search for %s finds', async (search, count) => {
+  ])('finds the same for %s as a search without the index', async (search, count) => {
     const expected = await database.manager.query<{ id: string }[]>(
       `SELECT id FROM agents WHERE workspace_id = $1 AND deleted_at IS NULL
           AND (strpos(lower(name), lower($2)) > 0 OR strpos(lower(assistant_id), lower($2)) > 0)
@@ -135,7 +135,7 @@ describe('AgentsRepository', () => {
     expect(rows.map(({ id }) => id)).toEqual(expected.slice(0, 25).map(({ id }) => id));
   });
 
-  it('stays apart from other workspaces', async () => {
+  it('returns nothing of other workspaces', async () => {
     expect(await page({}, 25, 0, small)).toMatchObject({ total: 3 });
     expect(await page({}, 25, 0, randomUUID())).toEqual({ rows: [], total: 0 });
   });

@@ -8,11 +8,11 @@ export type AgentType = (typeof AGENT_TYPES)[number];
 export const PROMPT_TYPES = ['SINGLE', 'MULTIPLE'] as const;
 export type PromptType = (typeof PROMPT_TYPES)[number];
 
-/** A voice agent under test, as it is known at its provider. Lists are served by the index on workspace and age. */
+/** A voice agent under test, as its provider knows it. */
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
-// Of a kind that TypeORM does not know, and absent where the extension pg_trgm is.
+// A GIN index, which TypeORM does not support; it is missing if the extension pg_trgm is.
 @Index('agents_search_idx', { synchronize: false })
 @Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))
 @Check('agents_type_check', oneOf('type', AGENT_TYPES))

@@ -122,8 +122,8 @@ export class AgentsRepository {
     }
     if (search !== undefined) {
       total = 'search';
-      // The index finds candidates by a part of the text: for a long one it would compare too many posting lists.
-      const part = tellingPart(search);
+      // Only a part of the text is looked up in the trigram index (decision 42).
+      const part = selectivePart(search);
       where += ` AND ${anyOf(['a.name', 'a.assistant_id', 'a.phone_number'], `$${values.push(pattern(part))}`)}`;
       // Concatenated, so that this condition does not use the index.
       const columns = [`a.name || ''`, `a.assistant_id || ''`, `a.phone_number || ''`];
@@ -146,16 +146,16 @@ function byColumn(fields: Partial<WrittenAgent>): Record<string, unknown> {
   return Object.fromEntries(given.map(([field, column]) => [column, fields[field]]));
 }
 
-/** Characters that are looked up in the index: five of its entries. */
-const TELLING_LENGTH = 7;
+/** Characters that are looked up in the index: five trigrams. */
+const SELECTIVE_LENGTH = 7;
 
-/** The part of a searched text with the most digits, and the last of those: numbers tell agents apart best. */
-function tellingPart(text: string): string {
+/** The most selective part of a searched text: the last one with the most digits, since numbers identify agents best. */
+function selectivePart(text: string): string {
   const characters = [...text];
   let best = '';
   let most = -1;
-  for (let start = 0; start <= Math.max(0, characters.length - TELLING_LENGTH); start++) {
-    const part = characters.slice(start, start + TELLING_LENGTH);
+  for (let start = 0; start <= Math.max(0, characters.length - SELECTIVE_LENGTH); start++) {
+    const part = characters.slice(start, start + SELECTIVE_LENGTH);
     const digits = part.filter((character) => /\d/.test(character)).length;
     if (digits >= most) [best, most] = [part.join(''), digits];
   }
@@ -165,5 +165,5 @@ function tellingPart(text: string): string {
 const anyOf = (texts: readonly string[], value: string): string =>
   `(${texts.map((text) => `${text} ILIKE ${value}`).join(' OR ')})`;
 
-/** A LIKE pattern for texts that hold this one, in which `%`, `_` and `\` stand for themselves. */
+/** A LIKE pattern for texts that contain this one; `%`, `_` and `\` are ordinary characters. */
 const pattern = (text: string): string => `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;

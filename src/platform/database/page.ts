@@ -1,6 +1,6 @@
 export const DEFAULT_LIMIT = 25;
 
-/** Which page a caller wants; pages count from 1. */
+/** The page that a caller requests; the first one is 1. */
 export interface PageRequest {
   readonly page?: number;
   readonly limit?: number;
@@ -14,7 +14,7 @@ export interface Page<T> {
   readonly limit: number;
 }
 
-/** Where a page begins and how much it holds, with the defaults filled in. */
+/** Offset and size of a page, with the defaults filled in. */
 export function window({ page = 1, limit = DEFAULT_LIMIT }: PageRequest): {
   page: number;
   limit: number;

@@ -1,7 +1,7 @@
 /**
- * Claims due calls of an agent for its concurrency slots (decision 60). A function, because each of its statements sees
- * what was committed before it: a single statement would not after waiting for the lock. Also returns, in rows without a
- * claim, which of `previous_runs` have no more open calls.
+ * Claims due calls of an agent for its concurrency slots, one for each of `claims` (decision 60). A function, because
+ * each of its statements has a snapshot of its own: a single statement would not see what was committed while it waited
+ * for the lock. Rows without a claim contain those of `previous_runs` that have no open calls left.
  */
 export const CLAIM_CALLS = `
   CREATE FUNCTION claim_calls(agent uuid, claims uuid[], lease interval, previous_runs uuid[])
@@ -16,7 +16,7 @@ export const CLAIM_CALLS = `
       RETURN QUERY
         SELECT NULL::uuid, NULL::uuid, p.id, NULL::uuid, NULL::uuid FROM unnest(previous_runs) p (id)
          WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = p.id AND c.status IN ('QUEUED', 'RUNNING'));
-      -- A claim that is lost with the server is only made again, so nobody needs to wait for the disk.
+      -- A claim lost in a crash of the server is made again, so it need not wait for the disk.
       PERFORM set_config('synchronous_commit', 'off', true);
       PERFORM pg_advisory_xact_lock(hashtextextended('calls:' || agent, 0));
       SELECT count(*) INTO running FROM calls c WHERE c.agent_id = agent AND c.status = 'RUNNING';
@@ -30,7 +30,7 @@ export const CLAIM_CALLS = `
            ORDER BY c.created_at, c.run_id, c.position LIMIT cardinality(claims) - taken
              FOR UPDATE OF c SKIP LOCKED
         LOOP
-          -- The ones before it may have used up what its run allows.
+          -- The calls claimed before it may have used up the concurrency of its run.
           CONTINUE WHEN due.concurrency <= running;
           running := running + 1;
           taken := taken + 1;
