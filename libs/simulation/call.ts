@@ -33,7 +33,7 @@ export interface CallOptions {
   /** Plays callers without a script, and judges. Without one, criteria are not judged. */
   readonly model?: LanguageModel;
   readonly clock?: Clock;
-  /** Ends the call at once; `carryOutCall` throws its reason then. */
+  /** Ends the call at once; `executeCall` throws its reason then. */
   readonly signal?: AbortSignal;
   readonly patienceMs?: number;
   readonly onProgress?: (progress: CallProgress) => void;
@@ -70,7 +70,7 @@ export interface CallVersions {
  * What goes wrong with the agent, the network or the language model is a result and not an exception.
  * @throws the signal's reason
  */
-export async function carryOutCall(options: CallOptions): Promise<CallResult> {
+export async function executeCall(options: CallOptions): Promise<CallResult> {
   const call = new Call(options);
   return call.carryOut();
 }

@@ -2,7 +2,7 @@
  * Simulated callers for voice agents: carries out one call of an evaluation with an agent and says what it came to.
  * Knows neither how evaluations and results are stored nor how calls are queued.
  *
- *     const result = await carryOutCall({
+ *     const result = await executeCall({
  *       definition: { script, checks, criteria, maxTurns: 40, maxDurationSeconds: 600 },
  *       scenario: { scenarioText: 'You want a table for four …' },
  *       personality: { name: 'Hurried caller' },
@@ -27,7 +27,7 @@
  */
 export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
 export { brokenCall } from './broken-call.js';
-export { DEFAULT_PATIENCE_MS, carryOutCall, SIMULATION_VERSION } from './call.js';
+export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAct, Heard } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { normalise } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
-import { carryOutCall, chatCompletions } from '../../libs/simulation/index.js';
+import { executeCall, chatCompletions } from '../../libs/simulation/index.js';
 import { percentile } from '../../libs/statistics/index.js';
 
 const LEAST_MS = 50;
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   const [port] = (await once(agent, 'message')) as [number];
   const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
   const errorsOf = async (waits: readonly number[]) => {
-    const result = await carryOutCall({
+    const result = await executeCall({
       definition: normalise({ script: waits.map((wait) => ({ say: String(wait) })) }),
       scenario: { scenarioText: 'Waits' },
       personality: { name: 'Plain' },

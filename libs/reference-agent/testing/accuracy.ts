@@ -4,7 +4,7 @@ import {
   afterAttempt,
   type CallOptions,
   type CallResult,
-  carryOutCall,
+  executeCall,
   type Clock,
   type Transport,
 } from '../../simulation/index.js';
@@ -68,7 +68,7 @@ async function untilEnd(options: CallOptions & { readonly clock: Clock }): Promi
   const earlier: Attempt[] = [];
   for (;;) {
     const startedAt = new Date().toISOString();
-    const result = await carryOutCall(options);
+    const result = await executeCall(options);
     const after = afterAttempt(result, earlier);
     if (after.next === 'end') return after.result;
     const { outcome, failure, reason } = result;

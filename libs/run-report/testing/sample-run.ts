@@ -10,7 +10,7 @@ import {
 import {
   type AgentAct,
   type CallResult,
-  carryOutCall,
+  executeCall,
   chatCompletions,
   inProcess,
   type JsonValue,
@@ -66,7 +66,7 @@ const play = (
   model?: LanguageModel,
   clock = new VirtualClock() as VirtualClock | RealClock,
 ): Promise<CallResult> =>
-  carryOutCall({
+  executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: definition.scenarioText },
     personality: { name: 'Plain caller' },

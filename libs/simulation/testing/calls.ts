@@ -1,5 +1,5 @@
 import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
-import { type AgentAct, type CallOptions, carryOutCall, inProcess, VirtualClock } from '../index.js';
+import { type AgentAct, type CallOptions, executeCall, inProcess, VirtualClock } from '../index.js';
 
 export const SCENARIO = { scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.' };
 export const PERSONALITY = { name: 'Plain caller' };
@@ -9,7 +9,7 @@ export function call(
   definition: DefinitionInput,
   options: Omit<CallOptions, 'definition' | 'scenario' | 'personality'> & Partial<CallOptions>,
 ) {
-  return carryOutCall({
+  return executeCall({
     definition: normalise(definition),
     scenario: SCENARIO,
     personality: PERSONALITY,

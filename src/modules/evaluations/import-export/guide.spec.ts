@@ -8,7 +8,7 @@ import {
 } from '../../../../libs/evaluation-definition/index.js';
 import type { FaultName } from '../../../../libs/reference-agent/index.js';
 import { referenceTransport } from '../../../../libs/reference-agent/testing/transport.js';
-import { carryOutCall, VirtualClock } from '../../../../libs/simulation/index.js';
+import { executeCall, VirtualClock } from '../../../../libs/simulation/index.js';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { readFile } from './file.js';
 
@@ -51,7 +51,7 @@ describe('the guide to evaluations', () => {
     const [item] = readFile({ mediaType: 'application/yaml', text: whole?.text ?? '' });
     const evaluation = authored(item?.value as EvaluationInput, '');
     const call = (fault?: FaultName) =>
-      carryOutCall({
+      executeCall({
         definition: evaluation,
         scenario: evaluation,
         personality: { name: 'Caller' },

@@ -4,7 +4,7 @@ import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
   brokenCall,
   type CallResult,
-  carryOutCall,
+  executeCall,
   chatCompletions,
   failure,
   LanguageModel,
@@ -47,7 +47,7 @@ export class CallExecutor {
     // The process that started the run may have other settings than this one.
     if (url === undefined) return brokenCall(protocol, failure('url_refused', `${agent.provider}_URL is not set`));
     const apiKey = await this.keys.get(agentId, () => this.agents.credential(agentId));
-    return carryOutCall({
+    return executeCall({
       // jsonb keeps no order of names.
       definition: normalise(snapshot.definition),
       scenario: snapshot,
