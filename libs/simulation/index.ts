@@ -26,7 +26,7 @@
  * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
  */
 export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
-export { brokenCall } from './broken-call.js';
+export { unstartedCall } from './unstarted-call.js';
 export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAct, Heard } from './callers/caller.js';

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { type Attempt, brokenCall, type CallResult, failure } from '../../libs/simulation/index.js';
+import { type Attempt, unstartedCall, type CallResult, failure } from '../../libs/simulation/index.js';
 import {
   type ClaimedCall,
   endedCall,
@@ -15,7 +15,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
 const PASSED: CallResult = {
-  ...brokenCall('none', failure('internal')),
+  ...unstartedCall('none', failure('internal')),
   outcome: 'passed',
   score: 100,
   reason: 'What was asked was met.',

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { normalise } from '../../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
-  brokenCall,
+  unstartedCall,
   type CallResult,
   executeCall,
   chatCompletions,
@@ -45,7 +45,7 @@ export class CallExecutor {
     const { snapshot, agent } = plan;
     const { protocol, url } = this.settings.agentProviders[agent.provider];
     // The process that started the run may have other settings than this one.
-    if (url === undefined) return brokenCall(protocol, failure('url_refused', `${agent.provider}_URL is not set`));
+    if (url === undefined) return unstartedCall(protocol, failure('url_refused', `${agent.provider}_URL is not set`));
     const apiKey = await this.keys.get(agentId, () => this.agents.credential(agentId));
     return executeCall({
       // jsonb keeps no order of names.

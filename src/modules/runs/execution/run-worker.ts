@@ -9,7 +9,7 @@ import {
 import {
   afterAttempt,
   type Attempt,
-  brokenCall,
+  unstartedCall,
   type CallResult,
   CallView,
   failure,
@@ -176,7 +176,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     } catch (error) {
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`Call ${call.id} could not be begun`, { cause: error }));
-      return brokenCall('none', failure('internal'));
+      return unstartedCall('none', failure('internal'));
     }
   }
 
@@ -187,7 +187,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`The result of call ${call.id} cannot be stored`, { cause: error }));
-      await this.record(call, brokenCall('none', failure('internal', 'its result cannot be stored')), startedAt);
+      await this.record(call, unstartedCall('none', failure('internal', 'its result cannot be stored')), startedAt);
     }
   }
 

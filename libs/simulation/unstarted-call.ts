@@ -7,7 +7,7 @@ import { Timeline } from './timeline.js';
 import { decide } from './verdict.js';
 
 /** The result of a call that could not even be begun. */
-export function brokenCall(transport: string, failure: Failure): CallResult {
+export function unstartedCall(transport: string, failure: Failure): CallResult {
   const timeline = new Timeline();
   timeline.failed(failure, 0);
   const end = timeline.ended('tester', 'failure', failure.message, 0);
