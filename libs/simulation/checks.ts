@@ -3,7 +3,7 @@ import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
 import type { Breather } from './breather.js';
 import { shortened } from './clean.js';
 import { describeCheck, quoted } from './check-text.js';
-import { CallView, type Placed, type Utterance, type Wait } from './exchanges.js';
+import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
 import { find, reachOf } from './matching.js';
 import { longestSilence } from './measures.js';
 import { isSubset } from './subset.js';

@@ -1,5 +1,5 @@
 import { type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
-import { CallView, tenths } from './exchanges.js';
+import { CallView, tenths } from './call-view.js';
 import type { EndCode, EndEntry, TimelineEntry } from './timeline.js';
 import type { TesterUse } from './tester-use.js';
 

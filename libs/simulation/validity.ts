@@ -2,7 +2,7 @@ import { fold } from '../evaluation-definition/index.js';
 import type { Evidence } from './checks.js';
 import { cleanText, shortened } from './clean.js';
 import type { Personality, Scenario } from './callers/persona.js';
-import { CallView, type Utterance } from './exchanges.js';
+import { CallView, type Utterance } from './call-view.js';
 import type { TimelineEntry } from './timeline.js';
 
 /** How the simulated caller broke its role. */
