@@ -3,7 +3,7 @@ import { type Caller, type CallerAct, CallerBroken } from './callers/caller.js';
 import type { Clock } from './clock.js';
 import { cleanText, shortened } from './clean.js';
 import { CallFailure, type Failure } from './failure.js';
-import { Inbox } from './inbox.js';
+import { EventQueue } from './event-queue.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
@@ -31,7 +31,7 @@ const MAX_SILENCES = 2;
 
 /** How waiting for the agent ended. */
 type Listening = 'answered' | 'silent' | 'over';
-type Inboxed = AgentEvent | { readonly type: 'aborted' };
+type QueuedEvent = AgentEvent | { readonly type: 'aborted' };
 
 /**
  * The conversation of a caller with an agent. Code decides here when the caller acts: at the agent's turn end, after a
@@ -49,7 +49,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
 }
 
 class Conversation {
-  private readonly inbox = new Inbox<Inboxed>();
+  private readonly events = new EventQueue<QueuedEvent>();
   private readonly time: CallTime;
   private readonly line: Line;
   private readonly timeline: Timeline;
@@ -68,7 +68,7 @@ class Conversation {
     this.clock = options.clock;
     this.timeline = options.timeline;
     this.time = new CallTime(options.clock);
-    this.line = options.transport.connect({ clock: options.clock, emit: (event) => this.inbox.push(event) });
+    this.line = options.transport.connect({ clock: options.clock, emit: (event) => this.events.push(event) });
     options.signal.addEventListener('abort', this.abort, { once: true });
   }
 
@@ -113,14 +113,14 @@ class Conversation {
     this.line.hangUp();
   }
 
-  private readonly abort = () => this.inbox.push({ type: 'aborted' });
+  private readonly abort = () => this.events.push({ type: 'aborted' });
 
   private async decide(isSilent: boolean): Promise<CallerAct> {
     const { caller, signal } = this.options;
     const think = async () => caller.next({ answer: this.answer, isSilent }, signal);
     const act = await (this.line.isDuplex ? think() : this.time.pause(think));
     signal.throwIfAborted();
-    for (let event = this.inbox.poll(); event; event = this.inbox.poll()) this.hear(event);
+    for (let event = this.events.poll(); event; event = this.events.poll()) this.hear(event);
     if (!this.end && this.leftMs() <= 0) this.stop('tester', 'max_duration');
     return act;
   }
@@ -162,7 +162,7 @@ class Conversation {
       // Without duplex the agent's turn is over when it says so, however slow it is.
       const isImpatient = this.line.isDuplex && this.timeline.agentWords() === '';
       const until = isImpatient ? Math.min(patience, this.lastMoment()) : this.lastMoment();
-      const event = this.inbox.poll() ?? (await this.inbox.next(this.clock, until - this.time.now()));
+      const event = this.events.poll() ?? (await this.events.next(this.clock, until - this.time.now()));
       if (event) this.hear(event);
       else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');
       if (this.end) return 'over';
@@ -191,14 +191,14 @@ class Conversation {
     while (!this.end) {
       const left = Math.min(moment, this.lastMoment()) - this.time.now();
       if (left <= 0) break;
-      const event = this.inbox.poll() ?? (await this.inbox.next(this.clock, left));
+      const event = this.events.poll() ?? (await this.events.next(this.clock, left));
       if (event) this.hear(event);
     }
     this.answer = this.timeline.agentWords() || this.answer;
     if (!this.end && this.leftMs() <= 0) this.stop('tester', 'max_duration');
   }
 
-  private hear(event: Inboxed): void {
+  private hear(event: QueuedEvent): void {
     if (event.type === 'aborted') throw this.options.signal.reason;
     // What comes after the end was not heard.
     if (this.end) return;

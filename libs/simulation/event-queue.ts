@@ -1,7 +1,7 @@
 import type { Clock } from './clock.js';
 
 /** Hands on what comes in to whoever waits for it; what nobody waits for is kept. */
-export class Inbox<T> {
+export class EventQueue<T> {
   private readonly items: T[] = [];
   private wake: (() => void) | undefined;
 
