@@ -2,7 +2,7 @@ import type { Check, Speaker, SpokenMatcher } from '../evaluation-definition/ind
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
 import type { Breather } from './breather.js';
 import { shortened } from './clean.js';
-import { describeCheck, quoted } from './check-text.js';
+import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
 import { find, reachOf } from './matching.js';
 import { longestSilence } from './measures.js';
@@ -116,7 +116,7 @@ async function firstSaying(
     return { evidence: { entry: part.index, quote: found.quote }, place: [index, found.position] };
   }
   const limits = `only the first ${reach} characters of a turn, and ${REACHES_PER_CALL * reach} of a call, are looked at`;
-  const never = `The ${matcher.speaker} never said ${quoted(matcher)}`;
+  const never = `The ${matcher.speaker} never said ${quoteOf(matcher)}`;
   return { missing: isWhole ? never : `${never}, as far as it was looked at: ${limits} for that` };
 }
 
@@ -141,7 +141,7 @@ async function saysBefore(
   if ('missing' in later) return { met: false, detail: later.missing, evidence };
   const [a, b] = [earlier.place, later.place];
   const met = a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
-  return { met, detail: `${quoted(first)} was said ${met ? 'before' : 'only after'} ${quoted(then)}`, evidence };
+  return { met, detail: `${quoteOf(first)} was said ${met ? 'before' : 'only after'} ${quoteOf(then)}`, evidence };
 }
 
 function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Finding {

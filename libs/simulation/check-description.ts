@@ -2,10 +2,10 @@ import type { Check, Matcher, SpokenMatcher } from '../evaluation-definition/ind
 import { shortened } from './clean.js';
 
 /** What is looked for, as a sentence names it. */
-export const quoted = (matcher: Matcher): string =>
+export const quoteOf = (matcher: Matcher): string =>
   'pattern' in matcher ? `/${shortened(matcher.pattern, 120)}/` : `"${shortened(matcher.text, 120)}"`;
 
-const spoken = (matcher: SpokenMatcher): string => `${matcher.speaker} says ${quoted(matcher)}`;
+const spoken = (matcher: SpokenMatcher): string => `${matcher.speaker} says ${quoteOf(matcher)}`;
 
 /** What a check asks for, for one that has no name. */
 export function describeCheck(check: Check): string {
@@ -13,7 +13,7 @@ export function describeCheck(check: Check): string {
     case 'says':
       return capital(spoken(check));
     case 'never_says':
-      return capital(`${check.speaker} never says ${quoted(check)}`);
+      return capital(`${check.speaker} never says ${quoteOf(check)}`);
     case 'calls_tool':
     case 'never_calls_tool': {
       const verb = check.type === 'calls_tool' ? 'calls' : 'never calls';
