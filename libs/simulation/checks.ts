@@ -6,7 +6,7 @@ import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
 import { find, reachOf } from './matching.js';
 import { longestSilence } from './measures.js';
-import { isSubset } from './subset.js';
+import { isSubset } from './contains-json.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
 
 /** A place on the timeline that proves something. */
