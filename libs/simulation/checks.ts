@@ -6,7 +6,7 @@ import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
 import { find, reachOf } from './matching.js';
 import { longestSilence } from './measures.js';
-import { isSubset } from './contains-json.js';
+import { containsJson } from './contains-json.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
 
 /** A place on the timeline that proves something. */
@@ -146,7 +146,7 @@ async function saysBefore(
 
 function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Finding {
   const calls = view.toolCalls.filter(({ entry }) => entry.name === check.tool);
-  const fitting = calls.find(({ entry }) => isSubset(check.arguments ?? {}, entry.arguments ?? {}));
+  const fitting = calls.find(({ entry }) => containsJson(check.arguments ?? {}, entry.arguments ?? {}));
   if (fitting) {
     return { met: true, detail: `The agent called ${toolCallText(fitting.entry)}`, evidence: [toolEvidence(fitting)] };
   }

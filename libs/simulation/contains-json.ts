@@ -2,15 +2,17 @@
  * Whether a JSON value holds another one: each field of an object must be there with such a value, and further fields
  * do not matter; lists must have the same length and hold each other item by item; all else must be equal.
  */
-export function isSubset(part: unknown, whole: unknown): boolean {
+export function containsJson(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return (
-      Array.isArray(whole) && part.length === whole.length && part.every((item, index) => isSubset(item, whole[index]))
+      Array.isArray(whole) &&
+      part.length === whole.length &&
+      part.every((item, index) => containsJson(item, whole[index]))
     );
   }
   if (typeof part !== 'object' || part === null) return part === whole;
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return false;
   return Object.entries(part).every(
-    ([name, value]) => Object.hasOwn(whole, name) && isSubset(value, (whole as Record<string, unknown>)[name]),
+    ([name, value]) => Object.hasOwn(whole, name) && containsJson(value, (whole as Record<string, unknown>)[name]),
   );
 }
