@@ -1,5 +1,5 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
-import { Breather } from './breather.js';
+import { eventLoopYielder } from './yield-to-event-loop.js';
 import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
@@ -115,7 +115,7 @@ class Call {
     // Of an agent that was never heard because the call broke off, nothing can be said.
     const isUnheard = conversation.failure?.fault === 'infrastructure' && !entries.some(isAgents);
     const asked = isUnheard ? [] : definition.checks;
-    const checks = await evaluateChecks(asked, entries, this.breather());
+    const checks = await evaluateChecks(asked, entries, eventLoopYielder(this.clock, this.signal));
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({ ...conversation, ...judged, checks });
@@ -134,13 +134,10 @@ class Call {
 
   private caller(): Caller {
     const { definition, personality, scenario, model } = this.options;
-    if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.breather());
+    if (this.kind === 'scripted')
+      return new ScriptedCaller(definition.script, eventLoopYielder(this.clock, this.signal));
     if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
     return new GeneratedCaller({ model, personality, scenario, clock: this.clock, meter: this.callerMeter });
-  }
-
-  private breather(): Breather {
-    return new Breather(this.clock, this.signal);
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {

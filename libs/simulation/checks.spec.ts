@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type CheckInput, normalise } from '../evaluation-definition/index.js';
-import { Breather } from './breather.js';
+import { eventLoopYielder } from './yield-to-event-loop.js';
 import { evaluateChecks } from './checks.js';
 import { VirtualClock } from './virtual-clock.js';
 import type { TimelineEntry } from './timeline.js';
@@ -41,7 +41,7 @@ const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIM
   evaluateChecks(
     normalise({ checks }).checks,
     timeline,
-    new Breather(new VirtualClock(), new AbortController().signal),
+    eventLoopYielder(new VirtualClock(), new AbortController().signal),
   );
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 

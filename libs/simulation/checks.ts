@@ -1,6 +1,6 @@
 import type { Check, Speaker, SpokenMatcher } from '../evaluation-definition/index.js';
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
-import type { Breather } from './breather.js';
+import type { YieldToEventLoop } from './yield-to-event-loop.js';
 import { shortened } from './clean.js';
 import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
@@ -33,28 +33,28 @@ export interface CheckResult {
 
 type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence'>;
 
-/** Evaluates every check on a finished timeline. @throws the breather's signal's reason */
+/** Evaluates every check on a finished timeline. @throws the reason of the aborted signal */
 export async function evaluateChecks(
   checks: readonly Check[],
   entries: readonly TimelineEntry[],
-  breather: Breather,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<CheckResult[]> {
   const view = CallView.of(entries);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
     const { type, weight, required } = check;
     const name = check.name ?? describeCheck(check);
-    results.push({ index, type, name, weight, required, ...(await evaluate(check, view, breather)) });
+    results.push({ index, type, name, weight, required, ...(await evaluate(check, view, yieldToEventLoop)) });
   }
   return results;
 }
 
-async function evaluate(check: Check, view: CallView, breather: Breather): Promise<Finding> {
+async function evaluate(check: Check, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Finding> {
   switch (check.type) {
     case 'says':
-      return says(check, view, breather);
+      return says(check, view, yieldToEventLoop);
     case 'never_says': {
-      const found = await says(check, view, breather);
+      const found = await says(check, view, yieldToEventLoop);
       return { ...found, met: !found.met };
     }
     case 'calls_tool':
@@ -75,7 +75,7 @@ async function evaluate(check: Check, view: CallView, breather: Breather): Promi
     case 'max_silence_ms':
       return silenceWithin(check.ms, view);
     case 'says_before':
-      return saysBefore(check, view, breather);
+      return saysBefore(check, view, yieldToEventLoop);
   }
 }
 
@@ -85,8 +85,8 @@ interface Saying {
   readonly place: readonly [utterance: number, position: number];
 }
 
-async function says(matcher: SpokenMatcher, view: CallView, breather: Breather): Promise<Finding> {
-  const saying = await firstSaying(matcher, view, breather);
+async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Finding> {
+  const saying = await firstSaying(matcher, view, yieldToEventLoop);
   if ('missing' in saying) return { met: false, detail: saying.missing, evidence: [] };
   const quote = shortened(saying.evidence.quote, 120);
   return { met: true, detail: `The ${matcher.speaker} said "${quote}"`, evidence: [saying.evidence] };
@@ -99,14 +99,14 @@ const REACHES_PER_CALL = 10;
 async function firstSaying(
   matcher: SpokenMatcher,
   view: CallView,
-  breather: Breather,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<Saying | { readonly missing: string }> {
   const reach = reachOf(matcher);
   let left = REACHES_PER_CALL * reach;
   let isWhole = true;
   for (const [index, utterance] of view.utterances.entries()) {
     if (utterance.speaker !== matcher.speaker) continue;
-    await breather.pause();
+    await yieldToEventLoop();
     const text = utterance.text.slice(0, Math.min(reach, left));
     left -= text.length;
     isWhole &&= text.length === utterance.text.length;
@@ -133,9 +133,12 @@ function partAt({ parts }: Utterance, position: number): Placed {
 async function saysBefore(
   { first, then }: { readonly first: SpokenMatcher; readonly then: SpokenMatcher },
   view: CallView,
-  breather: Breather,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<Finding> {
-  const [earlier, later] = [await firstSaying(first, view, breather), await firstSaying(then, view, breather)];
+  const [earlier, later] = [
+    await firstSaying(first, view, yieldToEventLoop),
+    await firstSaying(then, view, yieldToEventLoop),
+  ];
   const evidence = [earlier, later].flatMap((saying) => ('missing' in saying ? [] : saying.evidence));
   if ('missing' in earlier) return { met: false, detail: earlier.missing, evidence };
   if ('missing' in later) return { met: false, detail: later.missing, evidence };

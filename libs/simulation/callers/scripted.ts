@@ -1,5 +1,5 @@
 import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
-import type { Breather } from '../breather.js';
+import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { matches } from '../matching.js';
 import type { Caller, CallerAct, Heard } from './caller.js';
 
@@ -16,7 +16,7 @@ export class ScriptedCaller implements Caller {
 
   constructor(
     private readonly script: readonly ScriptStep[],
-    private readonly breather: Breather,
+    private readonly yieldToEventLoop: YieldToEventLoop,
   ) {}
 
   async next({ answer, isSilent }: Heard): Promise<CallerAct> {
@@ -63,7 +63,7 @@ export class ScriptedCaller implements Caller {
 
   /** Whether a condition holds for the agent's last answer. */
   private async holds({ says, notSays }: Condition, answer: string): Promise<boolean> {
-    await this.breather.pause();
+    await this.yieldToEventLoop();
     return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
   }
 }
