@@ -1,9 +1,9 @@
 import type { Check, Matcher, SpokenMatcher } from '../evaluation-definition/index.js';
-import { shortened } from './clean.js';
+import { truncate } from './text.js';
 
 /** What is looked for, as a sentence names it. */
 export const quoteOf = (matcher: Matcher): string =>
-  'pattern' in matcher ? `/${shortened(matcher.pattern, 120)}/` : `"${shortened(matcher.text, 120)}"`;
+  'pattern' in matcher ? `/${truncate(matcher.pattern, 120)}/` : `"${truncate(matcher.text, 120)}"`;
 
 const spoken = (matcher: SpokenMatcher): string => `${matcher.speaker} says ${quoteOf(matcher)}`;
 
@@ -17,7 +17,7 @@ export function describeCheck(check: Check): string {
     case 'calls_tool':
     case 'never_calls_tool': {
       const verb = check.type === 'calls_tool' ? 'calls' : 'never calls';
-      const args = check.arguments ? ` with ${shortened(JSON.stringify(check.arguments), 120)}` : '';
+      const args = check.arguments ? ` with ${truncate(JSON.stringify(check.arguments), 120)}` : '';
       return `Agent ${verb} ${check.tool}${args}`;
     }
     case 'ends_by':

@@ -1,7 +1,7 @@
 import type { Check, Speaker, SpokenMatcher } from '../evaluation-definition/index.js';
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
 import type { YieldToEventLoop } from './yield-to-event-loop.js';
-import { shortened } from './clean.js';
+import { truncate } from './text.js';
 import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
 import { find, reachOf } from './matching.js';
@@ -88,7 +88,7 @@ interface Saying {
 async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Finding> {
   const saying = await firstSaying(matcher, view, yieldToEventLoop);
   if ('missing' in saying) return { met: false, detail: saying.missing, evidence: [] };
-  const quote = shortened(saying.evidence.quote, 120);
+  const quote = truncate(saying.evidence.quote, 120);
   return { met: true, detail: `The ${matcher.speaker} said "${quote}"`, evidence: [saying.evidence] };
 }
 
@@ -156,11 +156,11 @@ function callsTool(check: { tool: string; arguments?: Readonly<Record<string, un
   if (calls.length === 0) {
     return { met: false, detail: `The agent never called ${check.tool}`, evidence: [] };
   }
-  const wanted = shortened(JSON.stringify(check.arguments), 200);
+  const wanted = truncate(JSON.stringify(check.arguments), 200);
   const got = calls.map(({ entry }) => toolCallText(entry)).join(', ');
   return {
     met: false,
-    detail: `The agent called ${shortened(got, 400)}, not with ${wanted}`,
+    detail: `The agent called ${truncate(got, 400)}, not with ${wanted}`,
     evidence: calls.slice(0, 5).map(toolEvidence),
   };
 }
@@ -172,12 +172,12 @@ const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence => ({
 
 /** A tool call as results show it. */
 export const toolCallText = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
-  `${name}(${shortened(args ? JSON.stringify(args) : (rawArguments ?? ''), 300)})`;
+  `${name}(${truncate(args ? JSON.stringify(args) : (rawArguments ?? ''), 300)})`;
 
 function endsBy(by: Speaker, view: CallView): Finding {
   const { end } = view;
   const who = end?.by === 'tester' ? 'neither side' : `the ${end?.by}`;
-  const evidence = end ? [{ entry: view.entries.indexOf(end), quote: shortened(end.reason, 240) }] : [];
+  const evidence = end ? [{ entry: view.entries.indexOf(end), quote: truncate(end.reason, 240) }] : [];
   return { met: end?.by === by, detail: `The call was ended by ${who}`, evidence };
 }
 
@@ -207,7 +207,7 @@ function latencyWithin(ms: number, percent: number, view: CallView): Finding {
 
 function waitEvidence({ answer, words }: Wait): Evidence {
   const { index, entry } = answer ?? words;
-  return { entry: index, quote: shortened(entry.text, 240) };
+  return { entry: index, quote: truncate(entry.text, 240) };
 }
 
 function silenceWithin(ms: number, view: CallView): Finding {

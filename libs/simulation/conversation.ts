@@ -1,7 +1,7 @@
 import { CallTime } from './call-time.js';
 import { type Caller, type CallerAct, CallerBroken } from './callers/caller.js';
 import type { Clock } from './clock.js';
-import { cleanText, shortened } from './clean.js';
+import { sanitizeText, truncate } from './text.js';
 import { CallFailure, type Failure } from './failure.js';
 import { EventQueue } from './event-queue.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
@@ -235,7 +235,7 @@ class Conversation {
 }
 
 const toolCall = ({ name, arguments: args, rawArguments }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
-  name: shortened(cleanText(name), 255),
+  name: truncate(sanitizeText(name), 255),
   arguments: args,
-  ...(rawArguments !== undefined && { rawArguments: shortened(cleanText(rawArguments), 2_000) }),
+  ...(rawArguments !== undefined && { rawArguments: truncate(sanitizeText(rawArguments), 2_000) }),
 });

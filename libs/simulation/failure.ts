@@ -1,4 +1,4 @@
-import { cleanText } from './clean.js';
+import { sanitizeText } from './text.js';
 
 /** Why a call could not be carried out to its end; a closed set, so that results can be counted by it. */
 export const FAILURES = {
@@ -52,7 +52,7 @@ export interface Failure {
 /** @param detail what more is known, of a few words, possibly the agent's own; never a secret */
 export function failure(code: FailureCode, detail?: string): Failure {
   const [fault, retryable, sentence] = FAILURES[code];
-  return { code, message: detail === undefined ? sentence : `${sentence}: ${cleanText(detail)}`, fault, retryable };
+  return { code, message: detail === undefined ? sentence : `${sentence}: ${sanitizeText(detail)}`, fault, retryable };
 }
 
 /** Carries a failure through code that throws. */

@@ -32,7 +32,7 @@ export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } f
 export type { Caller, CallerAct, Heard } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { type CheckResult, type Evidence, toolCallText } from './checks.js';
-export type { JsonValue } from './clean.js';
+export type { JsonValue } from './text.js';
 export { type Clock, RealClock } from './clock.js';
 export { CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export { CallView, type Wait } from './call-view.js';

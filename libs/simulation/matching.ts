@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { compilePattern, fold, type Matcher } from '../evaluation-definition/index.js';
-import { shortened } from './clean.js';
+import { truncate } from './text.js';
 
 /** Where a matcher finds itself in a text. */
 export interface Found {
@@ -109,5 +109,5 @@ function quoteAround(said: string, start: number, end: number): string {
   const from = boundary === -1 ? start - before.length : start - before.length + boundary + 2;
   const next = said.slice(end, end + MAX_QUOTE).search(/[.?!](\s|$)/);
   const to = /[.?!]/.test(said[end - 1] ?? '') ? end : next === -1 ? said.length : end + next + 1;
-  return shortened(said.slice(from, to).toWellFormed().trim(), MAX_QUOTE);
+  return truncate(said.slice(from, to).toWellFormed().trim(), MAX_QUOTE);
 }

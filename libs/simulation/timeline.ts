@@ -1,7 +1,7 @@
 import type { Speaker } from '../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
-import { cleanText } from './clean.js';
-import type { JsonValue } from './clean.js';
+import { sanitizeText } from './text.js';
+import type { JsonValue } from './text.js';
 
 interface Span {
   /** Milliseconds from the answer of the call. */
@@ -86,7 +86,7 @@ export class Timeline {
 
   callerSpoke(text: string, start: number, end: number): void {
     this.turnNumber++;
-    this.add({ type: 'speech', speaker: 'caller', text: cleanText(text), ...this.span(start, end) });
+    this.add({ type: 'speech', speaker: 'caller', text: sanitizeText(text), ...this.span(start, end) });
   }
 
   /** Adds a part to what the agent is saying. What nobody would hear begins nothing. */
@@ -104,7 +104,7 @@ export class Timeline {
     const { speaking } = this;
     if (!speaking) return;
     this.speaking = undefined;
-    speaking.text = cleanText(speaking.text).trim();
+    speaking.text = sanitizeText(speaking.text).trim();
     speaking.end = Math.max(speaking.end, rounded(at));
     if (cut) speaking.cut = true;
     this.onEntry(speaking);
@@ -124,7 +124,7 @@ export class Timeline {
 
   ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {
     this.agentPaused(at, this.speaking !== undefined);
-    const end: EndEntry = { type: 'end', by, code, reason: cleanText(reason), ...this.span(at, at) };
+    const end: EndEntry = { type: 'end', by, code, reason: sanitizeText(reason), ...this.span(at, at) };
     this.add(end);
     return end;
   }

@@ -1,6 +1,6 @@
 import { fold } from '../evaluation-definition/index.js';
 import type { Evidence } from './checks.js';
-import { cleanText, shortened } from './clean.js';
+import { sanitizeText, truncate } from './text.js';
 import type { Personality, Scenario } from './callers/persona.js';
 import { CallView, type Utterance } from './call-view.js';
 import type { TimelineEntry } from './timeline.js';
@@ -42,7 +42,7 @@ export function findInvalidity(input: ValidityInput): Invalidity | undefined {
 
 const evidenceOf = ({ parts, text }: Utterance): Evidence => ({
   entry: parts[0]?.index ?? 0,
-  quote: shortened(text, 240),
+  quote: truncate(text, 240),
 });
 
 /** Questions that end a call, in the languages that most agents speak. */
@@ -73,7 +73,7 @@ function inventedFact(view: CallView, { personality, scenario }: ValidityInput):
   let known = '';
   let digits = '';
   const learn = (text = '') => {
-    const folded = fold(cleanText(text));
+    const folded = fold(sanitizeText(text));
     known += ` ${folded}`;
     digits += folded.replace(/\D+/g, '');
   };
@@ -86,7 +86,7 @@ function inventedFact(view: CallView, { personality, scenario }: ValidityInput):
         fact.includes('@') ? known.includes(fact) : digits.includes(fact.slice(-MIN_DIGITS));
       const invented = facts(utterance.text).find((fact) => !isKnown(fact));
       if (invented !== undefined) {
-        const message = `The caller stated "${shortened(invented, 60)}", which its scenario does not hold`;
+        const message = `The caller stated "${truncate(invented, 60)}", which its scenario does not hold`;
         return { code: 'invented_fact', message, evidence: [evidenceOf(utterance)] };
       }
     }

@@ -2,7 +2,7 @@ import type { Outcome } from '../statistics/index.js';
 import type { CheckResult } from './checks.js';
 import { type Failure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
-import { shortened } from './clean.js';
+import { truncate } from './text.js';
 import { END_CODES, type EndEntry } from './timeline.js';
 import type { Invalidity } from './validity.js';
 
@@ -38,7 +38,7 @@ export function decide(input: VerdictInput): Verdict {
   if (!isFailedAnyway) {
     if (judgeFailure) return uncounted('error', `${judgeFailure.message}.`, judgeFailure);
     if (counted.length === 0 && items.length > 0) {
-      const undecided = failure('nothing_judged', shortened(input.criteria[0]?.reason ?? '', 200));
+      const undecided = failure('nothing_judged', truncate(input.criteria[0]?.reason ?? '', 200));
       return uncounted('error', `${undecided.message}.`, undecided);
     }
   }
@@ -107,7 +107,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
   if (ordered.length > 0) {
     const named = ordered.slice(0, MAX_NAMED).map(({ name, detail, required }) => {
       const optional = required ? '' : ', not required';
-      return `${shortened(name, 120)} (${shortened(detail, 240)}${optional})`;
+      return `${truncate(name, 120)} (${truncate(detail, 240)}${optional})`;
     });
     const more = ordered.length > MAX_NAMED ? `; and ${ordered.length - MAX_NAMED} more` : '';
     found.push(`Not met: ${named.join('; ')}${more}.`);
@@ -122,7 +122,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
     const [first] = undecided;
     const others = undecided.length > 1 ? ` and ${undecided.length - 1} more` : '';
     found.push(
-      `Not decided and not counted: ${shortened(first!.name, 120)} (${shortened(first!.detail, 240)})${others}.`,
+      `Not decided and not counted: ${truncate(first!.name, 120)} (${truncate(first!.detail, 240)})${others}.`,
     );
   }
   return found.join(' ');

@@ -1,4 +1,4 @@
-import { cleanText, shortened } from '../clean.js';
+import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
 import { jsonObject } from '../json-answer.js';
 import type { LanguageModel, Message } from '../llm.js';
@@ -64,7 +64,7 @@ export class GeneratedCaller implements Caller {
     if (line) return line;
     const again: Message[] = [
       ...this.messages,
-      { role: 'assistant', content: shortened(first, MAX_LINE) || '(nothing)' },
+      { role: 'assistant', content: truncate(first, MAX_LINE) || '(nothing)' },
       { role: 'user', content: ASK_AGAIN },
     ];
     const second = readLine(await this.ask(again, signal));
@@ -81,8 +81,8 @@ export class GeneratedCaller implements Caller {
 function readLine(answer: string): Line | undefined {
   const { say, end } = jsonObject(answer) ?? {};
   if (say !== undefined && say !== null && typeof say !== 'string') return undefined;
-  const words = cleanText(say ?? '').trim();
-  const reason = typeof end === 'string' ? shortened(cleanText(end).trim(), MAX_REASON) : '';
+  const words = sanitizeText(say ?? '').trim();
+  const reason = typeof end === 'string' ? truncate(sanitizeText(end).trim(), MAX_REASON) : '';
   if ((words === '' && reason === '') || words.length > MAX_LINE) return undefined;
   return { say: words, end: reason === '' ? undefined : reason };
 }

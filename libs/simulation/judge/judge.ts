@@ -1,6 +1,6 @@
 import type { Criterion } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
-import { cleanText, shortened } from '../clean.js';
+import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
 import { CallFailure } from '../failure.js';
 import { jsonObject } from '../json-answer.js';
@@ -105,7 +105,7 @@ export class Judge {
     const answer = await ask();
     const sample = this.read(answer, who);
     if (typeof sample !== 'string') return sample;
-    messages.push({ role: 'assistant', content: shortened(answer, 2_000) || '(nothing)' });
+    messages.push({ role: 'assistant', content: truncate(answer, 2_000) || '(nothing)' });
     messages.push({ role: 'user', content: askAgain(sample) });
     const second = this.read(await ask(), who);
     return typeof second === 'string' ? { met: null, reasoning: second, evidence: null } : second;
@@ -116,10 +116,10 @@ export class Judge {
     const { met, quote, reasoning } = jsonObject(answer) ?? {};
     if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
-    const clean = cleanText(quote);
+    const clean = sanitizeText(quote);
     const evidence = this.transcript.locate(clean, who);
-    if (!evidence) return `Nobody said "${shortened(clean, 200)}" in the transcript.`;
-    const text = typeof reasoning === 'string' ? shortened(cleanText(reasoning).trim(), MAX_REASONING) : '';
+    if (!evidence) return `Nobody said "${truncate(clean, 200)}" in the transcript.`;
+    const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
   }
 }

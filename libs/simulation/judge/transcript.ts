@@ -1,6 +1,6 @@
 import { fold } from '../../evaluation-definition/index.js';
 import { type Evidence, toolCallText } from '../checks.js';
-import { shortened, unquoted } from '../clean.js';
+import { truncate, trimQuotes } from '../text.js';
 import type { TimelineEntry } from '../timeline.js';
 
 /** A line of the transcript as the judge sees it. */
@@ -26,7 +26,7 @@ export class Transcript {
     this.lines = entries.flatMap((entry, index) => {
       const line = lineOf(entry);
       if (!line) return [];
-      return [{ entry: index, atMs: Math.round(entry.start), ...line, text: shortened(line.text, MAX_LINE) }];
+      return [{ entry: index, atMs: Math.round(entry.start), ...line, text: truncate(line.text, MAX_LINE) }];
     });
   }
 
@@ -40,13 +40,13 @@ export class Transcript {
    * @param who only this side's words count, when given
    */
   locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
-    const wanted = fold(unquoted(quote));
+    const wanted = fold(trimQuotes(quote));
     if (!/[\p{L}\p{N}]/u.test(wanted)) return undefined;
     const line = this.lines.find((candidate, position) => {
       if (candidate.who === 'call' || (who && candidate.who !== who)) return false;
       return (this.folded[position] ??= fold(candidate.text)).includes(wanted);
     });
-    return line && { entry: line.entry, quote: shortened(quote.trim(), MAX_QUOTE) };
+    return line && { entry: line.entry, quote: truncate(quote.trim(), MAX_QUOTE) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { Connections, type OutboundClient } from '../../outbound-http/index.js';
-import { parseArguments } from '../clean.js';
+import { parseArguments } from '../text.js';
 import type { Clock } from '../clock.js';
 import { CallFailure, failureOf } from '../failure.js';
 import type { AgentEvent, Line, LineOptions, Transport } from '../transport.js';

@@ -1,5 +1,5 @@
 import { CallFailure } from '../failure.js';
-import { shortened } from '../clean.js';
+import { truncate } from '../text.js';
 import { ANSWER_LIMITS } from './limits.js';
 
 /** A tool call as it was put together. */
@@ -134,5 +134,5 @@ function jsonOf(value: object): string {
 function errorText(error: unknown): string | undefined {
   const { message } = typeof error === 'object' && error !== null ? (error as Fields) : {};
   const text = typeof error === 'string' ? error : message;
-  return typeof text === 'string' ? shortened(text, 200) : undefined;
+  return typeof text === 'string' ? truncate(text, 200) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../clean.js';
+import type { JsonValue } from '../text.js';
 
 /**
  * Tools with these names mean that the agent hangs up, once it has said what it is saying. Nothing else does: the

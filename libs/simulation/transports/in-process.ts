@@ -1,4 +1,4 @@
-import { type JsonValue, parseArguments } from '../clean.js';
+import { type JsonValue, parseArguments } from '../text.js';
 import { failureOf } from '../failure.js';
 import type { Clock } from '../clock.js';
 import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';

@@ -5,7 +5,7 @@ export type JsonValue =
  * A text as every database can store it: without U+0000 and unpaired surrogates, which agents may well send. Of marks
  * on one letter 30 are kept (UAX #15, 13): normalising more of them takes quadratic time.
  */
-export const cleanText = (text: string): string =>
+export const sanitizeText = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll('\u0000', '\uFFFD')
@@ -27,23 +27,23 @@ export function parseArguments(json: string): { readonly [name: string]: JsonVal
     return null;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return (clean(value as JsonValue, 0) ?? null) as { readonly [name: string]: JsonValue } | null;
+  return (sanitize(value as JsonValue, 0) ?? null) as { readonly [name: string]: JsonValue } | null;
 }
 
 /** Undefined when it is nested too deeply. */
-function clean(value: JsonValue, depth: number): JsonValue | undefined {
-  if (typeof value === 'string') return cleanText(value);
+function sanitize(value: JsonValue, depth: number): JsonValue | undefined {
+  if (typeof value === 'string') return sanitizeText(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return undefined;
   if (Array.isArray(value)) {
-    const items = (value as readonly JsonValue[]).map((item) => clean(item, depth + 1));
+    const items = (value as readonly JsonValue[]).map((item) => sanitize(item, depth + 1));
     return items.includes(undefined) ? undefined : (items as JsonValue[]);
   }
   const entries: [string, JsonValue][] = [];
   for (const [name, inner] of Object.entries(value)) {
-    const cleaned = clean(inner, depth + 1);
+    const cleaned = sanitize(inner, depth + 1);
     if (cleaned === undefined) return undefined;
-    entries.push([cleanText(name), cleaned]);
+    entries.push([sanitizeText(name), cleaned]);
   }
   // fromEntries defines fields of its own even for `__proto__`.
   return Object.fromEntries(entries);
@@ -52,13 +52,13 @@ function clean(value: JsonValue, depth: number): JsonValue | undefined {
 const AROUND = /["'“”„«»\s]/u;
 
 /** A quote without quotation marks and white space around it, in linear time: a model may send a megabyte of them. */
-export function unquoted(quote: string): string {
+export function trimQuotes(quote: string): string {
   let [from, to] = [0, quote.length];
   while (from < to && AROUND.test(quote[from]!)) from++;
   while (from < to && AROUND.test(quote[to - 1]!)) to--;
   return quote.slice(from, to);
 }
 
-/** A text shortened for a sentence. */
-export const shortened = (text: string, length: number): string =>
+/** A text truncate for a sentence. */
+export const truncate = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
