@@ -13,7 +13,7 @@ import { Judge, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
-import { ModelMeter, testerUse } from './tester-use.js';
+import { ModelMeter, testerUsage } from './tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
 import type { Transport } from './transport.js';
 import { findInvalidity, type Invalidity } from './validity.js';
@@ -126,7 +126,7 @@ class Call {
       end: { by, code, reason },
       checks,
       criteria: judged.criteria,
-      measures: measure(entries, testerUse(this.callerMeter, this.judgeMeter)),
+      measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter)),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
     };

@@ -40,7 +40,7 @@ export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
 export { rangeOfText } from './matching.js';
 export type { Measures } from './measures.js';
-export { type ModelPrices, type ModelUse, type TesterUse, totalCostUsd } from './tester-use.js';
+export { type ModelPrices, type ModelUsage, type TesterUsage, totalCostUsd } from './tester-usage.js';
 export {
   END_CODES,
   type EndCode,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { CallFailure, LanguageModel, VirtualClock } from './index.js';
-import { ModelMeter } from './tester-use.js';
+import { ModelMeter } from './tester-usage.js';
 import { sendCompletion, TestServers } from './testing/servers.js';
 
 const servers = new TestServers();

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import type { Clock } from './clock.js';
 import { CallFailure, type FailureCode } from './failure.js';
-import type { ModelMeter, ModelPrices } from './tester-use.js';
+import type { ModelMeter, ModelPrices } from './tester-usage.js';
 
 /** An OpenAI-compatible chat-completions server. */
 export interface LanguageModelOptions {

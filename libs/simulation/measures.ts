@@ -1,7 +1,7 @@
 import { type LatencyMeasures, latencyMeasures } from '../statistics/index.js';
 import { CallView, tenths } from './call-view.js';
 import type { EndCode, EndEntry, TimelineEntry } from './timeline.js';
-import type { TesterUse } from './tester-use.js';
+import type { TesterUsage } from './tester-usage.js';
 
 export interface Measures {
   readonly durationMs: number;
@@ -20,10 +20,10 @@ export interface Measures {
   readonly endCode: EndCode | null;
   readonly endReason: string | null;
   /** What the tester's own models took; no part of any other measure. */
-  readonly tester: TesterUse;
+  readonly tester: TesterUsage;
 }
 
-export function measure(entries: readonly TimelineEntry[], tester: TesterUse): Measures {
+export function measure(entries: readonly TimelineEntry[], tester: TesterUsage): Measures {
   const view = CallView.of(entries);
   const words = { caller: wordsOf(view, 'caller'), agent: wordsOf(view, 'agent') };
   const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');

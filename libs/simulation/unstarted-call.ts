@@ -2,7 +2,7 @@ import type { CallResult } from './call.js';
 import { SIMULATION_VERSION } from './call.js';
 import type { Failure } from './failure.js';
 import { measure } from './measures.js';
-import { ModelMeter, testerUse } from './tester-use.js';
+import { ModelMeter, testerUsage } from './tester-usage.js';
 import { Timeline } from './timeline.js';
 import { decide } from './verdict.js';
 
@@ -17,7 +17,7 @@ export function unstartedCall(transport: string, failure: Failure): CallResult {
     end: { by: end.by, code: end.code, reason: end.reason },
     checks: [],
     criteria: [],
-    measures: measure(timeline.entries, testerUse(new ModelMeter(), new ModelMeter())),
+    measures: measure(timeline.entries, testerUsage(new ModelMeter(), new ModelMeter())),
     invalidity: null,
     versions: {
       simulation: SIMULATION_VERSION,

@@ -2,7 +2,7 @@ import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
 import { jsonObject } from '../json-answer.js';
 import type { LanguageModel, Message } from '../llm.js';
-import type { ModelMeter } from '../tester-use.js';
+import type { ModelMeter } from '../tester-usage.js';
 import { type Caller, type CallerAct, CallerBroken, type Heard } from './caller.js';
 import {
   ASK_AGAIN,

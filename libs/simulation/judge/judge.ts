@@ -5,7 +5,7 @@ import type { Clock } from '../clock.js';
 import { CallFailure } from '../failure.js';
 import { jsonObject } from '../json-answer.js';
 import type { LanguageModel } from '../llm.js';
-import type { ModelMeter } from '../tester-use.js';
+import type { ModelMeter } from '../tester-usage.js';
 import type { TimelineEntry } from '../timeline.js';
 import type { Invalidity } from '../validity.js';
 import type { CriterionResult, Sample } from './criterion-result.js';

@@ -1,5 +1,5 @@
 import { totalCostUsd } from './index.js';
-import { ModelMeter, testerUse } from './tester-use.js';
+import { ModelMeter, testerUsage } from './tester-usage.js';
 import { agentSaying, call } from './testing/calls.js';
 import { stubModel } from './testing/llm-stub.js';
 import { TestServers } from './testing/servers.js';
@@ -31,7 +31,7 @@ describe('cost of the tester', () => {
     uncounted.add(1, { prompt: 1, completion: 1 });
     uncounted.add(1, undefined);
     expect([unpriced.use.costUsd, uncounted.use.costUsd]).toEqual([null, null]);
-    expect(testerUse(new ModelMeter(PRICES), unpriced).costUsd).toBeNull();
+    expect(testerUsage(new ModelMeter(PRICES), unpriced).costUsd).toBeNull();
   });
 
   it('is summed up without the noise of binary fractions', () => {

@@ -1,5 +1,5 @@
 /** Time, tokens and money of one of the tester's own models. */
-export interface ModelUse {
+export interface ModelUsage {
   readonly requests: number;
   readonly ms: number;
   readonly promptTokens: number;
@@ -15,9 +15,9 @@ export interface ModelPrices {
 }
 
 /** What the tester itself took of time and tokens. */
-export interface TesterUse {
-  readonly caller: ModelUse;
-  readonly judge: ModelUse;
+export interface TesterUsage {
+  readonly caller: ModelUsage;
+  readonly judge: ModelUsage;
   /** Of both; null when one of them is not known. */
   readonly costUsd: number | null;
 }
@@ -39,7 +39,7 @@ export class ModelMeter {
     this.areTokensKnown &&= tokens !== undefined;
   }
 
-  get use(): ModelUse {
+  get use(): ModelUsage {
     return { ...this.total, ms: Math.round(this.total.ms), costUsd: this.costUsd };
   }
 
@@ -53,7 +53,7 @@ export class ModelMeter {
 }
 
 /** What both models of a call took. */
-export function testerUse(caller: ModelMeter, judge: ModelMeter): TesterUse {
+export function testerUsage(caller: ModelMeter, judge: ModelMeter): TesterUsage {
   const uses = { caller: caller.use, judge: judge.use };
   return { ...uses, costUsd: totalCostUsd([uses.caller, uses.judge]) };
 }
