@@ -1,6 +1,6 @@
 import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
-import { jsonObject } from '../json-answer.js';
+import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel, Message } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
 import { type Caller, type CallerAct, CallerBroken, type Heard } from './caller.js';
@@ -79,7 +79,7 @@ export class GeneratedCaller implements Caller {
 }
 
 function readLine(answer: string): Line | undefined {
-  const { say, end } = jsonObject(answer) ?? {};
+  const { say, end } = extractJsonObject(answer) ?? {};
   if (say !== undefined && say !== null && typeof say !== 'string') return undefined;
   const words = sanitizeText(say ?? '').trim();
   const reason = typeof end === 'string' ? truncate(sanitizeText(end).trim(), MAX_REASON) : '';

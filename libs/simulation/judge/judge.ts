@@ -3,7 +3,7 @@ import type { Scenario } from '../callers/persona.js';
 import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
 import { CallFailure } from '../failure.js';
-import { jsonObject } from '../json-answer.js';
+import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
 import type { TimelineEntry } from '../timeline.js';
@@ -113,7 +113,7 @@ export class Judge {
 
   /** @returns what is wrong with the answer, as a sentence for the model, when it proves nothing */
   private read(answer: string, who: Who): Sample | string {
-    const { met, quote, reasoning } = jsonObject(answer) ?? {};
+    const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
     if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
     const clean = sanitizeText(quote);

@@ -2,7 +2,7 @@
  * The JSON object in a model's answer, which may stand in a code block or between words.
  * @returns undefined when there is none
  */
-export function jsonObject(answer: string): Readonly<Record<string, unknown>> | undefined {
+export function extractJsonObject(answer: string): Readonly<Record<string, unknown>> | undefined {
   const from = answer.indexOf('{');
   const to = answer.lastIndexOf('}');
   if (from === -1 || to < from) return undefined;
