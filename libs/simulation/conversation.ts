@@ -1,5 +1,5 @@
 import { CallTime } from './call-time.js';
-import { type Caller, type CallerAct, CallerBroken } from './callers/caller.js';
+import { type Caller, type CallerAction, CallerBroken } from './callers/caller.js';
 import type { Clock } from './clock.js';
 import { sanitizeText, truncate } from './text.js';
 import { CallFailure, type Failure } from './failure.js';
@@ -115,7 +115,7 @@ class Conversation {
 
   private readonly abort = () => this.events.push({ type: 'aborted' });
 
-  private async decide(isSilent: boolean): Promise<CallerAct> {
+  private async decide(isSilent: boolean): Promise<CallerAction> {
     const { caller, signal } = this.options;
     const think = async () => caller.next({ answer: this.answer, isSilent }, signal);
     const act = await (this.line.isDuplex ? think() : this.time.pause(think));
@@ -125,7 +125,7 @@ class Conversation {
     return act;
   }
 
-  private async carryOut(act: CallerAct): Promise<Listening> {
+  private async carryOut(act: CallerAction): Promise<Listening> {
     switch (act.type) {
       case 'hang_up':
         this.wasAgentActing = this.isAgentActing;

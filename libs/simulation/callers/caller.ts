@@ -1,5 +1,5 @@
 /** What the caller does when it has the floor. */
-export type CallerAct =
+export type CallerAction =
   | { readonly type: 'speak'; readonly text: string }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done'; readonly reason: string };
@@ -15,7 +15,7 @@ export interface Heard {
 export interface Caller {
   readonly kind: 'scripted' | 'generated';
   /** @throws CallerBroken, CallFailure */
-  next(heard: Heard, signal: AbortSignal): CallerAct | Promise<CallerAct>;
+  next(heard: Heard, signal: AbortSignal): CallerAction | Promise<CallerAction>;
 }
 
 /** The caller could not play its part: the call is `invalid`. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel, Message } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
-import { type Caller, type CallerAct, CallerBroken, type Heard } from './caller.js';
+import { type Caller, type CallerAction, CallerBroken, type Heard } from './caller.js';
 import {
   ASK_AGAIN,
   CALL_BEGINS,
@@ -42,7 +42,7 @@ export class GeneratedCaller implements Caller {
     this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
   }
 
-  async next({ answer, isSilent }: Heard, signal: AbortSignal): Promise<CallerAct> {
+  async next({ answer, isSilent }: Heard, signal: AbortSignal): Promise<CallerAction> {
     if (this.ending !== undefined) return this.hangUp(this.ending);
     const heard = isSilent ? NOTHING_HEARD : answer || CALL_BEGINS;
     this.messages.push({ role: 'user', content: heard });
@@ -53,7 +53,7 @@ export class GeneratedCaller implements Caller {
     return { type: 'speak', text: say };
   }
 
-  private hangUp(reason: string): CallerAct {
+  private hangUp(reason: string): CallerAction {
     return { type: 'hang_up', code: 'caller_done', reason };
   }
 
