@@ -1,5 +1,5 @@
 import {
-  type AgentAct,
+  type AgentAction,
   type Attempt,
   afterAttempt,
   CallFailure,
@@ -20,7 +20,7 @@ const DEFINITION = {
 /** A call whose agent greets, and then breaks with this failure. */
 const broken = (code: FailureCode, detail?: string): Promise<CallResult> =>
   call(DEFINITION, {
-    transport: inProcess(function* ({ messages }): Generator<AgentAct> {
+    transport: inProcess(function* ({ messages }): Generator<AgentAction> {
       if (messages.length > 1) throw new CallFailure(code, detail);
       yield { say: 'Welcome!' };
     }),

@@ -54,7 +54,7 @@ export {
 export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
 export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
 export { HANG_UP_TOOLS } from './transports/hang-up.js';
-export { type AgentAct, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
+export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
 export type { Invalidity, InvalidityCode } from './validity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -1,4 +1,4 @@
-import { type AgentAct, CallFailure, inProcess, type Transport } from '../../simulation/index.js';
+import { type AgentAction, CallFailure, inProcess, type Transport } from '../../simulation/index.js';
 import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '../agent.js';
 
 /**
@@ -6,7 +6,7 @@ import { AgentFailure, createReferenceAgent, type ReferenceAgentOptions } from '
  * and needs no network. For tests and benchmarks only: the agent as a server must not load the simulation.
  */
 export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'> = {}): Transport {
-  return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAct> {
+  return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAction> {
     const agent = createReferenceAgent({ ...options, clock });
     try {
       for await (const part of agent.respond(messages, { signal })) {
@@ -20,7 +20,8 @@ export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'>
   });
 }
 
-const argumentsOf = (json: string) => JSON.parse(json) as NonNullable<Extract<AgentAct, { tool: string }>['arguments']>;
+const argumentsOf = (json: string) =>
+  JSON.parse(json) as NonNullable<Extract<AgentAction, { tool: string }>['arguments']>;
 
 /** The failure as it would look over HTTP. */
 const brokenBy = ({ status }: AgentFailure): CallFailure =>

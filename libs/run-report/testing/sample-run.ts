@@ -8,7 +8,7 @@ import {
   startReferenceAgent,
 } from '../../reference-agent/index.js';
 import {
-  type AgentAct,
+  type AgentAction,
   type CallResult,
   executeCall,
   chatCompletions,
@@ -84,7 +84,7 @@ const overHttp = (url: string): Transport =>
 
 /** The reference agent with a pace like a voice agent's, that differs from answer to answer but not from run to run. */
 function referenceAgent(seed: number, fault: FaultName | undefined): Transport {
-  return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAct> {
+  return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAction> {
     const latencyMs = 380 + ((seed * 7_919 + messages.length * 104_729) % 640) + (seed % 9 === 4 ? 220 : 0);
     const agent = createReferenceAgent({ fault, clock, now: () => NOW, latencyMs, tokensPerSecond: 4, slowMs: 2_100 });
     for await (const part of agent.respond(messages, { signal })) {

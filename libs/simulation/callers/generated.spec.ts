@@ -1,4 +1,4 @@
-import { type AgentAct, RealClock } from '../index.js';
+import { type AgentAction, RealClock } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
 import { stubModel } from '../testing/llm-stub.js';
 import { sendCompletion, TestServers } from '../testing/servers.js';
@@ -10,7 +10,7 @@ const KEPT = { met: true, quote: 'table', reasoning: 'It does.' };
 type Line = object | string | Parameters<Parameters<TestServers['http']>[0]>[0] | ((response: any) => void);
 
 /** A call whose caller says these lines and whose judge finds the caller's role kept, unless told otherwise. */
-async function play(lines: Line[], answers: (string | readonly AgentAct[])[], verdict: object = KEPT, more = {}) {
+async function play(lines: Line[], answers: (string | readonly AgentAction[])[], verdict: object = KEPT, more = {}) {
   let count = 0;
   const { model, asked } = await stubModel(servers, ({ role }) =>
     role === 'judge' ? verdict : (lines[Math.min(count++, lines.length - 1)] as object),

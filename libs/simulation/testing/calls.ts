@@ -1,5 +1,5 @@
 import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
-import { type AgentAct, type CallOptions, executeCall, inProcess, VirtualClock } from '../index.js';
+import { type AgentAction, type CallOptions, executeCall, inProcess, VirtualClock } from '../index.js';
 
 export const SCENARIO = { scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.' };
 export const PERSONALITY = { name: 'Plain caller' };
@@ -18,7 +18,7 @@ export function call(
   });
 }
 
-type Answer = string | readonly AgentAct[];
+type Answer = string | readonly AgentAction[];
 
 /** An agent in this process that gives these answers one after the other, each after so many milliseconds. */
 export function agentSaying(answers: readonly Answer[], { delayMs = 0, agentSpeaksFirst = false } = {}) {

@@ -5,7 +5,7 @@ import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';
 import type { AgentEvent, Line, LineOptions, Transport } from '../transport.js';
 
 /** What an agent in this process does, one after the other. */
-export type AgentAct =
+export type AgentAction =
   | { readonly say: string }
   /** One of the tools that mean hanging up does so after the turn, as it does over HTTP. */
   | { readonly tool: string; readonly arguments?: { readonly [name: string]: JsonValue } };
@@ -20,7 +20,7 @@ export interface AgentTurn {
 }
 
 /** An agent as a function: all that it does in one turn. Waits only on the clock of its turn. */
-export type InProcessAgent = (turn: AgentTurn) => AsyncIterable<AgentAct> | Iterable<AgentAct>;
+export type InProcessAgent = (turn: AgentTurn) => AsyncIterable<AgentAction> | Iterable<AgentAction>;
 
 /** Reaches an agent in this process: with a virtual clock a call is deterministic and takes no time. */
 export function inProcess(agent: InProcessAgent, { agentSpeaksFirst = false } = {}): Transport {
@@ -75,7 +75,7 @@ class InProcessLine implements Line {
     }
   }
 
-  private report(act: AgentAct): void {
+  private report(act: AgentAction): void {
     const at = this.options.clock.now();
     if ('say' in act) return this.emit({ type: 'speech', at, text: act.say });
     this.emit({ type: 'speech_end', at });
