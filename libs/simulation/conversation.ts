@@ -1,5 +1,5 @@
 import { CallTime } from './call-time.js';
-import { type Caller, type CallerAction, CallerBroken } from './callers/caller.js';
+import { type Caller, type CallerAction, CallerUnusable } from './callers/caller.js';
 import type { Clock } from './clock.js';
 import { sanitizeText, truncate } from './text.js';
 import { CallFailure, type Failure } from './failure.js';
@@ -95,7 +95,7 @@ class Conversation {
   /** Ends the call because the caller cannot go on. @throws the error when that is no part of a call */
   private breakOff(error: unknown): EndEntry {
     this.options.signal.throwIfAborted();
-    if (error instanceof CallerBroken) this.stop('tester', 'caller_broken', error.message);
+    if (error instanceof CallerUnusable) this.stop('tester', 'caller_broken', error.message);
     else if (error instanceof CallFailure) this.fail(error.failure, this.time.now());
     if (!this.end) throw error;
     return this.end;

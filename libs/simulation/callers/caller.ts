@@ -14,11 +14,11 @@ export interface Heard {
 /** The simulated person. The conversation decides when it acts; it decides what it does. */
 export interface Caller {
   readonly kind: 'scripted' | 'generated';
-  /** @throws CallerBroken, CallFailure */
+  /** @throws CallerUnusable, CallFailure */
   next(heard: Heard, signal: AbortSignal): CallerAction | Promise<CallerAction>;
 }
 
 /** The caller could not play its part: the call is `invalid`. */
-export class CallerBroken extends Error {
-  override readonly name = 'CallerBroken';
+export class CallerUnusable extends Error {
+  override readonly name = 'CallerUnusable';
 }

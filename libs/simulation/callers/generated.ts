@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel, Message } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
-import { type Caller, type CallerAction, CallerBroken, type Heard } from './caller.js';
+import { type Caller, type CallerAction, CallerUnusable, type Heard } from './caller.js';
 import {
   ASK_AGAIN,
   CALL_BEGINS,
@@ -57,7 +57,7 @@ export class GeneratedCaller implements Caller {
     return { type: 'hang_up', code: 'caller_done', reason };
   }
 
-  /** Asks once more when the answer is unusable. @throws CallerBroken when the second one is too */
+  /** Asks once more when the answer is unusable. @throws CallerUnusable when the second one is too */
   private async line(signal: AbortSignal): Promise<Line> {
     const first = await this.ask(this.messages, signal);
     const line = readLine(first);
@@ -68,7 +68,7 @@ export class GeneratedCaller implements Caller {
       { role: 'user', content: ASK_AGAIN },
     ];
     const second = readLine(await this.ask(again, signal));
-    if (!second) throw new CallerBroken('The model that plays the caller gave no usable answer twice');
+    if (!second) throw new CallerUnusable('The model that plays the caller gave no usable answer twice');
     return second;
   }
 
