@@ -29,7 +29,7 @@ export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
 export { unstartedCall } from './unstarted-call.js';
 export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
-export type { Caller, CallerAction, Heard } from './callers/caller.js';
+export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { type CheckResult, type Evidence, toolCallText } from './checks.js';
 export type { JsonValue } from './text.js';

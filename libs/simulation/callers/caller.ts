@@ -4,7 +4,7 @@ export type CallerAction =
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done'; readonly reason: string };
 
-export interface Heard {
+export interface AgentReply {
   /** What the agent said when it last said something; empty while it has said nothing. */
   readonly answer: string;
   /** Whether the agent has not answered the caller's last words. */
@@ -15,7 +15,7 @@ export interface Heard {
 export interface Caller {
   readonly kind: 'scripted' | 'generated';
   /** @throws CallerUnusable, CallFailure */
-  next(heard: Heard, signal: AbortSignal): CallerAction | Promise<CallerAction>;
+  next(heard: AgentReply, signal: AbortSignal): CallerAction | Promise<CallerAction>;
 }
 
 /** The caller could not play its part: the call is `invalid`. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel, Message } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
-import { type Caller, type CallerAction, CallerUnusable, type Heard } from './caller.js';
+import { type Caller, type CallerAction, CallerUnusable, type AgentReply } from './caller.js';
 import {
   ASK_AGAIN,
   CALL_BEGINS,
@@ -42,7 +42,7 @@ export class GeneratedCaller implements Caller {
     this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
   }
 
-  async next({ answer, isSilent }: Heard, signal: AbortSignal): Promise<CallerAction> {
+  async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
     if (this.ending !== undefined) return this.hangUp(this.ending);
     const heard = isSilent ? NOTHING_HEARD : answer || CALL_BEGINS;
     this.messages.push({ role: 'user', content: heard });

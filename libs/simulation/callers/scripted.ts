@@ -1,7 +1,7 @@
 import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { matches } from '../matching.js';
-import type { Caller, CallerAction, Heard } from './caller.js';
+import type { Caller, CallerAction, AgentReply } from './caller.js';
 
 /**
  * A caller that carries out a script as libs/evaluation-definition describes it. It says its lines and nothing else:
@@ -19,7 +19,7 @@ export class ScriptedCaller implements Caller {
     private readonly yieldToEventLoop: YieldToEventLoop,
   ) {}
 
-  async next({ answer, isSilent }: Heard): Promise<CallerAction> {
+  async next({ answer, isSilent }: AgentReply): Promise<CallerAction> {
     if (isSilent && this.lastLine !== undefined) return { type: 'speak', text: this.lastLine };
     for (let step = this.script[this.position]; step; step = this.script[this.position]) {
       if (!this.hasBegun && step.when && !(await this.holds(step.when, answer))) {
