@@ -6,7 +6,7 @@ import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './caller
 import { ScriptedCaller } from './callers/scripted.js';
 import { type CheckResult, evaluateChecks } from './checks.js';
 import { type Clock, RealClock } from './clock.js';
-import { type ConversationResult, converse } from './conversation.js';
+import { type ConversationResult, runConversation } from './conversation.js';
 import { CallFailure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { Judge, unjudged } from './judge/judge.js';
@@ -100,7 +100,7 @@ class Call {
     this.signal.throwIfAborted();
     this.enter('talking');
     const { maxTurns, maxDurationSeconds } = definition;
-    const conversation = await converse({
+    const conversation = await runConversation({
       transport,
       caller: this.caller(),
       clock: this.clock,

@@ -38,7 +38,7 @@ type QueuedEvent = AgentEvent | { readonly type: 'aborted' };
  * silence, at a limit.
  * @throws the signal's reason; what the caller throws
  */
-export async function converse(options: ConversationOptions): Promise<ConversationResult> {
+export async function runConversation(options: ConversationOptions): Promise<ConversationResult> {
   options.signal.throwIfAborted();
   const conversation = new Conversation(options);
   try {
