@@ -4,7 +4,7 @@ import type { YieldToEventLoop } from './yield-to-event-loop.js';
 import { truncate } from './text.js';
 import { describeCheck, quoteOf } from './check-description.js';
 import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
-import { find, reachOf } from './matching.js';
+import { find, searchLimitOf } from './matching.js';
 import { longestSilence } from './measures.js';
 import { containsJson } from './contains-json.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
@@ -93,7 +93,7 @@ async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: Yi
 }
 
 /** On a whole call, a matcher looks at so many times what it may look at in one turn: no call is checked for minutes. */
-const REACHES_PER_CALL = 10;
+const SEARCH_LIMITS_PER_CALL = 10;
 
 /** Where a side first says something, or a sentence that says that it never does. */
 async function firstSaying(
@@ -101,13 +101,13 @@ async function firstSaying(
   view: CallView,
   yieldToEventLoop: YieldToEventLoop,
 ): Promise<Saying | { readonly missing: string }> {
-  const reach = reachOf(matcher);
-  let left = REACHES_PER_CALL * reach;
+  const searchLimit = searchLimitOf(matcher);
+  let left = SEARCH_LIMITS_PER_CALL * searchLimit;
   let isWhole = true;
   for (const [index, utterance] of view.utterances.entries()) {
     if (utterance.speaker !== matcher.speaker) continue;
     await yieldToEventLoop();
-    const text = utterance.text.slice(0, Math.min(reach, left));
+    const text = utterance.text.slice(0, Math.min(searchLimit, left));
     left -= text.length;
     isWhole &&= text.length === utterance.text.length;
     const found = find(matcher, text);
@@ -115,7 +115,7 @@ async function firstSaying(
     const part = partAt(utterance, found.position);
     return { evidence: { entry: part.index, quote: found.quote }, place: [index, found.position] };
   }
-  const limits = `only the first ${reach} characters of a turn, and ${REACHES_PER_CALL * reach} of a call, are looked at`;
+  const limits = `only the first ${searchLimit} characters of a turn, and ${SEARCH_LIMITS_PER_CALL * searchLimit} of a call, are looked at`;
   const never = `The ${matcher.speaker} never said ${quoteOf(matcher)}`;
   return { missing: isWhole ? never : `${never}, as far as it was looked at: ${limits} for that` };
 }

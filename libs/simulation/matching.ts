@@ -17,10 +17,10 @@ export interface Found {
  */
 const MAX_STEPS = 2_000_000;
 /** Characters of one turn that are searched for a text, or a small pattern, at most. */
-const MAX_REACH = 50_000;
+const MAX_SEARCH_LENGTH = 50_000;
 
 interface Search {
-  readonly reach: number;
+  readonly searchLimit: number;
   /** Beginning and end of the first find. */
   range(said: string): readonly [number, number] | undefined;
 }
@@ -45,9 +45,9 @@ function patternSearch(source: string): Search {
   // Refuses what would be too large to compile, before the library itself is asked.
   compilePattern(source);
   const pattern = RE2JS.compile(source);
-  const reach = Math.min(MAX_REACH, Math.floor(MAX_STEPS / Math.max(1, pattern.programSize())));
+  const searchLimit = Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, pattern.programSize())));
   return {
-    reach,
+    searchLimit,
     range: (said) => {
       const matcher = pattern.matcher(said);
       return matcher.find() ? [matcher.start(), matcher.end()] : undefined;
@@ -58,14 +58,14 @@ function patternSearch(source: string): Search {
 function textSearch(text: string): Search {
   const part = fold(text);
   return {
-    reach: MAX_REACH,
+    searchLimit: MAX_SEARCH_LENGTH,
     // What only normalising finds has no place of its own in the original.
     range: (said) => (fold(said).includes(part) ? (rangeOfFolded(part, said) ?? [0, said.length]) : undefined),
   };
 }
 
 /** How many characters of what is said in one turn a matcher looks at; what comes after them it does not find. */
-export const reachOf = (matcher: Matcher): number => searchFor(matcher).reach;
+export const searchLimitOf = (matcher: Matcher): number => searchFor(matcher).searchLimit;
 
 /** Whether a matcher finds itself in what one side said in one turn, as far as it reaches. */
 export const matches = (matcher: Matcher, said: string): boolean => find(matcher, said) !== undefined;
@@ -73,7 +73,7 @@ export const matches = (matcher: Matcher, said: string): boolean => find(matcher
 /** The first place at which a matcher finds itself, as far as it reaches. */
 export function find(matcher: Matcher, said: string): Found | undefined {
   const search = searchFor(matcher);
-  const range = search.range(said.slice(0, search.reach));
+  const range = search.range(said.slice(0, search.searchLimit));
   return range && { position: range[0], quote: quoteAround(said, ...range) };
 }
 
