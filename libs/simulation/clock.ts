@@ -9,7 +9,7 @@ export interface Clock {
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Waits for something that does not happen on this clock, as network traffic does: virtual time stands still then. */
-  outside<T>(work: Promise<T>): Promise<T>;
+  awaitExternal<T>(work: Promise<T>): Promise<T>;
 }
 
 /** The time of this computer. */
@@ -27,7 +27,7 @@ export class RealClock implements Clock {
     return sleepOn(this, ms, signal);
   }
 
-  outside<T>(work: Promise<T>): Promise<T> {
+  awaitExternal<T>(work: Promise<T>): Promise<T> {
     return work;
   }
 }

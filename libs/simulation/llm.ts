@@ -65,11 +65,11 @@ export class LanguageModel {
   async ask(messages: readonly Message[], options: AskOptions): Promise<string> {
     const { clock, signal, meter } = options;
     library ??= import('openai');
-    const openai = await clock.outside(library);
+    const openai = await clock.awaitExternal(library);
     for (let attempt = 1; ; attempt++) {
       const begun = clock.now();
       try {
-        const answer = await clock.outside(this.attempt(openai, messages, options));
+        const answer = await clock.awaitExternal(this.attempt(openai, messages, options));
         meter.add(clock.now() - begun, answer.tokens);
         return answer.text;
       } catch (error) {

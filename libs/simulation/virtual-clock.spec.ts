@@ -18,7 +18,7 @@ describe('virtual clock', () => {
     const clock = new VirtualClock();
     let fired = false;
     clock.schedule(10, () => (fired = true));
-    const answer = await clock.outside(
+    const answer = await clock.awaitExternal(
       new Promise<string>((resolve) => {
         setTimeout(() => resolve(`${fired} ${clock.now()}`), 30);
       }),

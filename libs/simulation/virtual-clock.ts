@@ -16,7 +16,7 @@ export class VirtualClock implements Clock {
   private readonly timers = new TimerHeap();
   private time = 0;
   private order = 0;
-  private outsiders = 0;
+  private externalWaits = 0;
   private isStepDue = false;
 
   now(): number {
@@ -34,26 +34,26 @@ export class VirtualClock implements Clock {
     return sleepOn(this, ms, signal);
   }
 
-  async outside<T>(work: Promise<T>): Promise<T> {
-    this.outsiders++;
+  async awaitExternal<T>(work: Promise<T>): Promise<T> {
+    this.externalWaits++;
     try {
       return await work;
     } finally {
-      this.outsiders--;
+      this.externalWaits--;
       this.arm();
     }
   }
 
   /** An immediate comes after all promise callbacks that can run: then everybody waits. */
   private arm(): void {
-    if (this.isStepDue || this.outsiders > 0 || this.timers.isEmpty) return;
+    if (this.isStepDue || this.externalWaits > 0 || this.timers.isEmpty) return;
     this.isStepDue = true;
     setImmediate(this.step);
   }
 
   private readonly step = (): void => {
     this.isStepDue = false;
-    if (this.outsiders > 0) return;
+    if (this.externalWaits > 0) return;
     let timer = this.timers.pop();
     while (timer && !timer.action) timer = this.timers.pop();
     if (!timer) return;

@@ -11,7 +11,7 @@ export function eventLoopYielder(clock: Clock, signal: AbortSignal): YieldToEven
   let sliceStart = performance.now();
   return async () => {
     if (performance.now() - sliceStart < SLICE_MS) return;
-    await clock.outside(new Promise<void>((resolve) => void setImmediate(resolve)));
+    await clock.awaitExternal(new Promise<void>((resolve) => void setImmediate(resolve)));
     signal.throwIfAborted();
     sliceStart = performance.now();
   };

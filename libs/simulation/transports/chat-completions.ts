@@ -75,17 +75,17 @@ class ChatLine implements Line {
     };
     this.url = agentUrl(options.url, options.assistantId, options.phoneNumber ?? '');
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
-    if (this.agentSpeaksFirst) void clock.outside(this.answer());
+    if (this.agentSpeaksFirst) void clock.awaitExternal(this.answer());
   }
 
   async say(text: string) {
     this.remember({ role: 'user', content: text });
-    if (this.messages.length === 1) await this.clock.outside(this.connections.prepare());
-    await this.clock.outside(pacer.turn());
+    if (this.messages.length === 1) await this.clock.awaitExternal(this.connections.prepare());
+    await this.clock.awaitExternal(pacer.turn());
     const sent = new Promise<number>((resolve) => {
-      void this.clock.outside(this.answer(() => resolve(this.clock.now())));
+      void this.clock.awaitExternal(this.answer(() => resolve(this.clock.now())));
     });
-    const moment = await this.clock.outside(sent);
+    const moment = await this.clock.awaitExternal(sent);
     return { start: moment, end: moment };
   }
 
