@@ -55,8 +55,8 @@ describe('afterAttempt', () => {
 
   it('tries twice again after an error that may pass, with a longer wait each time', async () => {
     const result = await broken('timeout');
-    expect(afterAttempt(result, [])).toEqual({ next: 'again', delayMs: 1_000 });
-    expect(afterAttempt(result, [error('timeout')])).toEqual({ next: 'again', delayMs: 4_000 });
+    expect(afterAttempt(result, [])).toEqual({ next: 'retry', delayMs: 1_000 });
+    expect(afterAttempt(result, [error('timeout')])).toEqual({ next: 'retry', delayMs: 4_000 });
     expect(afterAttempt(result, [error('timeout'), error('http_status')])).toEqual({ next: 'end', result });
   });
 
@@ -70,16 +70,16 @@ describe('afterAttempt', () => {
 
   it('reruns an invalid call twice, without a wait', async () => {
     const result = await invalid();
-    expect(afterAttempt(result, [])).toEqual({ next: 'again', delayMs: 0 });
-    expect(afterAttempt(result, [INVALID])).toEqual({ next: 'again', delayMs: 0 });
+    expect(afterAttempt(result, [])).toEqual({ next: 'retry', delayMs: 0 });
+    expect(afterAttempt(result, [INVALID])).toEqual({ next: 'retry', delayMs: 0 });
     expect(afterAttempt(result, [INVALID, INVALID])).toEqual({ next: 'end', result });
   });
 
   it('counts retries and reruns apart', async () => {
     const [unreachable, role] = [await broken('connection_failed'), await invalid()];
-    expect(afterAttempt(unreachable, [INVALID, INVALID])).toEqual({ next: 'again', delayMs: 1_000 });
-    expect(afterAttempt(unreachable, [INVALID, error('timeout'), INVALID])).toEqual({ next: 'again', delayMs: 4_000 });
-    expect(afterAttempt(role, [error('timeout'), INVALID, error('timeout')])).toEqual({ next: 'again', delayMs: 0 });
+    expect(afterAttempt(unreachable, [INVALID, INVALID])).toEqual({ next: 'retry', delayMs: 1_000 });
+    expect(afterAttempt(unreachable, [INVALID, error('timeout'), INVALID])).toEqual({ next: 'retry', delayMs: 4_000 });
+    expect(afterAttempt(role, [error('timeout'), INVALID, error('timeout')])).toEqual({ next: 'retry', delayMs: 0 });
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe('afterAttempt', () => {
     ['stream_cut', "The agent's answer broke off", undefined],
   ] as const)('blames the agent for %s when it was so in every attempt', async (code, message, detail) => {
     const result = await broken(code, detail);
-    expect(afterAttempt(result, [error(code)])).toEqual({ next: 'again', delayMs: 4_000 });
+    expect(afterAttempt(result, [error(code)])).toEqual({ next: 'retry', delayMs: 4_000 });
     const after = afterAttempt(result, [error(code), error(code)]);
     expect(after).toEqual({
       next: 'end',

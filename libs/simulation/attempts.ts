@@ -14,8 +14,8 @@ export interface Attempt {
 }
 
 /** What follows an attempt: the call's result, or another attempt after so many milliseconds. */
-export type AfterAttempt =
-  { readonly next: 'end'; readonly result: CallResult } | { readonly next: 'again'; readonly delayMs: number };
+export type NextStep =
+  { readonly next: 'end'; readonly result: CallResult } | { readonly next: 'retry'; readonly delayMs: number };
 
 /** Waits before the retries of a call that ended as `error`; there are no more retries than waits. */
 const RETRY_DELAYS_MS = [1_000, 4_000] as const;
@@ -32,13 +32,13 @@ const OWN_BREAKING: ReadonlySet<FailureCode> = new Set(['agent_status', 'stream_
  * agent's, and the call has `failed`.
  * @param earlier the attempts before, in any order
  */
-export function afterAttempt(result: CallResult, earlier: readonly Attempt[]): AfterAttempt {
+export function afterAttempt(result: CallResult, earlier: readonly Attempt[]): NextStep {
   const before = (outcome: Outcome) => earlier.filter((attempt) => attempt.outcome === outcome).length;
   const { outcome, failure } = result;
-  if (outcome === 'invalid' && before('invalid') < MAX_RERUNS) return { next: 'again', delayMs: 0 };
+  if (outcome === 'invalid' && before('invalid') < MAX_RERUNS) return { next: 'retry', delayMs: 0 };
   if (outcome !== 'error' || !failure?.retryable) return { next: 'end', result };
   const delayMs = RETRY_DELAYS_MS[before('error')];
-  if (delayMs !== undefined) return { next: 'again', delayMs };
+  if (delayMs !== undefined) return { next: 'retry', delayMs };
   const isReproduced = OWN_BREAKING.has(failure.code) && earlier.every((one) => one.failureCode === failure.code);
   return { next: 'end', result: isReproduced ? blamed(result, failure) : result };
 }

@@ -25,7 +25,7 @@
  * The latency of an answer goes from the caller's last word (the request being written) to the first part of the answer
  * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
  */
-export { type AfterAttempt, afterAttempt, type Attempt } from './attempts.js';
+export { type NextStep, afterAttempt, type Attempt } from './attempts.js';
 export { unstartedCall } from './unstarted-call.js';
 export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';

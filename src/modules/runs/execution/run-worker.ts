@@ -198,7 +198,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
     const endedAt = new Date().toISOString();
     const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
-    if (after.next === 'again') {
+    if (after.next === 'retry') {
       await persist(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
       return;
     }
