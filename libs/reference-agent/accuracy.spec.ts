@@ -1,5 +1,5 @@
 import { VirtualClock } from '../simulation/index.js';
-import { AGENTS, accuracyOf, carryOut, isPerfect, tally, type Tried, trials } from './testing/accuracy.js';
+import { AGENTS, accuracyOf, executeTrial, isPerfect, tally, type Tried, trials } from './testing/accuracy.js';
 import { referenceTransport } from './testing/transport.js';
 
 /** Friday, 4 December 2026. */
@@ -11,7 +11,7 @@ describe('accuracy of the tester', () => {
   beforeAll(async () => {
     const clock = new VirtualClock();
     tried = await Promise.all(
-      trials(1).map((trial) => carryOut(trial, referenceTransport({ fault: trial.fault, now: () => NOW }), clock)),
+      trials(1).map((trial) => executeTrial(trial, referenceTransport({ fault: trial.fault, now: () => NOW }), clock)),
     );
   });
 

@@ -1,6 +1,6 @@
 import { GREETING, START, type State, takeTurn } from './dialogue.js';
 import { type Behaviour, BREAKDOWN_TURN } from './faults.js';
-import { carryOut, readToolResult, type ToolName, type ToolResult, type ToolUse } from './tools.js';
+import { runTool, readToolResult, type ToolName, type ToolResult, type ToolUse } from './tools.js';
 
 /** A message of a chat completion, as far as the agent looks at it. */
 export interface Message {
@@ -113,5 +113,5 @@ function play(
 /** A tester that stands outside of the restaurant answers tools with nothing of use; then its own result counts. */
 function resultOf(use: ToolUse, known: string | undefined): ToolResult {
   const read = known === undefined ? {} : readToolResult(known);
-  return Object.keys(read).length > 0 ? read : carryOut(use);
+  return Object.keys(read).length > 0 ? read : runTool(use);
 }

@@ -23,7 +23,7 @@ export interface ToolResult {
 }
 
 /** Carries out a tool the way the restaurant's own system does. */
-export function carryOut(use: ToolUse): ToolResult {
+export function runTool(use: ToolUse): ToolResult {
   switch (use.name) {
     case 'check_availability':
       return checkAvailability(use.arguments) satisfies Availability;

@@ -13,7 +13,7 @@ import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/
 import {
   accuracyOf,
   AGENTS,
-  carryOut,
+  executeTrial,
   isPerfect,
   tally,
   type Tally,
@@ -56,7 +56,7 @@ function inProcess(repetitions: number): Promise<Tried[]> {
     const latencyMs = 40 + ((repetition * 370) % 1_000);
     const tokensPerSecond = PACES[repetition % PACES.length];
     const transport = referenceTransport({ fault, now: () => now, latencyMs, tokensPerSecond });
-    return carryOut(trial, transport, clock);
+    return executeTrial(trial, transport, clock);
   });
 }
 
@@ -68,7 +68,7 @@ async function overHttp(): Promise<Tried[]> {
     return await run('Over HTTP', trials(1), (trial) => {
       const url = `${server.url}/agents/{assistantId}/v1/chat/completions`;
       const assistantId = `booking:${nameOf(trial.fault)}`;
-      return carryOut(trial, chatCompletions({ client, url, assistantId }), clock);
+      return executeTrial(trial, chatCompletions({ client, url, assistantId }), clock);
     });
   } finally {
     await server.close();

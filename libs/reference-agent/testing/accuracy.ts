@@ -50,7 +50,7 @@ export function trials(repetitions: number): Trial[] {
 }
 
 /** Carries out a call with its retries, and compares what it came to with what was planted. */
-export async function carryOut(trial: Trial, transport: Transport, clock: Clock): Promise<Tried> {
+export async function executeTrial(trial: Trial, transport: Transport, clock: Clock): Promise<Tried> {
   const definition = evaluations.get(trial.key)!;
   const { scenarioText } = definition;
   const result = await untilEnd({
