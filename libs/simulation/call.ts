@@ -72,7 +72,7 @@ export interface CallVersions {
  */
 export async function executeCall(options: CallOptions): Promise<CallResult> {
   const call = new Call(options);
-  return call.carryOut();
+  return call.execute();
 }
 
 const isAgents = (entry: TimelineEntry): boolean =>
@@ -95,7 +95,7 @@ class Call {
     this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
   }
 
-  async carryOut(): Promise<CallResult> {
+  async execute(): Promise<CallResult> {
     const { definition, transport } = this.options;
     this.signal.throwIfAborted();
     this.enter('talking');

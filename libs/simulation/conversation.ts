@@ -87,7 +87,7 @@ class Conversation {
     if (this.end) return this.end;
     for (;;) {
       const act = await this.decide(heard === 'silent');
-      if (!this.end) heard = await this.carryOut(act);
+      if (!this.end) heard = await this.perform(act);
       if (this.end) return this.end;
     }
   }
@@ -125,7 +125,7 @@ class Conversation {
     return act;
   }
 
-  private async carryOut(act: CallerAction): Promise<Listening> {
+  private async perform(act: CallerAction): Promise<Listening> {
     switch (act.type) {
       case 'hang_up':
         this.wasAgentActing = this.isAgentActing;
