@@ -127,9 +127,9 @@ describe('answerTo', () => {
     it.each(['{"status":"ok"}', 'ok', '[]', '7', '{"available":"no"}'])(
       'goes by its own result when the answer is %p',
       (content) => {
-        const wish = 'A table for two people on Saturday at 8 pm';
-        const { toolCalls } = answer([user(wish)]);
-        const messages = [user(wish), agent(), { role: 'tool', content, toolCallId: toolCalls[0]!.id } as const];
+        const request = 'A table for two people on Saturday at 8 pm';
+        const { toolCalls } = answer([user(request)]);
+        const messages = [user(request), agent(), { role: 'tool', content, toolCallId: toolCalls[0]!.id } as const];
         expect(answer([...messages, user('Half past six')]).text).toContain('Which name');
         expect(answer(messages).text).toContain('fully booked');
       },

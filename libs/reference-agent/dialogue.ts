@@ -1,5 +1,5 @@
 import { type Behaviour, BREAKDOWN_TURN } from './faults.js';
-import { MAX_PEOPLE, PROMPT, type Wish } from './restaurant.js';
+import { MAX_PEOPLE, PROMPT, type BookingRequest } from './restaurant.js';
 import type { BookingArguments, ToolResult, ToolUse } from './tools.js';
 import { spokenDay } from './understanding/dates.js';
 import {
@@ -17,7 +17,7 @@ export interface State {
   readonly stage: 'open' | 'booking' | 'cancelling';
   readonly details: Details;
   readonly asked?: Question;
-  /** The wish that there is known to be a table for, as text. */
+  /** The request that there is known to be a table for, as text. */
   readonly checked?: string;
   /** Reference of what was booked in this call. */
   readonly booked?: string;
@@ -154,13 +154,13 @@ function* book(before: State, heard: Understanding, behaviour: Behaviour): Turn 
     return { state: { ...before, asked: 'change' }, reply: 'No problem. What would you like to change?' };
   }
   const state = remember(before, heard.details, behaviour);
-  const wish = wishOf(state.details);
-  const isNew = wish !== undefined && JSON.stringify(wish) !== state.checked;
+  const request = bookingRequestOf(state.details);
+  const isNew = request !== undefined && JSON.stringify(request) !== state.checked;
   if (isNew) {
-    const result = yield { name: 'check_availability', arguments: wish };
-    if (result.available === false && behaviour.respectsAvailability) return refuse(state, wish, result);
+    const result = yield { name: 'check_availability', arguments: request };
+    if (result.available === false && behaviour.respectsAvailability) return refuse(state, request, result);
   }
-  const checked: State = wish ? { ...state, checked: JSON.stringify(wish) } : state;
+  const checked: State = request ? { ...state, checked: JSON.stringify(request) } : state;
   const missing = ORDER.find((detail) => checked.details[detail] === undefined);
   if (missing) return { state: { ...checked, asked: missing }, reply: question(missing, checked, before) };
   if (!behaviour.asksForConsent) return yield* makeBooking(checked, behaviour);
@@ -184,7 +184,7 @@ function remember(state: State, news: Details, behaviour: Behaviour): State {
   return { ...state, details: rest, hasForgotten: true };
 }
 
-function wishOf({ day, time, people }: Details): Wish | undefined {
+function bookingRequestOf({ day, time, people }: Details): BookingRequest | undefined {
   return day && time !== undefined && people !== undefined ? { ...day, time, people } : undefined;
 }
 
@@ -212,7 +212,7 @@ function readBack({ day, time, people, name, phone }: Details): string {
 }
 
 /** Says why there is no table, and asks for the detail that must change. */
-function refuse(state: State, wish: Wish, { reason, alternatives = [] }: ToolResult) {
+function refuse(state: State, request: BookingRequest, { reason, alternatives = [] }: ToolResult) {
   const drop = (detail: Detail, reply: string) => {
     const { [detail]: _dropped, ...details } = state.details;
     return { state: { ...state, details, asked: detail }, reply };
@@ -221,22 +221,25 @@ function refuse(state: State, wish: Wish, { reason, alternatives = [] }: ToolRes
     case 'too_many_people':
       return drop('people', `I'm sorry, our largest table is for ${MAX_PEOPLE}. For how many people shall I book?`);
     case 'closed':
-      return drop('day', `I'm sorry, we are closed on ${wish.weekday}s. Which other day would you like?`);
+      return drop('day', `I'm sorry, we are closed on ${request.weekday}s. Which other day would you like?`);
     case 'kitchen_closed':
       return drop('time', "I'm sorry, we seat guests from noon until 9 pm. At what time shall I book?");
     default: {
       const offer = alternatives.length > 0 ? ` I have a table at ${alternatives.join(' or at ')}.` : '';
-      return drop('time', `I'm sorry, we are fully booked at ${wish.time}.${offer} Which time would you like instead?`);
+      return drop(
+        'time',
+        `I'm sorry, we are fully booked at ${request.time}.${offer} Which time would you like instead?`,
+      );
     }
   }
 }
 
 function* makeBooking(state: State, behaviour: Behaviour): Turn {
   const { day, time, people, name, phone } = state.details;
-  const wish = wishOf(state.details);
+  const request = bookingRequestOf(state.details);
   // Nothing is booked before every detail is there; the callers above make sure of it.
-  if (!day || !wish || time === undefined || name === undefined || phone === undefined) return { state, reply: '' };
-  const order: BookingArguments = { ...wish, people: behaviour.bookedPeople(wish.people), name, phone };
+  if (!day || !request || time === undefined || name === undefined || phone === undefined) return { state, reply: '' };
+  const order: BookingArguments = { ...request, people: behaviour.bookedPeople(request.people), name, phone };
   let reference = 'BV-1000';
   if (behaviour.callsBookingTool) {
     // A changed booking takes the place of the earlier one.

@@ -27,7 +27,7 @@ export interface Day {
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-export interface Wish {
+export interface BookingRequest {
   readonly date: string;
   readonly weekday: Weekday;
   /** `HH:MM` */
@@ -48,8 +48,8 @@ const LAST_TABLE = '21:00';
 /** Every Saturday at eight the house is full, so that there is a way to ask for what is not to be had. */
 const FULL = { weekday: 'Saturday', from: '19:30', until: '20:30', alternatives: ['18:30', '21:00'] } as const;
 
-/** Whether there is a table; the same wish always has the same answer. */
-export function checkAvailability({ weekday, time, people }: Wish): Availability {
+/** Whether there is a table; the same request always has the same answer. */
+export function checkAvailability({ weekday, time, people }: BookingRequest): Availability {
   if (people < 1 || people > MAX_PEOPLE) return { available: false, reason: 'too_many_people' };
   if (weekday === 'Monday') return { available: false, reason: 'closed' };
   if (time < FIRST_TABLE || time > LAST_TABLE) return { available: false, reason: 'kitchen_closed' };
@@ -60,9 +60,9 @@ export function checkAvailability({ weekday, time, people }: Wish): Availability
 }
 
 /** The reference of a booking: the same booking always has the same one. */
-export function bookingReference(wish: Wish, name: string): string {
+export function bookingReference(request: BookingRequest, name: string): string {
   let hash = 7;
-  for (const char of `${wish.date} ${wish.time} ${wish.people} ${name}`) {
+  for (const char of `${request.date} ${request.time} ${request.people} ${name}`) {
     hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 9_000;
   }
   return `BV-${1_000 + hash}`;

@@ -1,13 +1,13 @@
-import { type Availability, bookingReference, checkAvailability, type Wish } from './restaurant.js';
+import { type Availability, bookingReference, checkAvailability, type BookingRequest } from './restaurant.js';
 
-export interface BookingArguments extends Wish {
+export interface BookingArguments extends BookingRequest {
   readonly name: string;
   readonly phone: string;
 }
 
 /** A call of a tool as the dialogue wants it. */
 export type ToolUse =
-  | { readonly name: 'check_availability'; readonly arguments: Wish }
+  | { readonly name: 'check_availability'; readonly arguments: BookingRequest }
   | { readonly name: 'book_table'; readonly arguments: BookingArguments }
   | { readonly name: 'cancel_booking'; readonly arguments: { readonly reference: string } }
   | { readonly name: 'end_call'; readonly arguments: Readonly<Record<string, never>> };
