@@ -26,7 +26,7 @@ const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})\\b`, 'i');
 const AHEAD: Readonly<Record<string, number>> = { 'day after tomorrow': 2, tomorrow: 1 };
 
 /** A day that is named in the text, seen from `now`, and the text without it. A weekday is the next one after today. */
-export function takeDay(text: string, now: number): { day?: Day; rest: string } {
+export function extractDay(text: string, now: number): { day?: Day; rest: string } {
   const iso = ISO.exec(text);
   if (iso) return taken(text, iso, dayOf(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3])));
   const dayMonth = DAY_MONTH.exec(text);

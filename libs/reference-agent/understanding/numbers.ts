@@ -38,7 +38,7 @@ const WRITTEN_PHONE = /\+?\d[\d\s().-]{4,24}\d/;
 const FEWEST_DIGITS = 6;
 
 /** A telephone number, in digits or read out digit by digit, and the text without it. */
-export function takePhone(text: string): { phone?: string; rest: string } {
+export function extractPhone(text: string): { phone?: string; rest: string } {
   const written = WRITTEN_PHONE.exec(text);
   if (written) {
     const phone = written[0].replace(/[^\d+]/g, '');

@@ -32,7 +32,7 @@ const LATEST_AMBIGUOUS_HOUR = 9;
  * A time of day in the text as `HH:MM`, and the text without it.
  * @param isAsked whether the agent asked for it, so that a bare number means the hour
  */
-export function takeTime(text: string, isAsked: boolean): { time?: string; rest: string } {
+export function extractTime(text: string, isAsked: boolean): { time?: string; rest: string } {
   const digits = DIGITS.exec(text);
   if (digits) return taken(text, digits, Number(digits[1]), Number(digits[2]), digits[3]);
   const relative = RELATIVE.exec(text);

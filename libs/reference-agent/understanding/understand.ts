@@ -1,7 +1,7 @@
 import type { Day, Facts } from '../restaurant.js';
-import { takeDay } from './dates.js';
-import { NUMBER, numberOf, takePhone } from './numbers.js';
-import { takeTime } from './times.js';
+import { extractDay } from './dates.js';
+import { NUMBER, numberOf, extractPhone } from './numbers.js';
+import { extractTime } from './times.js';
 
 /** What a booking needs. */
 export interface Details {
@@ -113,9 +113,9 @@ export function understand(text: string, asked: Question | undefined, now: numbe
 function readDetails(said: string, asked: Question | undefined, now: number, isQuestion: boolean): Details {
   // "Are you open on Monday?" asks for a fact and wishes for nothing.
   if (isQuestion && !INTENTS.book.test(said)) return {};
-  const { day, rest: afterDay } = takeDay(said.replace(RULED_OUT, ' '), now);
-  const { phone, rest: afterPhone } = takePhone(afterDay);
-  const { time, rest } = takeTime(afterPhone, asked === 'time');
+  const { day, rest: afterDay } = extractDay(said.replace(RULED_OUT, ' '), now);
+  const { phone, rest: afterPhone } = extractPhone(afterDay);
+  const { time, rest } = extractTime(afterPhone, asked === 'time');
   const people = readPeople(rest, asked === 'people');
   const others = day ?? time ?? people ?? phone;
   const name = readName(said, asked === 'name' && others === undefined);
