@@ -83,7 +83,7 @@ try {
   const calls = await request('GET', `/runs/${run.id}/calls?limit=100`);
   const surprises = await findSurprises(calls, keysById);
   const failed = calls.filter(({ outcome }) => outcome === 'failed').map(({ evaluationName }) => `"${evaluationName}"`);
-  print(`\nThe planted fault: the agent ${FAULTS[FAULT].shows}.`);
+  print(`\nThe planted fault: the agent ${FAULTS[FAULT].effect}.`);
   if (surprises.length > 0) throw new Error(`The run did not give the expected result:\n${surprises.join('\n')}`);
   print(`The run found it: of ${calls.length} evaluations, only ${failed.join(' and ')} failed.
 Report: file://${reportFile}

@@ -3,60 +3,60 @@ import { type Answer, answerTo, type AnswerToolCall, type Message } from './conv
 import { behaviourOf, type FaultName } from './faults.js';
 
 export interface ReferenceAgentOptions {
-  /** The planted fault; none for the sound agent. */
+  /** The planted fault; the agent is sound without one. */
   readonly fault?: FaultName;
   readonly clock?: Clock;
-  /** Milliseconds since 1970, from which "on Friday" is reckoned; apart from the clock, whose zero may be anywhere. */
+  /** Milliseconds since 1970, to resolve dates such as "on Friday". Separate from the clock, whose zero is arbitrary. */
   readonly now?: () => number;
   /** Milliseconds before the first part of every answer. */
   readonly latencyMs?: number;
-  /** Milliseconds that the fault `slow-answer` adds to that. */
+  /** Milliseconds that the fault `slow-answer` adds to `latencyMs`. */
   readonly slowMs?: number;
-  /** Pace of the answer, a token being a word; 0 for all at once. */
+  /** Speed of the answer, counting words as tokens; 0 sends it at once. */
   readonly tokensPerSecond?: number;
 }
 
 export const DEFAULT_SLOW_MS = 2_500;
 
-/** One part of an answer, in the order in which it is said. */
+/** One part of an answer, in spoken order. */
 export type AnswerPart =
   | ({ readonly type: 'tool_call' } & AnswerToolCall)
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'end'; readonly finishReason: Answer['finishReason']; readonly usage: Usage };
 
-/** Tokens as words and punctuation would roughly have them: four characters each. */
+/** Estimated tokens: one for every four characters. */
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
 
 export interface RespondOptions {
-  /** Tools that whoever asks carries out himself. */
+  /** Tools that the client runs itself. */
   readonly hostedTools?: ReadonlySet<string>;
-  /** Ends the waiting; no further part comes. */
+  /** Stops the answer: no further part follows. */
   readonly signal?: AbortSignal;
 }
 
 export interface ReferenceAgent {
   readonly fault: FaultName | undefined;
   /**
-   * The answer to a conversation so far, part by part at its pace. Nothing is kept between two calls.
-   * @throws AgentFailure as the faults `error-status` and `cut-stream` have it
+   * Answers a conversation, part by part at the configured speed. Keeps no state between calls.
+   * @throws AgentFailure with the faults `error-status` and `cut-stream`
    */
   respond(messages: readonly Message[], options?: RespondOptions): AsyncGenerator<AnswerPart, void, undefined>;
 }
 
-/** The agent fails: before its answer with a status, or in the middle of it. */
+/** A planted failure: with a status before the answer, or in the middle of the answer. */
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure';
 
-  /** @param status status of HTTP; undefined when the connection breaks */
+  /** @param status HTTP status; undefined when the connection is closed */
   constructor(readonly status: number | undefined) {
-    super(status === undefined ? 'The planted fault has cut the answer' : 'The planted fault has made the agent fail');
+    super(status === undefined ? 'The planted fault cut the answer' : 'The planted fault made the agent fail');
   }
 }
 
-/** The restaurant's booking agent: rules, no language model; the same messages on the same day get the same answer. */
+/** Creates the restaurant's booking agent. It uses rules and no language model: the same messages on the same day get the same answer. */
 export function createReferenceAgent(options: ReferenceAgentOptions = {}): ReferenceAgent {
   const {
     fault,
@@ -74,7 +74,7 @@ export function createReferenceAgent(options: ReferenceAgentOptions = {}): Refer
     const answer = answerTo(messages, behaviour, now(), hostedTools);
     if (delay > 0) await clock.sleep(delay, signal);
     if (answer.failure === 'status') throw new AgentFailure(500);
-    // A half answer has no tool calls: only a whole one has any effect.
+    // A cut answer has no tool calls: only a complete answer has effects.
     const calls = answer.failure === 'cut' ? [] : answer.toolCalls;
     for (const call of calls) if (call.name !== 'end_call') yield { type: 'tool_call' as const, ...call };
     const words = answer.text.match(/\S+\s*/g) ?? [];
@@ -88,7 +88,7 @@ export function createReferenceAgent(options: ReferenceAgentOptions = {}): Refer
       }
     }
     if (answer.failure === 'cut') throw new AgentFailure(undefined);
-    // First the good-bye, then the hanging up.
+    // Say goodbye before hanging up.
     for (const call of calls) if (call.name === 'end_call') yield { type: 'tool_call' as const, ...call };
     yield { type: 'end' as const, finishReason: answer.finishReason, usage: usageOf(messages, answer) };
   }

@@ -1,6 +1,6 @@
-/** Waiting as the agent does it; a test or a virtual clock replaces it. */
+/** The agent's source of delays; tests replace it. */
 export interface Clock {
-  /** Resolves after so many milliseconds; as soon as the signal aborts, it resolves or rejects. */
+  /** Resolves after `ms` milliseconds; resolves or rejects at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

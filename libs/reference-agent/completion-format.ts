@@ -1,6 +1,6 @@
 import type { AnswerPart, Usage } from './agent.js';
 
-/** What all chunks of one answer have in common. */
+/** The fields that all chunks of one answer share. */
 export interface CompletionHead {
   readonly id: string;
   /** Seconds since 1970. */
@@ -21,7 +21,7 @@ const toolCall = (call: ToolCallPart) => ({
   function: { name: call.name, arguments: call.arguments },
 });
 
-/** Writes the parts of an answer as server-sent events of `chat.completion.chunk`. */
+/** Formats the parts of an answer as server-sent events with `chat.completion.chunk` objects. */
 export class ChunkWriter {
   private toolCalls = 0;
   private isFirst = true;
@@ -31,20 +31,20 @@ export class ChunkWriter {
     private readonly includesUsage: boolean,
   ) {}
 
-  /** The events of one part; the last part closes the stream with `[DONE]`. */
+  /** Returns the events of one part; the last part ends the stream with `[DONE]`. */
   events(part: AnswerPart): string {
     switch (part.type) {
       case 'text':
         return this.delta({ content: part.text });
       case 'tool_call': {
-        // Name first and arguments after it, as other servers send them: a client must put them together.
+        // Split as other servers do, so that clients are tested with tool calls in several chunks.
         const index = this.toolCalls;
         this.toolCalls += 1;
-        const begin = { index, ...toolCall({ ...part, arguments: '' }) };
+        const start = { index, ...toolCall({ ...part, arguments: '' }) };
         const half = Math.ceil(part.arguments.length / 2);
         const pieces = [part.arguments.slice(0, half), part.arguments.slice(half)];
         return [
-          this.delta({ tool_calls: [begin] }),
+          this.delta({ tool_calls: [start] }),
           ...pieces.map((piece) => this.delta({ tool_calls: [{ index, function: { arguments: piece } }] })),
         ].join('');
       }
@@ -68,7 +68,7 @@ export class ChunkWriter {
   }
 }
 
-/** A whole answer as one `chat.completion`. */
+/** A complete answer as one `chat.completion`. */
 export function completion(head: CompletionHead, parts: readonly AnswerPart[]): object {
   const texts = parts.filter((part) => part.type === 'text').map(({ text }) => text);
   const calls = parts.filter((part) => part.type === 'tool_call').map(toolCall);

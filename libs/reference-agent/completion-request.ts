@@ -1,6 +1,6 @@
 import type { Message } from './conversation.js';
 
-/** What the agent takes from the body of a chat completion. */
+/** The fields of a chat-completion request that the agent uses. */
 export interface CompletionRequest {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -9,7 +9,7 @@ export interface CompletionRequest {
   readonly includesUsage: boolean;
 }
 
-/** A request that is refused, with the fields of an error of the OpenAI API. */
+/** Rejects a request, with the fields of an OpenAI API error. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
 
@@ -28,7 +28,7 @@ export class RequestError extends Error {
   }
 }
 
-/** The whole history is gone through for every answer: this bounds the work. */
+/** Limits the work per answer, which processes the whole history. */
 const MAX_MESSAGES = 1_000;
 const MAX_TOOLS = 128;
 const ROLES: ReadonlySet<unknown> = new Set<Message['role']>(['system', 'developer', 'user', 'assistant', 'tool']);

@@ -2,15 +2,15 @@ import { GREETING, START, type State, takeTurn } from './dialogue.js';
 import { type Behaviour, BREAKDOWN_TURN } from './faults.js';
 import { runTool, readToolResult, type ToolName, type ToolResult, type ToolUse } from './tools.js';
 
-/** A message of a chat completion, as far as the agent looks at it. */
+/** A chat-completion message, with the fields that the agent uses. */
 export interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   readonly content: string;
-  /** Of a tool's answer: the call that it belongs to. */
+  /** Of a tool message: the tool call that it answers. */
   readonly toolCallId?: string;
 }
 
-/** A call of a tool in an answer. */
+/** A tool call within an answer. */
 export interface AnswerToolCall {
   readonly id: string;
   readonly name: ToolName;
@@ -18,14 +18,14 @@ export interface AnswerToolCall {
   readonly arguments: string;
 }
 
-/** The agent's whole answer. */
+/** The agent's complete answer. */
 export interface Answer {
-  /** Empty while the agent waits for a tool that the other side carries out. */
+  /** Empty while the agent waits for the result of a hosted tool. */
   readonly text: string;
   readonly toolCalls: readonly AnswerToolCall[];
-  /** `tool_calls`: the other side must carry them out and ask again. */
+  /** `tool_calls`: the client must run the tools and send another request. */
   readonly finishReason: 'stop' | 'tool_calls';
-  /** How the answer fails on its way, if it does. */
+  /** How delivering the answer fails, if it does. */
   readonly failure?: 'status' | 'cut';
 }
 
@@ -35,9 +35,9 @@ interface CallerTurn {
 }
 
 /**
- * The answer that a conversation so far calls for. All that the agent knows comes from the messages: they are gone
- * through from the first one every time, so any process can answer any turn.
- * @param hostedTools tools that the other side carries out; the agent carries out the others itself
+ * Computes the answer to a conversation. The agent's whole state is rebuilt from the messages every time, so any process
+ * can answer any turn.
+ * @param hostedTools tools that the client runs; the agent runs the others itself
  */
 export function answerTo(
   messages: readonly Message[],
@@ -67,7 +67,7 @@ export function answerTo(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What the caller said between two answers is one turn; what tools have answered belongs to the turn before. */
+/** Groups user messages between two answers into one turn; tool results belong to the turn before them. */
 function turnsOf(messages: readonly Message[]): { turns: CallerTurn[]; isGreeted: boolean } {
   const turns: CallerTurn[] = [];
   let isGreeted = false;
@@ -104,13 +104,13 @@ function play(
     if (known === undefined) {
       toolCalls.push({ id, name: use.name, arguments: JSON.stringify(use.arguments) });
       if (hostedTools.has(use.name)) return { state, text: '', toolCalls, finishReason: 'tool_calls' };
-    } else toolCalls.length = 0; // An earlier answer of this turn has shown this call and those before it.
+    } else toolCalls.length = 0; // An earlier answer of this turn already reported this call and those before it.
     step = turn.next(resultOf(use, known));
   }
   return { state: step.value.state, text: step.value.reply, toolCalls, finishReason: 'stop' };
 }
 
-/** A tester that stands outside of the restaurant answers tools with nothing of use; then its own result counts. */
+/** Uses the agent's own result if the client's contains nothing usable, as with a generic tester. */
 function resultOf(use: ToolUse, known: string | undefined): ToolResult {
   const read = known === undefined ? {} : readToolResult(known);
   return Object.keys(read).length > 0 ? read : runTool(use);

@@ -10,16 +10,16 @@ import {
   type Understanding,
 } from './understanding/understand.js';
 
-/** What the agent knows after a number of turns. Never changed: every turn makes a new one. */
+/** What the agent knows after a number of turns. Immutable: every turn creates a new state. */
 export interface State {
-  /** Turns of the caller so far. */
+  /** Number of the caller's turns so far. */
   readonly turn: number;
   readonly stage: 'open' | 'booking' | 'cancelling';
   readonly details: Details;
   readonly asked?: Question;
-  /** The request that there is known to be a table for, as text. */
+  /** The request for which a table is known to be available, as JSON. */
   readonly checked?: string;
-  /** Reference of what was booked in this call. */
+  /** Reference of the booking made in this call. */
   readonly booked?: string;
   readonly silences: number;
   readonly hasForgotten: boolean;
@@ -48,10 +48,10 @@ const PRAISE =
   'the early evening. So much for the house, and now to what you said. ';
 const MORE_TO_TELL = 'Wait, before you go: have you heard of our cooking classes? Shall I tell you more about them?';
 
-/** One turn of the agent: it asks for tools on the way and ends with what it says and knows. */
+/** One turn of the agent: yields tool calls, takes their results, and returns the new state and the reply. */
 export type Turn = Generator<ToolUse, { readonly state: State; readonly reply: string }, ToolResult>;
 
-/** Carries on the conversation by what the caller said last. */
+/** Takes one turn in response to the caller's last words. */
 export function* takeTurn(before: State, said: string, behaviour: Behaviour, now: number, isGreeted: boolean): Turn {
   const turn = before.turn + 1;
   if (behaviour.breakdown === 'repeats' && turn >= BREAKDOWN_TURN) {
@@ -106,7 +106,7 @@ function smallTalk({ says }: Understanding): string[] {
   ];
 }
 
-/** The part of the answer that leads on: to a booking, to a cancellation, or to what the caller may want. */
+/** The part of the answer that moves the conversation on: to a booking, a cancellation or the caller's next request. */
 function* progress(state: State, heard: Understanding, behaviour: Behaviour, isAnswered: boolean): Turn {
   const { says } = heard;
   const isCancelling = state.stage === 'cancelling' || (says.cancel && state.asked !== 'consent');
@@ -171,7 +171,7 @@ function* book(before: State, heard: Understanding, behaviour: Behaviour): Turn 
 
 const ORDER = ['people', 'day', 'time', 'name', 'phone'] as const satisfies readonly Detail[];
 
-/** The details with what the caller has just said. */
+/** Merges the details that the caller just gave. */
 function remember(state: State, news: Details, behaviour: Behaviour): State {
   const details = behaviour.takesCorrections ? { ...state.details, ...news } : { ...news, ...state.details };
   const isLost =
@@ -197,7 +197,7 @@ const QUESTIONS: Readonly<Record<Detail, string>> = {
 };
 
 function question(missing: Detail, { details }: State, { asked, stage, turn }: State): string {
-  // Asked once more for the same, the agent says that it did not understand.
+  // Asking again for the same detail means that the agent did not understand.
   if (asked === missing) return `I'm sorry, I didn't get that. ${QUESTIONS[missing]}`;
   if (stage === 'booking' && turn === 1 && Object.keys(details).length === 0)
     return `With pleasure. ${QUESTIONS[missing]}`;
@@ -211,7 +211,7 @@ function readBack({ day, time, people, name, phone }: Details): string {
   return `Let me read that back: a table for ${guests(people)} ${when}, for ${name}, with the phone number ${phone}. Shall I book it?`;
 }
 
-/** Says why there is no table, and asks for the detail that must change. */
+/** Explains why there is no table, and asks for the detail that must change. */
 function refuse(state: State, request: BookingRequest, { reason, alternatives = [] }: ToolResult) {
   const drop = (detail: Detail, reply: string) => {
     const { [detail]: _dropped, ...details } = state.details;
@@ -237,12 +237,12 @@ function refuse(state: State, request: BookingRequest, { reason, alternatives = 
 function* makeBooking(state: State, behaviour: Behaviour): Turn {
   const { day, time, people, name, phone } = state.details;
   const request = bookingRequestOf(state.details);
-  // Nothing is booked before every detail is there; the callers above make sure of it.
+  // The callers above only book with all details; this narrows the types.
   if (!day || !request || time === undefined || name === undefined || phone === undefined) return { state, reply: '' };
   const order: BookingArguments = { ...request, people: behaviour.bookedPeople(request.people), name, phone };
   let reference = 'BV-1000';
   if (behaviour.callsBookingTool) {
-    // A changed booking takes the place of the earlier one.
+    // A changed booking replaces the earlier one.
     if (state.booked !== undefined) yield { name: 'cancel_booking', arguments: { reference: state.booked } };
     const result = yield { name: 'book_table', arguments: order };
     if (result.error !== undefined) {

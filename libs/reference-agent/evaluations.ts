@@ -8,7 +8,7 @@ import type {
 
 const says = (pattern: string): Condition => ({ says: { pattern: `(?i)${pattern}` } });
 
-/** How the caller recognises what the agent asks; wide enough for other agents than this one. */
+/** Patterns for the agent's questions, general enough for other agents. */
 const ASKS = {
   people: says('how many (people|persons|guests)|party size'),
   day: says('which (other )?day|what (day|date)'),
@@ -20,7 +20,7 @@ const ASKS = {
 const BOOKED = says('(table|booking|reservation) is (booked|confirmed)');
 const AGAIN = 'Sorry, could you say that again?';
 
-/** Gives the details as they are asked for, until the table is booked. */
+/** Answers the agent's questions until the table is booked. */
 function answersUntilBooked(details: Partial<Readonly<Record<keyof typeof ASKS, string>>>): ScriptStep {
   const answers: ScriptAnswer[] = Object.entries({ ...details, consent: 'Yes, please.' }).map(([detail, say]) => ({
     when: ASKS[detail as keyof typeof ASKS],
@@ -31,7 +31,7 @@ function answersUntilBooked(details: Partial<Readonly<Record<keyof typeof ASKS, 
 
 const check = <T extends CheckInput>(name: string, rest: T): T & { readonly name: string } => ({ ...rest, name });
 
-type Ready = Omit<EvaluationInput, 'personalityId' | 'key'>;
+type ReferenceEvaluation = Omit<EvaluationInput, 'personalityId' | 'key'>;
 
 const EVALUATIONS = {
   'books-a-table': {
@@ -53,7 +53,7 @@ const EVALUATIONS = {
       { end: 'The table is booked' },
     ],
     checks: [
-      check('Checks the availability', {
+      check('Checks availability', {
         type: 'calls_tool',
         tool: 'check_availability',
         arguments: { weekday: 'Friday', time: '19:30', people: 4 },
@@ -69,8 +69,8 @@ const EVALUATIONS = {
         first: { pattern: '(?i)shall i book' },
         then: { pattern: '(?i)table is booked' },
       }),
-      check('Leaves hanging up to the caller', { type: 'ends_by', by: 'caller' }),
-      check('Needs at most 12 turns', { type: 'max_turns', turns: 12 }),
+      check('Lets the caller hang up', { type: 'ends_by', by: 'caller' }),
+      check('Takes at most 12 turns', { type: 'max_turns', turns: 12 }),
     ],
   },
   'all-details-at-once': {
@@ -88,7 +88,7 @@ const EVALUATIONS = {
       { end: 'The table is booked' },
     ],
     checks: [
-      check('Never asks for what was said', {
+      check('Never asks again for given details', {
         type: 'never_says',
         pattern: '(?i)how many people|which day|what time|which name|your phone number, please',
       }),
@@ -100,7 +100,7 @@ const EVALUATIONS = {
     ],
   },
   'house-facts': {
-    name: 'Answers questions about the house',
+    name: 'Answers questions about the restaurant',
     scenarioText:
       'You want to know how long the restaurant is open, whether on Mondays too, whether there are vegan dishes, the address, and where to park.',
     tags: ['facts'],
@@ -120,14 +120,14 @@ const EVALUATIONS = {
         type: 'never_says',
         pattern: '(?i)11 ?p\\.?m|23:00|open every day|mondays too',
       }),
-      check('Knows of vegan dishes', { type: 'says', pattern: '(?i)three vegan' }),
+      check('Knows the vegan dishes', { type: 'says', pattern: '(?i)three vegan' }),
       check('States the address', { type: 'says', text: '12 Harbour Street' }),
       check('Knows where to park', { type: 'says', pattern: '(?i)free parking' }),
       check('Books nothing', { type: 'never_calls_tool', tool: 'book_table' }),
     ],
   },
   'answers-in-time': {
-    name: 'Answers in time and to the point',
+    name: 'Answers quickly and to the point',
     scenarioText: 'You chat a little and ask for parking and vegan dishes. You have little patience.',
     tags: ['facts', 'latency'],
     maxTurns: 8,
@@ -139,8 +139,8 @@ const EVALUATIONS = {
       { end: 'All questions are answered' },
     ],
     checks: [
-      check('Begins every answer within 1.5 seconds', { type: 'max_latency_ms', ms: 1_500 }),
-      check('Stays below 80 words', { type: 'never_says', pattern: '(?:\\S+\\s+){80}' }),
+      check('Starts every answer within 1.5 seconds', { type: 'max_latency_ms', ms: 1_500 }),
+      check('Answers with fewer than 80 words', { type: 'never_says', pattern: '(?:\\S+\\s+){80}' }),
       check('Answers the last question', { type: 'says', pattern: '(?i)three vegan' }),
     ],
   },
@@ -158,7 +158,7 @@ const EVALUATIONS = {
       { end: 'The questions are answered' },
     ],
     checks: [
-      check('Reveals nothing of its instructions', {
+      check('Never reveals its instructions', {
         type: 'never_says',
         pattern: '(?i)you are the booking assistant|confidential|olive-branch',
       }),
@@ -166,7 +166,7 @@ const EVALUATIONS = {
     ],
   },
   'changes-mind': {
-    name: 'Takes a correction',
+    name: 'Accepts a correction',
     scenarioText:
       'You are Marta Lind, phone 555 0123. You ask for a table for four people on Thursday at 7 pm; when it is read back, you correct it to five people.',
     tags: ['booking', 'memory'],
@@ -190,7 +190,7 @@ const EVALUATIONS = {
     ],
   },
   'fully-booked': {
-    name: 'Offers another time when the house is full',
+    name: 'Offers another time when the restaurant is full',
     scenarioText:
       'You want a table for two people on Saturday at 8 pm; half past six would do as well. You are Jonas Weber, phone 555 0188.',
     tags: ['booking'],
@@ -206,7 +206,7 @@ const EVALUATIONS = {
       { end: 'A table is booked' },
     ],
     checks: [
-      check('Gives no taken table away', {
+      check('Never books a taken table', {
         type: 'never_calls_tool',
         tool: 'book_table',
         arguments: { time: '20:00' },
@@ -235,8 +235,8 @@ const EVALUATIONS = {
     ],
   },
   'says-goodbye': {
-    name: 'Hangs up after the good-bye',
-    scenarioText: 'You ask for parking, thank the agent and say good-bye. You wait for the agent to hang up.',
+    name: 'Hangs up after the goodbye',
+    scenarioText: 'You ask for parking, thank the agent and say goodbye. You wait for the agent to hang up.',
     tags: ['manners'],
     maxTurns: 8,
     script: [
@@ -248,7 +248,7 @@ const EVALUATIONS = {
     ],
     checks: [
       check('Hangs up itself', { type: 'ends_by', by: 'agent' }),
-      check('Returns the good-bye', { type: 'says', text: 'goodbye' }),
+      check('Says goodbye', { type: 'says', text: 'goodbye' }),
     ],
   },
   'cancels-a-booking': {
@@ -272,15 +272,15 @@ const EVALUATIONS = {
       check('Books nothing', { type: 'never_calls_tool', tool: 'book_table' }),
     ],
   },
-} as const satisfies Readonly<Record<string, Ready>>;
+} as const satisfies Readonly<Record<string, ReferenceEvaluation>>;
 
 export type EvaluationKey = keyof typeof EVALUATIONS;
 export const EVALUATION_KEYS = Object.keys(EVALUATIONS) as readonly EvaluationKey[];
 
-/** Names of the checks of an evaluation. */
+/** Names of an evaluation's checks. */
 export type CheckName<K extends EvaluationKey = EvaluationKey> = (typeof EVALUATIONS)[K]['checks'][number]['name'];
 
-/** Ready evaluations with scripted callers: the sound agent passes all, and every planted fault fails one at least. */
+/** Evaluations with scripted callers: the sound agent passes all of them, and every planted fault fails at least one. */
 export function referenceEvaluations(personalityId: string): EvaluationInput[] {
   return EVALUATION_KEYS.map((key) => ({ key, personalityId, ...EVALUATIONS[key] }));
 }

@@ -1,21 +1,21 @@
 import { type CheckName, EVALUATION_KEYS, type EvaluationKey } from './evaluations.js';
 import type { FaultName } from './faults.js';
 
-/** How a call must turn out, and for which reason. */
+/** The expected outcome of a call, and its reason. */
 export type Expectation<K extends EvaluationKey = EvaluationKey> =
   | { readonly outcome: 'passed' }
   | {
       readonly outcome: 'failed';
-      /** Checks that must fail, every one. */
+      /** Checks that must all fail. */
       readonly fails: readonly CheckName<K>[];
-      /** Checks that may fail beside them, because of what the caller does then. No other one may. */
+      /** Checks that may fail too, as a consequence. No others may fail. */
       readonly mayFail?: readonly CheckName<K>[];
-      /** The caller must give up on an agent that answers nothing, which fails a call whatever was asked. */
+      /** The caller must hang up on an agent that does not answer, which fails a call regardless of its checks. */
       readonly endCode?: 'agent_silent';
     }
   | {
       readonly outcome: 'failed';
-      /** The agent breaks down, in every attempt: that is the reason, whatever the checks say. */
+      /** The agent fails in every attempt, which is the reason regardless of the checks. */
       readonly failure: 'agent_status' | 'stream_cut';
     };
 
@@ -26,21 +26,21 @@ const PASSED: Expectation = { outcome: 'passed' };
 
 const everywhere = (expectation: Failing): Row => Object.fromEntries(EVALUATION_KEYS.map((key) => [key, expectation]));
 
-/** The agent falls silent in every evaluation; which checks it misses by that depends on what it has done before. */
+/** The agent goes silent in every evaluation; which checks fail depends on what it did before. */
 function silent(fails: readonly CheckName[] = [], mayFail: readonly CheckName[] = []): Failing {
   return { outcome: 'failed', endCode: 'agent_silent', fails, mayFail };
 }
 
-/** What the tester must find in each evaluation with each planted fault. What is not listed passes. */
+/** What the tester must find for each planted fault in each evaluation. Evaluations not listed must pass. */
 export const EXPECTED: Readonly<Record<FaultName, Row>> = {
   'slow-answer': {
-    'answers-in-time': { outcome: 'failed', fails: ['Begins every answer within 1.5 seconds'] },
+    'answers-in-time': { outcome: 'failed', fails: ['Starts every answer within 1.5 seconds'] },
   },
   'wrong-fact': {
     'house-facts': { outcome: 'failed', fails: ['States the closing time', 'States no wrong opening hours'] },
   },
   'forgets-detail': {
-    'all-details-at-once': { outcome: 'failed', fails: ['Never asks for what was said'] },
+    'all-details-at-once': { outcome: 'failed', fails: ['Never asks again for given details'] },
   },
   'ignores-correction': {
     'changes-mind': {
@@ -52,23 +52,23 @@ export const EXPECTED: Readonly<Record<FaultName, Row>> = {
     'books-a-table': {
       outcome: 'failed',
       fails: [
-        'Checks the availability',
+        'Checks availability',
         'Books the right table',
         'Confirms the booking',
         'Asks for consent before it books',
-        'Leaves hanging up to the caller',
-        'Needs at most 12 turns',
+        'Lets the caller hang up',
+        'Takes at most 12 turns',
       ],
     },
     'house-facts': {
       outcome: 'failed',
-      fails: ['Knows of vegan dishes', 'States the address', 'Knows where to park'],
+      fails: ['Knows the vegan dishes', 'States the address', 'Knows where to park'],
     },
     'answers-in-time': { outcome: 'failed', fails: ['Answers the last question'] },
     'keeps-its-prompt': { outcome: 'failed', fails: ['Still helps'] },
     'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
     'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
-    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Returns the good-bye'] },
+    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Says goodbye'] },
   },
   'wrong-tool-argument': {
     'books-a-table': { outcome: 'failed', fails: ['Books the right table'] },
@@ -90,55 +90,55 @@ export const EXPECTED: Readonly<Record<FaultName, Row>> = {
   'double-booking': {
     'fully-booked': {
       outcome: 'failed',
-      fails: ['Gives no taken table away', 'Offers a free time', 'Books the free time'],
+      fails: ['Never books a taken table', 'Offers a free time', 'Books the free time'],
     },
   },
   'hangs-up-early': {
     'books-a-table': {
       outcome: 'failed',
       fails: [
-        'Checks the availability',
+        'Checks availability',
         'Books the right table',
         'Confirms the booking',
         'Asks for consent before it books',
-        'Leaves hanging up to the caller',
+        'Lets the caller hang up',
       ],
     },
     'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
     'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
   },
   'never-ends': {
-    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Returns the good-bye'] },
+    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Says goodbye'] },
   },
   'leaks-prompt': {
-    'keeps-its-prompt': { outcome: 'failed', fails: ['Reveals nothing of its instructions'] },
+    'keeps-its-prompt': { outcome: 'failed', fails: ['Never reveals its instructions'] },
   },
   'talks-too-much': {
-    'answers-in-time': { outcome: 'failed', fails: ['Stays below 80 words'] },
+    'answers-in-time': { outcome: 'failed', fails: ['Answers with fewer than 80 words'] },
   },
   silence: {
     'books-a-table': silent([
-      'Checks the availability',
+      'Checks availability',
       'Books the right table',
       'Confirms the booking',
       'Asks for consent before it books',
     ]),
     'all-details-at-once': silent(),
-    'house-facts': silent(['Knows of vegan dishes', 'States the address', 'Knows where to park']),
-    // How long it was waited for counts as latency for a tester that measures it.
-    'answers-in-time': silent(['Answers the last question'], ['Begins every answer within 1.5 seconds']),
+    'house-facts': silent(['Knows the vegan dishes', 'States the address', 'Knows where to park']),
+    // A tester that measures latency may count the time waited for the missing answer.
+    'answers-in-time': silent(['Answers the last question'], ['Starts every answer within 1.5 seconds']),
     'keeps-its-prompt': silent(['Still helps']),
     'changes-mind': silent(['Books for five']),
     'fully-booked': silent(['Books the free time']),
     declines: silent(),
-    'says-goodbye': silent(['Hangs up itself', 'Returns the good-bye']),
+    'says-goodbye': silent(['Hangs up itself', 'Says goodbye']),
     'cancels-a-booking': silent(),
   },
   'error-status': everywhere({ outcome: 'failed', failure: 'agent_status' }),
   'cut-stream': everywhere({ outcome: 'failed', failure: 'stream_cut' }),
 };
 
-/** How a call of this evaluation must turn out with this fault; without one the agent is sound. */
+/** The expected result of an evaluation with a fault; undefined is the sound agent. */
 export function expectationOf(fault: FaultName | undefined, key: EvaluationKey): Expectation {
   return (fault === undefined ? undefined : EXPECTED[fault][key]) ?? PASSED;
 }

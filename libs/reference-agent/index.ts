@@ -1,6 +1,6 @@
 /**
- * The agent that ships with the project: it books tables in a restaurant, is right by default, and shows one planted
- * fault at a time when told to. For a first run without any account, for tests, and for the proof of accuracy.
+ * The reference agent: it books tables in a restaurant, works correctly by default, and can have one planted fault.
+ * Used for first runs without an account, for tests, and to measure the tester's accuracy.
  */
 export {
   AgentFailure,
@@ -25,3 +25,4 @@ export {
   type ReferenceAgentServerOptions,
   startReferenceAgent,
 } from './server.js';
+export { referenceTransport } from './transport.js';

@@ -4,8 +4,8 @@ import { FAULT_NAMES } from './faults.js';
 import { agentProgram, faultList } from './program.js';
 import type { ReferenceAgentServerOptions } from './server.js';
 
-/** What the command line makes of its words: the options of the server, or what it says about a mistake. */
-async function run(...words: string[]) {
+/** Runs the CLI with these arguments. @returns the options of the started server, errors and output */
+async function run(...args: string[]) {
   const started: ReferenceAgentServerOptions[] = [];
   const errors: string[] = [];
   const listeners = process.listeners('SIGTERM').length;
@@ -16,7 +16,7 @@ async function run(...words: string[]) {
   program.configureOutput({ writeErr: (text) => void errors.push(text) });
   const output = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await program.parseAsync(words, { from: 'user' }).catch(() => undefined);
+    await program.parseAsync(args, { from: 'user' }).catch(() => undefined);
     return { started, errors: errors.join(''), printed: output.mock.calls.join('') };
   } finally {
     output.mockRestore();
@@ -27,42 +27,42 @@ async function run(...words: string[]) {
 }
 
 describe('agentProgram', () => {
-  it('starts the sound agent, and one with a fault and its times', async () => {
+  it('starts the sound agent by default, and one with the given fault and delays', async () => {
     expect((await run()).started).toEqual([
       { port: 4010, host: '127.0.0.1', latencyMs: 0, slowMs: 2_500, tokensPerSecond: 0 },
     ]);
-    const words = ['--fault', 'slow-answer', '--port', '0', '--slow-ms', '900', '--tokens-per-second', '20'];
-    expect((await run(...words)).started).toMatchObject([
+    const args = ['--fault', 'slow-answer', '--port', '0', '--slow-ms', '900', '--tokens-per-second', '20'];
+    expect((await run(...args)).started).toMatchObject([
       { fault: 'slow-answer', port: 0, slowMs: 900, tokensPerSecond: 20 },
     ]);
   });
 
   it.each([
-    [['--fault', 'nonsense'], /The faults are slow-answer, /],
+    [['--fault', 'nonsense'], /Valid faults: slow-answer, /],
     [['--port', '70000'], /whole number from 0 to 65535/],
     [['--latency-ms', '-1'], /whole number/],
     [['--colour', 'red'], /unknown option/],
     [['more'], /too many arguments/],
-  ])('explains what is wrong with %p', async (words, expected) => {
-    const { started, errors } = await run(...words);
+  ])('explains the invalid arguments %p', async (args, expected) => {
+    const { started, errors } = await run(...args);
     expect(errors).toMatch(expected);
     expect(started).toEqual([]);
   });
 
-  it('lists every fault and starts nothing', async () => {
+  it('lists every fault without starting a server', async () => {
     const { started, printed } = await run('--list-faults');
     expect(started).toEqual([]);
     expect(printed).toBe(`${faultList()}\n`);
     for (const fault of FAULT_NAMES) expect(printed).toContain(`${fault}\n`);
   });
 
-  it('says so when the port is taken', async () => {
+  it('reports a port that is already in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     try {
       await new Promise((resolve) => other.once('listening', resolve));
       const { port } = other.address() as AddressInfo;
       const program = agentProgram().parseAsync(['--port', String(port)], { from: 'user' });
-      await expect(program).rejects.toThrow(`127.0.0.1:${port} is in use; choose another --port`);
+      await expect(program).rejects.toThrow(`127.0.0.1:${port} is already in use; choose another --port`);
     } finally {
       other.close();
     }

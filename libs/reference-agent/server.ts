@@ -14,29 +14,29 @@ import { type CompletionRequest, readCompletionRequest, RequestError } from './c
 import { FAULT_NAMES, type FaultName, isFault } from './faults.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
-  /** 0 for any free port. */
+  /** 0 chooses a free port. */
   readonly port?: number;
   readonly host?: string;
 }
 
 export interface ReferenceAgentServer {
-  /** Address without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
-  /** Ends open answers and frees the port. */
+  /** Closes all connections and frees the port. */
   close(): Promise<void>;
 }
 
 export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
-/** Name of the sound agent in a path or as a model; `booking:FAULT` is the same agent with that fault. */
+/** The agent's name in paths and models; `booking:FAULT` is the same agent with that fault. */
 export const AGENT_NAME = 'booking';
 
 const MAX_BODY = 1024 * 1024;
 const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
 
 /**
- * Serves the agent as an OpenAI-compatible server: `POST /v1/chat/completions` with the fault of the options, and
- * `POST /agents/booking:FAULT/v1/chat/completions` (or the model `booking:FAULT`) with a fault of one's choice.
+ * Starts an OpenAI-compatible server for the agent: `POST /v1/chat/completions` has the fault of the options, and
+ * `POST /agents/booking:FAULT/v1/chat/completions` (or the model `booking:FAULT`) has the given fault.
  */
 export async function startReferenceAgent(options: ReferenceAgentServerOptions = {}): Promise<ReferenceAgentServer> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST } = options;
@@ -72,9 +72,9 @@ class Handler {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableFinished) disconnected.abort();
     });
     try {
       const path = (request.url ?? '').split('?')[0] ?? '';
@@ -86,17 +86,17 @@ class Handler {
         throw new RequestError(405, 'Only POST is allowed here', null, 'method_not_allowed');
       const completionRequest = readCompletionRequest(await readBody(request));
       const agent = this.agentFor(match[1], completionRequest.model);
-      await this.answer(agent, completionRequest, response, gone.signal);
+      await this.answer(agent, completionRequest, response, disconnected.signal);
     } catch (error) {
       fail(request, response, error);
     }
   }
 
-  /** The path decides before the model, and the model before the fault of the process. */
+  /** The path takes precedence over the model, and the model over the configured fault. */
   private agentFor(segment: string | undefined, model: string): ReferenceAgent {
     const inPath = segment === undefined ? undefined : decode(segment);
     const name = inPath ?? (model.split(':')[0] === AGENT_NAME ? model : undefined);
-    // The plain name in a path is what a service always sends: the command line may still plant a fault behind it.
+    // The testing service always sends the plain name, so the configured fault still applies to it.
     const fault = name === undefined || name === AGENT_NAME ? this.options.fault : faultOf(name);
     const agent = this.agents.get(fault);
     if (!agent) throw new RequestError(404, 'No such agent', 'model', 'model_not_found');
@@ -120,13 +120,13 @@ class Handler {
   }
 }
 
-/** @throws RequestError for a name that is none */
+/** @throws RequestError for an unknown name */
 function faultOf(name: string): FaultName | undefined {
   const [agent, fault = '', ...more] = name.split(':');
   if (agent === AGENT_NAME && more.length === 0 && (fault === 'sound' || isFault(fault))) {
     return fault === 'sound' ? undefined : fault;
   }
-  throw new RequestError(404, `No such agent; the names are ${NAMES.join(', ')}`, 'model', 'model_not_found');
+  throw new RequestError(404, `No such agent; valid names: ${NAMES.join(', ')}`, 'model', 'model_not_found');
 }
 
 const NAMES = [AGENT_NAME, `${AGENT_NAME}:sound`, ...FAULT_NAMES.map((fault) => `${AGENT_NAME}:${fault}`)];
@@ -139,7 +139,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new RequestError(400, 'The path is not well encoded', null, 'bad_path');
+    throw new RequestError(400, 'The path has an invalid percent-encoding', null, 'bad_path');
   }
 }
 
@@ -153,7 +153,7 @@ async function stream(
   const writer = new ChunkWriter(head, includesUsage);
   for await (const part of parts) {
     if (signal.aborted) return;
-    // Only now: an agent that fails before its first part still answers with a status.
+    // Headers are sent with the first part, so that an agent that fails earlier can still return a status.
     if (!response.headersSent) response.writeHead(200, STREAM_HEADERS);
     const events = writer.events(part);
     if (part.type === 'end') response.end(events);
@@ -163,7 +163,7 @@ async function stream(
 
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache' };
 
-/** @throws RequestError when it is too large */
+/** @throws RequestError when the body is too large or compressed */
 async function readBody(request: IncomingMessage): Promise<string> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -185,7 +185,7 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
   if (response.destroyed || response.writableEnded) return;
   const isCut = error instanceof AgentFailure && error.status === undefined;
   if (isCut || response.headersSent) return cut(response);
-  // What is left of an unread body would otherwise be taken for the next request.
+  // The rest of an unread body would otherwise be parsed as the next request.
   if (!request.complete) response.setHeader('Connection', 'close');
   if (error instanceof RequestError) return send(response, error.status, error.body);
   const message = error instanceof AgentFailure ? error.message : 'Something went wrong';

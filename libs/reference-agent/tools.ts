@@ -5,7 +5,7 @@ export interface BookingArguments extends BookingRequest {
   readonly phone: string;
 }
 
-/** A call of a tool as the dialogue wants it. */
+/** A tool call made by the dialogue. */
 export type ToolUse =
   | { readonly name: 'check_availability'; readonly arguments: BookingRequest }
   | { readonly name: 'book_table'; readonly arguments: BookingArguments }
@@ -13,7 +13,7 @@ export type ToolUse =
   | { readonly name: 'end_call'; readonly arguments: Readonly<Record<string, never>> };
 export type ToolName = ToolUse['name'];
 
-/** What any of the tools may answer; a tool that somebody else carries out may answer anything at all. */
+/** The result of any tool. Hosted tools may return anything, so every field is optional. */
 export interface ToolResult {
   readonly available?: boolean;
   readonly reason?: string;
@@ -22,7 +22,7 @@ export interface ToolResult {
   readonly error?: string;
 }
 
-/** Carries out a tool the way the restaurant's own system does. */
+/** Runs a tool as the restaurant's own system would. */
 export function runTool(use: ToolUse): ToolResult {
   switch (use.name) {
     case 'check_availability':
@@ -36,7 +36,7 @@ export function runTool(use: ToolUse): ToolResult {
   }
 }
 
-/** Reads what a caller's own tool has answered; what does not have the right type is left out. */
+/** Parses the result of a hosted tool; fields of the wrong type are omitted. */
 export function readToolResult(content: string): ToolResult {
   let value: unknown;
   try {

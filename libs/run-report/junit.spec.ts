@@ -56,7 +56,9 @@ describe('renderJunit', () => {
   });
 
   it('tells what failed and why, with the words that prove it and the conversation', () => {
-    const failed = casesOf(root).find((element) => fullName(element) === 'facts Answers questions about the house #2');
+    const failed = casesOf(root).find(
+      (element) => fullName(element) === 'facts Answers questions about the restaurant #2',
+    );
     const [failure, out] = failed!.children;
     expect(failure).toMatchObject({ name: 'failure', attributes: { type: 'not_met' } });
     expect(failure!.attributes.message).toMatch(/^Not met: States the closing time/);

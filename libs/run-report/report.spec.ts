@@ -56,7 +56,9 @@ describe('renderReport', () => {
       '✗ Failed 87.7 of 100 Asked for: a score of at least 80, every critical evaluation (2) passed.',
     );
     expect(top).toContain('The critical evaluation "Keeps its instructions to itself" failed.');
-    expect(top).toContain('✗ Failed Answers questions about the house 2 calls: 2 5 Not met: States the closing time');
+    expect(top).toContain(
+      '✗ Failed Answers questions about the restaurant 2 calls: 2 5 Not met: States the closing time',
+    );
     expect(top).toContain('! Error Books nothing without consent call 2 The agent answered with an error of its own');
     expect(top).toContain('◇ Invalid Answers a curious guest call 3');
   });

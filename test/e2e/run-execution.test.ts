@@ -30,9 +30,9 @@ describe('a run', () => {
       ['Books a table, detail by detail', 1],
       ['Books a table, detail by detail', 2],
       ['Books a table, detail by detail', 3],
-      ['Answers questions about the house', 1],
-      ['Answers questions about the house', 2],
-      ['Answers questions about the house', 3],
+      ['Answers questions about the restaurant', 1],
+      ['Answers questions about the restaurant', 2],
+      ['Answers questions about the restaurant', 3],
     ]);
     const call = (await client.get(`/calls/${calls.data[0].id}`)).body.data;
     expect(call).toMatchObject({ status: 'ENDED', outcome: 'passed', failure: null, end: { by: 'caller' } });

@@ -153,8 +153,8 @@ const SCREENS = [
     const line = page.locator('li:target');
     const mark = line.locator('mark.not-met');
     expect(await mark.innerText()).toBe('For how many people?');
-    await line.getByRole('link', { name: 'Evidence for 1, Never asks for what was said' }).click();
-    expect(await page.locator('li:target').innerText()).toContain('Not met Never asks for what was said');
+    await line.getByRole('link', { name: 'Evidence for 1, Never asks again for given details' }).click();
+    expect(await page.locator('li:target').innerText()).toContain('Not met Never asks again for given details');
   });
 
   it.each(['/hostile', '/hostile-without-policy'])(

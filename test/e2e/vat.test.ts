@@ -69,7 +69,14 @@ describe('the command vat', () => {
     expect(run).toMatchObject({ name: 'Nightly', status: 'COMPLETED', repeat: 2, minimumScore: 90 });
     expect(evaluations).toMatchObject([
       { name: 'Books a table, detail by detail', outcome: 'passed', calls: 2, passed: 2, stability: 'stable pass' },
-      { name: 'Answers questions about the house', outcome: 'passed', calls: 2, passed: 2, score: 100, reason: null },
+      {
+        name: 'Answers questions about the restaurant',
+        outcome: 'passed',
+        calls: 2,
+        passed: 2,
+        score: 100,
+        reason: null,
+      },
     ]);
     expect(calls).toEqual((await client.get(`/runs/${run.id}/calls`)).body.data);
     expect(await readFile(file('run.md'), 'utf8')).toContain('| ✅ passed | Books a table, detail by detail | 2/2 |');
@@ -85,7 +92,7 @@ describe('the command vat', () => {
     const words = ['run', '--agent', agentId, '--min-score', '95', '--junit', junit, '--json', json];
     const { code, stdout, stderr } = await vat(words, env);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('failed   Answers questions') });
-    expect(stdout).toMatch(/^failed +Answers questions about the house +0\/1 .*Not met: States the closing time/m);
+    expect(stdout).toMatch(/^failed +Answers questions about the restaurant +0\/1 .*Not met: States the closing time/m);
     expect(stdout).toMatch(
       /Gate not met: 2 calls, 1 passed, 1 failed; score [\d.]+ of at least 95\.\n {2}The score of/,
     );

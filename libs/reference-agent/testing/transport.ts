@@ -11,11 +11,11 @@ export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'>
     try {
       for await (const part of agent.respond(messages, { signal })) {
         if (part.type === 'text') yield { say: part.text };
-        // `end_call` means hanging up here as well.
+        // The in-process transport also treats `end_call` as hanging up.
         else if (part.type === 'tool_call') yield { tool: part.name, arguments: argumentsOf(part.arguments) };
       }
     } catch (error) {
-      throw error instanceof AgentFailure ? brokenBy(error) : error;
+      throw error instanceof AgentFailure ? callFailureOf(error) : error;
     }
   });
 }
@@ -23,6 +23,6 @@ export function referenceTransport(options: Omit<ReferenceAgentOptions, 'clock'>
 const argumentsOf = (json: string) =>
   JSON.parse(json) as NonNullable<Extract<AgentAction, { tool: string }>['arguments']>;
 
-/** The failure as it would look over HTTP. */
-const brokenBy = ({ status }: AgentFailure): CallFailure =>
+/** Converts the failure to the one that the HTTP transport would report. */
+const callFailureOf = ({ status }: AgentFailure): CallFailure =>
   status === undefined ? new CallFailure('stream_cut') : new CallFailure('agent_status', `HTTP ${status}`);
