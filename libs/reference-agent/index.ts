@@ -25,4 +25,3 @@ export {
   type ReferenceAgentServerOptions,
   startReferenceAgent,
 } from './server.js';
-export { referenceTransport } from './transport.js';
