@@ -1,15 +1,15 @@
-import { type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
-  ThrottlerStorage,
+  type ThrottlerRequest,
 } from '@nestjs/throttler';
-import type { Request, Response } from 'express';
 import { DomainError } from '../errors/domain-error.js';
-import { RateLimiter } from './rate-limiter.js';
+import { RateLimitStorage } from './rate-limit.storage.js';
+import { rateLimitHeaders } from './rate-limiter.js';
 
 const NEVER_REFUSED = 'throttling:neverRefused';
 
@@ -17,30 +17,36 @@ const NEVER_REFUSED = 'throttling:neverRefused';
 export const NeverRefused = () => SetMetadata(NEVER_REFUSED, true);
 
 /**
- * One limit per workspace over all routes, by plan tier, instead of the throttler's default of one per route and
- * address; and the contract's headers instead of the throttler's.
+ * The throttler with the contract's headers and error; limits and keys are options of the module. Its own headers give
+ * the seconds left instead of a Unix time, and a refusal would only have `Retry-After`.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() storage: ThrottlerStorage,
+    @InjectThrottlerStorage() private readonly storage: RateLimitStorage,
     reflector: Reflector,
-    private readonly rateLimiter: RateLimiter,
   ) {
     super(options, storage, reflector);
   }
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const response = http.getResponse<Response>();
-    if (this.reflector.get<boolean | undefined>(NEVER_REFUSED, context.getHandler())) {
-      await this.rateLimiter.show(request, response);
-      return true;
+  protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
+    const { context, limit, ttl, throttler, getTracker, generateKey } = request;
+    const { req, res } = this.getRequestResponse(context);
+    const tracker = await getTracker(req, context);
+    const key = generateKey(context, tracker, throttler.name ?? 'default');
+    const isCounted = !this.reflector.get<boolean | undefined>(NEVER_REFUSED, context.getHandler());
+    const record = await (isCounted ? this.storage.increment(key, ttl, limit) : this.storage.read(key, ttl, limit));
+    for (const [name, value] of Object.entries(rateLimitHeaders(record, limit)))
+      this.setResponseHeader(res, name, value);
+    if (isCounted && record.isBlocked) {
+      this.setResponseHeader(res, 'Retry-After', record.timeToBlockExpire);
+      await this.throwThrottlingException();
     }
-    const { exceeded } = await this.rateLimiter.count(request, response);
-    if (exceeded) throw new DomainError('TOO_MANY_REQUESTS');
     return true;
+  }
+
+  protected override throwThrottlingException(): Promise<void> {
+    throw new DomainError('TOO_MANY_REQUESTS');
   }
 }

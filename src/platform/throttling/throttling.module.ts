@@ -1,49 +1,57 @@
-import { Global, Module } from '@nestjs/common';
-import { ThrottlerModule } from '@nestjs/throttler';
-import { isWorkerProcess, supervisorChannel } from '../cluster/messages.js';
+import { type ExecutionContext, Module, type Provider } from '@nestjs/common';
+import { ThrottlerModule, type ThrottlerModuleOptions } from '@nestjs/throttler';
+import type { Request } from 'express';
+import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
+import { isWorkerProcess } from '../cluster/worker-process.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
-import { Counters, WINDOW_MS } from './counters.js';
-import { ProcessCounters } from './process-counters.js';
+import { RateLimitStorage } from './rate-limit.storage.js';
 import { RateLimiter } from './rate-limiter.js';
-import { SharedCounters } from './shared-counters.js';
-import { SupervisorLink } from './supervisor-link.js';
+import { LIMITER_OPTIONS, LimiterCounter, WindowCounter } from './window-counter.js';
 
-@Global()
+const counter: Provider<WindowCounter> = {
+  provide: WindowCounter,
+  inject: [SETTINGS],
+  useFactory: async (settings: Settings) => {
+    const { redisUrl } = settings;
+    if (redisUrl !== undefined) {
+      // Loading the Redis client takes a third of a second.
+      const { RedisCounter } = await import('./redis-counter.js');
+      return new RedisCounter(redisUrl, new LimiterCounter(new RateLimiterMemory(LIMITER_OPTIONS)));
+    }
+
+    return new LimiterCounter(
+      new (isWorkerProcess(settings) ? RateLimiterCluster : RateLimiterMemory)(LIMITER_OPTIONS),
+    );
+  },
+};
+
 @Module({
-  providers: [
-    {
-      provide: Counters,
-      inject: [SETTINGS],
-      useFactory: async (settings: Settings): Promise<Counters> => {
-        if (settings.redisUrl !== undefined) {
-          // Its client takes a third of a second to load, which nobody should wait for without Redis.
-          const { RedisLink } = await import('./redis-link.js');
-          return new SharedCounters(new RedisLink(settings.redisUrl));
-        }
-        return isWorkerProcess(settings)
-          ? new SharedCounters(new SupervisorLink(supervisorChannel))
-          : new ProcessCounters();
-      },
-    },
-    RateLimiter,
-  ],
-  exports: [Counters, RateLimiter],
+  providers: [counter, RateLimitStorage, RateLimiter],
+  exports: [RateLimitStorage, RateLimiter],
 })
-export class CountersModule {}
+class RateLimitModule {}
 
-/** Rate limits per plan tier, exact for each workspace. */
+/** Rate limits by plan: one bucket for each workspace over all its routes and keys. */
 @Module({
   imports: [
-    CountersModule,
+    RateLimitModule,
     ThrottlerModule.forRootAsync({
-      inject: [Counters, SETTINGS],
-      useFactory: (storage: Counters, settings: Settings) => ({
-        throttlers: [{ ttl: WINDOW_MS, limit: settings.planLimits.FREE }],
-        storage,
-      }),
+      imports: [RateLimitModule],
+      inject: [RateLimitStorage, RateLimiter],
+      useFactory: (storage: RateLimitStorage, rateLimiter: RateLimiter): ThrottlerModuleOptions => {
+        const bucketOf = (context: ExecutionContext) =>
+          rateLimiter.bucketOf(context.switchToHttp().getRequest<Request>());
+        return {
+          throttlers: [{ limit: (context) => bucketOf(context).limit, ttl: () => rateLimiter.windowMs }],
+          getTracker: (_request, context) => bucketOf(context).key,
+          // The throttler's default adds the route.
+          generateKey: (_context, tracker) => tracker,
+          storage,
+        };
+      },
     }),
   ],
-  exports: [ThrottlerModule],
+  exports: [RateLimitModule],
 })
 export class ThrottlingModule {}

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import { API_VERSION } from '../../api-version.js';
 import { invalidInput } from '../../errors/domain-error.js';
-import { type RateLimiter, rateLimitHeaders } from '../../throttling/rate-limiter.js';
+import type { RateLimiter } from '../../throttling/rate-limiter.js';
 import { requestId } from './common-headers.js';
 import { errorBody } from '../responses/error-body.js';
 import { routableTarget } from './request-line.js';
@@ -117,8 +117,7 @@ class Refusals {
       return Object.fromEntries(RATE_LIMIT_HEADERS.map((name) => [name, broken.getHeader(name)]));
     }
     const address = socket instanceof Socket ? socket.remoteAddress : undefined;
-    const standing = await this.rateLimiter.spend(this.rateLimiter.addressBudget(address));
-    return rateLimitHeaders({ ...standing, exceeded: false });
+    return this.rateLimiter.countAddress(address);
   }
 }
 
