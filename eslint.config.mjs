@@ -46,6 +46,24 @@ export default tseslint.config(
       '@typescript-eslint/unbound-method': 'off',
     },
   },
+  {
+    // SQL has one home; see docs/decisions/0002.
+    files: ['src/modules/**', 'src/platform/encryption/**'],
+    ignores: ['**/*.repository.ts', '**/*.sql.ts', '**/*.entity.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'TemplateElement[value.raw=/^\\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|LOCK TABLE) /]',
+          'Literal[value=/^\\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|LOCK TABLE) /]',
+        ].map((selector) => ({ selector, message: 'SQL belongs in a repository (*.repository.ts, *.sql.ts).' })),
+        {
+          selector: 'CallExpression[callee.property.name="createQueryBuilder"]',
+          message: 'Write SQL in a repository, or use the EntityManager.',
+        },
+      ],
+    },
+  },
   { files: ['**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
   // Programs for developers: what they print is what they are for.
   { files: ['scripts/**'], rules: { 'no-console': 'off' } },

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
+import { ApiKeysRepository } from '../../src/modules/api-keys/api-keys.repository.js';
 import { ApiKeysService, KEYS_CHANGED } from '../../src/modules/api-keys/api-keys.service.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import { generateKey } from '../../src/modules/api-keys/key-format.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Notifications } from '../../src/platform/database/notifications.js';
+import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository.js';
 import { WorkspacesService } from '../../src/modules/workspaces/workspaces.service.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { Logger } from '@nestjs/common';
@@ -43,8 +45,12 @@ describe('ApiKeysService', () => {
     own = await createTestDatabase();
     database = new WatchedDatabase(await createDataSource(own.url, 8).initialize());
     notifications = new Notifications(own.url);
-    service = new ApiKeysService(database, notifications, settings);
-    firstKeys = new FirstKeyService(database, new WorkspacesService(database, settings), service);
+    service = new ApiKeysService(database, new ApiKeysRepository(database), notifications, settings);
+    firstKeys = new FirstKeyService(
+      database,
+      new WorkspacesService(database, new WorkspacesRepository(database), settings),
+      service,
+    );
     heard = [];
     notifications.subscribe(KEYS_CHANGED, (payload) => heard.push(payload));
     await notifications.onModuleInit();

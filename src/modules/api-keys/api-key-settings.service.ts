@@ -5,25 +5,19 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
-import { readPage } from '../../platform/database/page-query.js';
 import { conflict } from '../../platform/errors/domain-error.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import type { ApiKey, CreateApiKeyRequest, NewApiKey } from './dto/api-key.dtos.js';
-
-const LIST = {
-  columns: `k.id, k.name, k.role, k.prefix, k.last_used_at AS "lastUsedAt", k.expires_at AS "expiresAt",
-    k.created_at AS "createdAt", k.created_by_user_id AS "createdByUserId"`,
-  from: 'api_keys k',
-  where: 'k.workspace_id = $1 AND k.revoked_at IS NULL',
-};
 
 /** The API keys of a workspace, as its admins manage them over HTTP. */
 @Injectable()
 export class ApiKeySettingsService {
   constructor(
     private readonly database: Database,
+    private readonly repository: ApiKeysRepository,
     private readonly apiKeys: ApiKeysService,
     private readonly workspaces: WorkspacesService,
   ) {}
@@ -42,7 +36,7 @@ export class ApiKeySettingsService {
 
   async list(caller: Caller, query: PageRequest): Promise<Page<ApiKey>> {
     const { page, limit, offset } = window(query);
-    const { rows, total } = await readPage<ApiKeyEntity>(this.database, LIST, [caller.workspaceId], { limit, offset });
+    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
     return { items: rows.map(toResponse), total, page, limit };
   }
 
@@ -56,22 +50,11 @@ export class ApiKeySettingsService {
       const key = requireOwned(caller, await manager.findOneBy(ApiKeyEntity, where));
       // Of two admins who revoke each other's key at the same moment, the second must see what the first did.
       await this.workspaces.lock(caller.workspaceId);
-      if (key.role === 'ADMIN' && !(await this.hasOtherAdminKey(key))) {
+      if (key.role === 'ADMIN' && !(await this.repository.hasOtherAdminKey(key))) {
         throw conflict('The last ADMIN key of a workspace cannot be revoked');
       }
       await this.apiKeys.revoke(key.id);
     });
-  }
-
-  private async hasOtherAdminKey({ id, workspaceId }: ApiKeyEntity): Promise<boolean> {
-    return this.database.manager
-      .createQueryBuilder(ApiKeyEntity, 'k')
-      .where(`k.workspaceId = :workspaceId AND k.id <> :id AND k.role = 'ADMIN' AND k.revokedAt IS NULL`, {
-        workspaceId,
-        id,
-      })
-      .andWhere('(k.expiresAt IS NULL OR k.expiresAt > now())')
-      .getExists();
   }
 }
 

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ApiKeySettingsService } from './api-key-settings.service.js';
 import { ApiKeysController } from './api-keys.controller.js';
+import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { FirstKeyService } from './first-key.service.js';
 import { Identification } from './identification.js';
@@ -10,7 +11,14 @@ import { LastUseService } from './last-use.service.js';
 @Module({
   imports: [WorkspacesModule],
   controllers: [ApiKeysController],
-  providers: [ApiKeysService, ApiKeySettingsService, FirstKeyService, Identification, LastUseService],
+  providers: [
+    ApiKeysService,
+    ApiKeysRepository,
+    ApiKeySettingsService,
+    FirstKeyService,
+    Identification,
+    LastUseService,
+  ],
   exports: [ApiKeysService, FirstKeyService, Identification],
 })
 export class ApiKeysModule {}

@@ -1,36 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { types } from 'node:util';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Identity, Role } from '../../platform/access/caller.js';
-import type { Plan } from '../../platform/config/plans.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { Notifications } from '../../platform/database/notifications.js';
 import { notFound } from '../../platform/errors/domain-error.js';
 import { ApiKeyEntity } from './api-key.entity.js';
+import { ApiKeysRepository, type KeyRow } from './api-keys.repository.js';
 import { generateKey, hashKey, isAcceptableKey, keyPrefix } from './key-format.js';
 
 /** Sent by triggers on `api_keys` and `workspaces` whenever what a key may do changes. */
 export const KEYS_CHANGED = 'api_keys_changed';
-/** Bounds the cache; the oldest entry goes first. */
 const CACHE_SIZE = 10_000;
-
-const FIND_KEY = `
-  SELECT k.id, k.workspace_id AS "workspaceId", k.user_id AS "userId", k.role, k.expires_at AS "expiresAt",
-         w.plan, w.requests_per_minute AS "requestsPerMinute"
-    FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id
-   WHERE k.hash = $1 AND k.revoked_at IS NULL`;
-
-interface KeyRow {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly userId: string;
-  readonly role: Role;
-  readonly expiresAt: Date | null;
-  readonly plan: Plan;
-  readonly requestsPerMinute: number | null;
-}
 
 interface CachedKey {
   readonly identity: Identity;
@@ -53,13 +37,12 @@ export interface NewApiKey {
 /** Service credentials: made, revoked, and looked up on every request. */
 @Injectable()
 export class ApiKeysService implements OnModuleInit {
-  private readonly cache = new Map<string, CachedKey>();
+  private readonly cache = new LRUCache<string, CachedKey>({ max: CACHE_SIZE });
   private readonly lookups = new Map<string, Promise<CachedKey>>();
-  /** Counts the changes heard of, so that a look-up begun before one is not cached after it. */
-  private changes = 0;
 
   constructor(
     private readonly database: Database,
+    private readonly repository: ApiKeysRepository,
     private readonly notifications: Notifications,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
@@ -81,7 +64,7 @@ export class ApiKeysService implements OnModuleInit {
 
   private async ask(hash: string): Promise<Identity> {
     try {
-      return identityOf(await this.lookUpOnce(hash));
+      return identityOf(await this.lookUp(hash));
     } catch (cause) {
       return { kind: 'unknown', cause: types.isNativeError(cause) ? cause : new Error(String(cause)) };
     }
@@ -118,32 +101,29 @@ export class ApiKeysService implements OnModuleInit {
    * @throws DomainError NOT_FOUND when there is no such key, or it was revoked before
    */
   async revoke(id: string): Promise<void> {
-    const { affected } = await this.database.manager
-      .createQueryBuilder()
-      .update(ApiKeyEntity)
-      .set({ revokedAt: () => 'now()' })
-      .where('id = :id AND revoked_at IS NULL', { id })
-      .execute();
-    if (affected === 0) throw notFound();
+    if (!(await this.repository.revoke(id))) throw notFound();
   }
 
-  /** Many requests with one new key cause one look-up. */
-  private lookUpOnce(hash: string): Promise<CachedKey> {
+  /** Requests that need the same key at the same moment share one look-up. */
+  private lookUp(hash: string): Promise<CachedKey> {
     const running = this.lookups.get(hash);
     if (running) return running;
-    const lookup = this.lookUp(hash).finally(() => {
-      if (this.lookups.get(hash) === lookup) this.lookups.delete(hash);
+    const lookup = this.find(hash).then((found) => {
+      // A change in the meantime has cleared the look-ups: this one may have read the state before it.
+      if (this.lookups.get(hash) === lookup && this.notifications.live) this.cache.set(hash, found);
+      return found;
     });
     this.lookups.set(hash, lookup);
+    const forget = () => {
+      if (this.lookups.get(hash) === lookup) this.lookups.delete(hash);
+    };
+    lookup.then(forget, forget);
     return lookup;
   }
 
-  private async lookUp(hash: string): Promise<CachedKey> {
-    const changesBefore = this.changes;
-    const [row] = await this.database.query<KeyRow>(FIND_KEY, [hash]);
-    const found = row ? this.toCached(row) : { identity: INVALID, expiresAt: Infinity };
-    if (this.changes === changesBefore && this.notifications.live) this.remember(hash, found);
-    return found;
+  private async find(hash: string): Promise<CachedKey> {
+    const row = await this.repository.findByHash(hash);
+    return row ? this.toCached(row) : { identity: INVALID, expiresAt: Infinity };
   }
 
   private toCached(row: KeyRow): CachedKey {
@@ -155,14 +135,7 @@ export class ApiKeysService implements OnModuleInit {
     };
   }
 
-  private remember(hash: string, entry: CachedKey): void {
-    const oldest = this.cache.size >= CACHE_SIZE ? this.cache.keys().next().value : undefined;
-    if (oldest !== undefined) this.cache.delete(oldest);
-    this.cache.set(hash, entry);
-  }
-
   private forget(): void {
-    this.changes++;
     this.cache.clear();
     // A look-up under way may have read the state before the change: the next request starts its own.
     this.lookups.clear();

@@ -40,10 +40,9 @@ export class FirstKeyService {
    * @returns undefined when there is a workspace already
    */
   async bootstrap(value: string | undefined): Promise<FirstKey | undefined> {
-    return this.database.transaction(async (manager) => {
-      // Of several processes that start on an empty database one makes the workspace and the others wait for it.
-      await manager.query('LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE');
-      return (await this.workspaces.isEmpty()) ? this.createWorkspace({ name: 'Default' }, value) : undefined;
-    });
+    return this.database.transaction(async () =>
+      // Of several processes that start on an empty database, one creates the workspace and the others wait for it.
+      (await this.workspaces.lockIfEmpty()) ? this.createWorkspace({ name: 'Default' }, value) : undefined,
+    );
   }
 }

@@ -5,8 +5,6 @@ import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { NeverRefused } from '../../platform/throttling/plan-throttler.guard.js';
 import { Readiness } from '../../platform/observability/readiness.js';
 
-const PING = 'SELECT 1';
-
 /** For load balancers and orchestrators. */
 @Controller()
 export class HealthController {
@@ -41,7 +39,7 @@ export class HealthController {
   async getReadiness(): Promise<void> {
     if (this.readiness.isShuttingDown) throw unavailable();
     // Whatever the database says instead of an answer, this process cannot serve requests now.
-    await this.database.query(PING, []).catch((cause: unknown) => {
+    await this.database.ping().catch((cause: unknown) => {
       throw unavailable(cause);
     });
   }

@@ -5,12 +5,14 @@ import { PersonalitiesModule } from '../personalities/personalities.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AgentMetricsController } from './agent-metrics/agent-metrics.controller.js';
+import { AgentMetricsRepository } from './agent-metrics/agent-metrics.repository.js';
 import { AgentMetricsService } from './agent-metrics/agent-metrics.service.js';
 import { CallsController } from './calls/calls.controller.js';
 import { CallsRepository } from './calls/calls.repository.js';
 import { CallsService } from './calls/calls.service.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { ExecutionRepository } from './execution/execution.repository.js';
+import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
 import { ResultsController } from './results/results.controller.js';
@@ -21,6 +23,7 @@ import { RunWatcher } from './progress/run-watcher.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
 import { RunsService } from './runs.service.js';
+import { StartRepository } from './start/start.repository.js';
 import { RunStarterService } from './start/run-starter.service.js';
 
 @Module({
@@ -30,8 +33,10 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunsService,
     RunsRepository,
     RunStarterService,
+    StartRepository,
     RunWorker,
     RunFinisher,
+    FinishRepository,
     CallExecutor,
     ExecutionRepository,
     RunWatcher,
@@ -40,6 +45,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallsRepository,
     ResultsService,
     AgentMetricsService,
+    AgentMetricsRepository,
   ],
 })
 export class RunsModule {}

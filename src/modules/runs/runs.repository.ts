@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
+import { RUN_CANCELLED, RUN_ENDED } from './progress/channels.js';
 import type { RunEntity } from './run.entity.js';
+import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
 /** Calls of a run by outcome. */
@@ -29,6 +31,21 @@ const FIND_WITH_COUNTS = `
            round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1`;
+
+const HAS_ENDED = `
+  SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status NOT IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
+
+const EVALUATIONS = `
+  SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
+         e.snapshot -> 'critical' AS critical
+    FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`;
+
+/** An evaluation of a run's plan, as its results need it. */
+export type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & {
+  readonly id: string;
+};
+
+const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
 
 const LIST = {
   columns: RUN_COLUMNS,
@@ -72,6 +89,22 @@ export class RunsRepository {
 
   async page(agentId: string, page: { limit: number; offset: number }): Promise<{ rows: RunEntity[]; total: number }> {
     return readPage<RunEntity>(this.database, LIST, [agentId], page);
+  }
+
+  /** Whether the run has ended, or does not exist. */
+  async hasEnded(id: string): Promise<boolean> {
+    const [row] = await this.database.query<{ hasEnded: boolean }>(HAS_ENDED, [id]);
+    return row?.hasEnded ?? true;
+  }
+
+  /** The evaluations of a run, in the order of its plan. */
+  async evaluations(id: string): Promise<PlannedEvaluation[]> {
+    return this.database.query(EVALUATIONS, [id]);
+  }
+
+  /** Notifies every process of the run's end, as soon as the caller's transaction is committed. */
+  async notifyEnded(id: string, { isCancelled = false } = {}): Promise<void> {
+    await this.database.query(NOTIFY, [isCancelled ? [RUN_ENDED, RUN_CANCELLED] : [RUN_ENDED], id]);
   }
 
   /** To be called in a transaction. @returns whether it had not ended yet */

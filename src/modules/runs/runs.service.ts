@@ -7,7 +7,6 @@ import { type Page, type PageRequest, window } from '../../platform/database/pag
 import { conflict } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
-import { notifyEnded } from './progress/channels.js';
 import { RunWatcher } from './progress/run-watcher.js';
 import { toMetrics, toRun } from './run-data.js';
 import { hasEnded, type RunEntity } from './run.entity.js';
@@ -59,7 +58,7 @@ export class RunsService {
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = await this.require(caller, id);
-      if (await this.repository.cancel(run)) await notifyEnded(this.database, run.id, { isCancelled: true });
+      if (await this.repository.cancel(run)) await this.repository.notifyEnded(run.id, { isCancelled: true });
       const now = requireOwned(caller, await this.repository.findWithCounts(run.id));
       if (now.status !== 'CANCELLED') throw conflict('The run has ended already');
       return toDetails(now, now);

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { readPage } from '../../platform/database/page-query.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { DELIVER, deliveryKey } from './delivery-job.js';
-import type { DeliveryAttempt, DeliveryStatus } from './webhook-delivery.entity.js';
+import type { DeliveryAttempt, DeliveryStatus, WebhookDeliveryEntity } from './webhook-delivery.entity.js';
 import * as sql from './webhook-deliveries.sql.js';
 import type { DisabledReason } from './webhook-endpoint.entity.js';
+import type { WebhookEventType } from './webhook-event.js';
 import { nextDelay, WebhookPolicy } from './webhook-policy.js';
 
 /** Who makes an attempt, and which attempt it is. */
@@ -40,6 +42,12 @@ export interface Outcome {
   readonly retryAfter?: number | undefined;
 }
 
+/** A delivery as responses show it. */
+export type DeliveryRow = Pick<
+  WebhookDeliveryEntity,
+  'id' | 'workspaceId' | 'eventId' | 'status' | 'attempts' | 'nextAttemptAt' | 'targetId' | 'createdAt'
+> & { readonly eventType: WebhookEventType };
+
 interface ClaimRow extends Omit<ClaimedDelivery, 'claimId'> {
   readonly status: DeliveryStatus;
   readonly tries: number;
@@ -67,6 +75,36 @@ export class WebhookDeliveriesRepository {
     private readonly queue: Queue,
     private readonly policy: WebhookPolicy,
   ) {}
+
+  async find(id: string): Promise<DeliveryRow | undefined> {
+    const [row] = await this.database.query<DeliveryRow>(sql.FIND, [id]);
+    return row;
+  }
+
+  /** Deliveries of an endpoint, newest first. */
+  async page(
+    endpointId: string,
+    status: DeliveryStatus | undefined,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: DeliveryRow[]; total: number }> {
+    const byStatus = status !== undefined;
+    const source = {
+      columns: sql.COLUMNS,
+      from: 'webhook_deliveries d',
+      joins: sql.JOIN_EVENT,
+      where: byStatus ? 'd.endpoint_id = $1 AND d.status = $2' : 'd.endpoint_id = $1',
+    };
+    return readPage<DeliveryRow>(this.database, source, byStatus ? [endpointId, status] : [endpointId], page);
+  }
+
+  /** Starts a delivery again from the beginning of its schedule. @returns false while it is pending */
+  async redeliver({ id, targetId }: Pick<DeliveryRow, 'id' | 'targetId'>): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const changed = await this.database.query(sql.REDELIVER, [id]);
+      if (changed.length > 0) await this.enqueue(id, targetId);
+      return changed.length > 0;
+    });
+  }
 
   /**
    * Takes a due delivery, unless its receiver has as many under way as it may have: then it is parked, and the end

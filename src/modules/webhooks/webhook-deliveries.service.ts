@@ -5,34 +5,16 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
-import { readPage } from '../../platform/database/page-query.js';
 import { conflict, notFound } from '../../platform/errors/domain-error.js';
 import type { ListDeliveriesQuery } from './dto/webhook.requests.js';
 import type { WebhookDelivery } from './dto/webhook.responses.js';
-import type { WebhookDeliveryEntity } from './webhook-delivery.entity.js';
-import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { type DeliveryRow, WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
-import type { WebhookEventType } from './webhook-event.js';
 import { WebhookPolicy } from './webhook-policy.js';
 import { WebhooksService } from './webhooks.service.js';
 
-const COLUMNS = `d.id, d.workspace_id AS "workspaceId", d.event_id AS "eventId", v.type AS "eventType", d.status,
-  d.attempts, d.next_attempt_at AS "nextAttemptAt", d.target_id AS "targetId", d.created_at AS "createdAt"`;
-const EVENT = 'JOIN webhook_events v ON v.id = d.event_id';
 /** How often the answer to a test looks for the first attempt, in milliseconds. */
 const TEST_POLL_MS = 50;
-
-const FIND = `SELECT ${COLUMNS} FROM webhook_deliveries d ${EVENT} WHERE d.id = $1`;
-
-const REDELIVER = `
-  UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), is_forced = true,
-         is_parked = false, updated_at = now()
-   WHERE id = $1 AND status <> 'PENDING' RETURNING id`;
-
-type DeliveryRow = Pick<
-  WebhookDeliveryEntity,
-  'id' | 'workspaceId' | 'eventId' | 'status' | 'attempts' | 'nextAttemptAt' | 'targetId' | 'createdAt'
-> & { readonly eventType: WebhookEventType };
 
 /** What became of the events that were sent. */
 @Injectable()
@@ -49,15 +31,7 @@ export class WebhookDeliveriesService {
   async list(caller: Caller, endpointId: string, query: ListDeliveriesQuery): Promise<Page<WebhookDelivery>> {
     const endpoint = await this.endpoints.get(caller, endpointId);
     const { page, limit, offset } = window(query);
-    const byStatus = query.status !== undefined;
-    const source = {
-      columns: COLUMNS,
-      from: 'webhook_deliveries d',
-      joins: EVENT,
-      where: byStatus ? 'd.endpoint_id = $1 AND d.status = $2' : 'd.endpoint_id = $1',
-    };
-    const values = byStatus ? [endpoint.id, query.status] : [endpoint.id];
-    const { rows, total } = await readPage<DeliveryRow>(this.database, source, values, { limit, offset });
+    const { rows, total } = await this.repository.page(endpoint.id, query.status, { limit, offset });
     return { items: rows.map(toResponse), total, page, limit };
   }
 
@@ -72,10 +46,10 @@ export class WebhookDeliveriesService {
     if (id === undefined) throw notFound();
     // Nobody sees the event before this transaction has ended (Idempotency-Key): there is nothing to wait for.
     const until = this.database.isInTransaction ? 0 : performance.now() + this.policy.testWait;
-    let row = await this.find(id);
+    let row = await this.repository.find(id);
     while (row && row.attempts.length === 0 && performance.now() < until) {
       await pause(TEST_POLL_MS);
-      row = await this.find(id);
+      row = await this.repository.find(id);
     }
     // The endpoint can have been deleted meanwhile, and the delivery with it.
     if (!row) throw notFound();
@@ -88,19 +62,12 @@ export class WebhookDeliveriesService {
    */
   async redeliver(caller: Caller, id: string): Promise<WebhookDelivery> {
     return this.database.transaction(async () => {
-      const row = requireOwned(caller, await this.find(uuidOrNotFound(id)));
-      const [changed] = await this.database.query(REDELIVER, [row.id]);
-      if (!changed) throw conflict('The delivery is still pending');
-      await this.repository.enqueue(row.id, row.targetId);
-      const renewed = await this.find(row.id);
+      const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
+      if (!(await this.repository.redeliver(row))) throw conflict('The delivery is still pending');
+      const renewed = await this.repository.find(row.id);
       if (!renewed) throw notFound();
       return toResponse(renewed);
     });
-  }
-
-  private async find(id: string): Promise<DeliveryRow | undefined> {
-    const [row] = await this.database.query<DeliveryRow>(FIND, [id]);
-    return row;
   }
 }
 

@@ -101,3 +101,15 @@ export const PRUNE_EVENTS = `
        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = v.id AND d.status = 'PENDING')
      LIMIT 1000)
   RETURNING id`;
+
+/** The columns of a delivery as responses show it; `d` and its event `v`. */
+export const COLUMNS = `d.id, d.workspace_id AS "workspaceId", d.event_id AS "eventId", v.type AS "eventType", d.status,
+  d.attempts, d.next_attempt_at AS "nextAttemptAt", d.target_id AS "targetId", d.created_at AS "createdAt"`;
+export const JOIN_EVENT = 'JOIN webhook_events v ON v.id = d.event_id';
+
+export const FIND = `SELECT ${COLUMNS} FROM webhook_deliveries d ${JOIN_EVENT} WHERE d.id = $1`;
+
+export const REDELIVER = `
+  UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), is_forced = true,
+         is_parked = false, updated_at = now()
+   WHERE id = $1 AND status <> 'PENDING' RETURNING id`;

@@ -6,32 +6,24 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
-import { readPage } from '../../platform/database/page-query.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { conflict, invalidInput } from '../../platform/errors/domain-error.js';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from './dto/webhook.requests.js';
 import type { Webhook, WebhookWithSecret } from './dto/webhook.responses.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { type EndpointRow, WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 import { WebhookEndpointEntity, webhookSecretPurpose } from './webhook-endpoint.entity.js';
 import type { WebhookEventType } from './webhook-event.js';
 import { WebhookPolicy } from './webhook-policy.js';
 import { generateSecret } from './webhook-signature.js';
-
-const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.created_by_user_id AS "createdByUserId", e.url, e.description,
-  e.events, e.enabled, e.disabled_reason AS "disabledReason", e.disabled_at AS "disabledAt",
-  e.failing_since AS "failingSince", e.created_at AS "createdAt", e.updated_at AS "updatedAt"`;
-
-/** Two requests at once must not both take the last place. */
-const LOCK_WORKSPACE = `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:workspace:' || $1, 0))`;
-
-type EndpointRow = Omit<WebhookEndpointEntity, 'secret' | 'previousSecret' | 'previousSecretExpiresAt'>;
 
 /** The webhook endpoints of a workspace. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
     private readonly database: Database,
-    private readonly repository: WebhookDeliveriesRepository,
+    private readonly repository: WebhookEndpointsRepository,
+    private readonly deliveries: WebhookDeliveriesRepository,
     private readonly outbound: OutboundClient,
     private readonly keyRing: KeyRing,
     private readonly policy: WebhookPolicy,
@@ -44,7 +36,7 @@ export class WebhookEndpointsService {
   async create(caller: Caller, input: CreateWebhookRequest): Promise<WebhookWithSecret> {
     this.checkUrl(input.url);
     return this.database.transaction(async (manager) => {
-      await this.database.query(LOCK_WORKSPACE, [caller.workspaceId]);
+      await this.repository.lockWorkspace(caller.workspaceId);
       const count = await manager.countBy(WebhookEndpointEntity, { workspaceId: caller.workspaceId });
       if (count >= this.policy.maxEndpoints) {
         throw conflict(`A workspace can have at most ${this.policy.maxEndpoints} webhooks`);
@@ -72,13 +64,8 @@ export class WebhookEndpointsService {
 
   async list(caller: Caller, query: PageRequest): Promise<Page<Webhook>> {
     const { page, limit, offset } = window(query);
-    const source = {
-      columns: COLUMNS,
-      from: 'webhook_endpoints e',
-      where: 'e.workspace_id = $1',
-    };
-    const found = await readPage<EndpointRow>(this.database, source, [caller.workspaceId], { limit, offset });
-    return { items: found.rows.map(toResponse), total: found.total, page, limit };
+    const { rows, total } = await this.repository.page(caller.workspaceId, { limit, offset });
+    return { items: rows.map(toResponse), total, page, limit };
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
@@ -100,7 +87,7 @@ export class WebhookEndpointsService {
       }
       if (changes.enabled === false && endpoint.enabled) {
         Object.assign(endpoint, { enabled: false, disabledAt: new Date() });
-        await this.repository.failPending(endpoint.id);
+        await this.deliveries.failPending(endpoint.id);
       }
       return toResponse(await manager.save(endpoint));
     });

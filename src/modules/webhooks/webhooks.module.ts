@@ -3,6 +3,7 @@ import { AgentsModule } from '../agents/agents.module.js';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookPolicy } from './webhook-policy.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -16,6 +17,7 @@ import { WebhookWorker } from './webhook-worker.js';
   providers: [
     WebhooksService,
     WebhookEndpointsService,
+    WebhookEndpointsRepository,
     WebhookDeliveriesService,
     WebhookDeliveriesRepository,
     WebhookSender,

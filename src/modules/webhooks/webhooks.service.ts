@@ -4,16 +4,9 @@ import { Database } from '../../platform/database/database.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository.js';
 import { eventBody, type WebhookEventData, type WebhookEventType } from './webhook-event.js';
 import { WebhookEventEntity } from './webhook-event.entity.js';
-
-/** Locked against deletion, so that an endpoint that goes at this moment cannot undo the caller's transaction. */
-const SUBSCRIBED = `
-  SELECT id FROM webhook_endpoints WHERE workspace_id = $1 AND enabled AND $2 = ANY (events)
-   ORDER BY id FOR KEY SHARE`;
-
-/** As above, for an endpoint that may be gone already. */
-const LOCK_ENDPOINT = 'SELECT id FROM webhook_endpoints WHERE id = $1 FOR KEY SHARE';
 
 export interface NewWebhookEvent<Type extends WebhookEventType> {
   readonly workspaceId: string;
@@ -33,7 +26,8 @@ interface Target {
 export class WebhooksService {
   constructor(
     private readonly database: Database,
-    private readonly repository: WebhookDeliveriesRepository,
+    private readonly endpoints: WebhookEndpointsRepository,
+    private readonly deliveries: WebhookDeliveriesRepository,
     private readonly agents: AgentsService,
   ) {}
 
@@ -44,8 +38,8 @@ export class WebhooksService {
   async emit<Type extends WebhookEventType>(event: NewWebhookEvent<Type>): Promise<void> {
     const { workspaceId, type, agentId } = event;
     await this.database.transaction(async () => {
-      const endpoints = await this.database.query<{ id: string }>(SUBSCRIBED, [workspaceId, type]);
-      const targets: Target[] = endpoints.map(({ id }) => ({ endpointId: id, agentId: null }));
+      const endpointIds = await this.endpoints.lockSubscribed(workspaceId, type);
+      const targets: Target[] = endpointIds.map((endpointId) => ({ endpointId, agentId: null }));
       if (agentId !== undefined && (await this.agents.findWebhook(agentId)))
         targets.push({ endpointId: null, agentId });
       if (targets.length > 0) await this.write(event, targets, false);
@@ -58,9 +52,8 @@ export class WebhooksService {
     event: NewWebhookEvent<Type>,
   ): Promise<string | undefined> {
     return this.database.transaction(async () => {
-      const endpoints = await this.database.query<{ id: string }>(LOCK_ENDPOINT, [endpointId]);
-      const targets = endpoints.map(({ id }) => ({ endpointId: id, agentId: null }));
-      const [id] = targets.length > 0 ? await this.write(event, targets, true) : [];
+      if (!(await this.endpoints.lock(endpointId))) return undefined;
+      const [id] = await this.write(event, [{ endpointId, agentId: null }], true);
       return id;
     });
   }
@@ -98,7 +91,7 @@ export class WebhooksService {
         createdAt: now,
       }));
       await manager.insert(WebhookDeliveryEntity, deliveries);
-      for (const { id, targetId } of deliveries) await this.repository.enqueue(id, targetId);
+      for (const { id, targetId } of deliveries) await this.deliveries.enqueue(id, targetId);
       return deliveries.map(({ id }) => id);
     });
   }

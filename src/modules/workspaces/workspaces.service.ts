@@ -9,6 +9,7 @@ import { notFound } from '../../platform/errors/domain-error.js';
 import type { UpdateWorkspaceRequest, Workspace } from './dto/workspace.dtos.js';
 import { UserEntity } from './user.entity.js';
 import { WorkspaceEntity } from './workspace.entity.js';
+import { WorkspacesRepository } from './workspaces.repository.js';
 
 export interface NewWorkspace {
   readonly name: string;
@@ -21,6 +22,7 @@ export interface NewWorkspace {
 export class WorkspacesService {
   constructor(
     private readonly database: Database,
+    private readonly repository: WorkspacesRepository,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -47,7 +49,9 @@ export class WorkspacesService {
     return this.database.manager.find(WorkspaceEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  async isEmpty(): Promise<boolean> {
+  /** Whether there is no workspace. Until the transaction ends, no other one can create any. */
+  async lockIfEmpty(): Promise<boolean> {
+    await this.repository.lockTable();
     return !(await this.database.manager.existsBy(WorkspaceEntity, {}));
   }
 

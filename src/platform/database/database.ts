@@ -75,6 +75,11 @@ export class Database implements OnModuleInit {
     return { total, idle, waiting };
   }
 
+  /** @throws the driver's error when the database does not answer */
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
   /** Ends every connection. */
   async close(): Promise<void> {
     await this.dataSource.destroy();

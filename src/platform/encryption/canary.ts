@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SettingsError } from '../config/settings.js';
+import * as sql from './canary.sql.js';
 import { DecryptionError, type KeyRing } from './key-ring.js';
 
 const PURPOSE = 'canary';
@@ -10,10 +11,8 @@ const CLEAR = 'the configured keys open this database';
  * @throws SettingsError when they are not
  */
 export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
-  await dataSource.query('INSERT INTO encryption_canary (id, sealed) VALUES (1, $1) ON CONFLICT (id) DO NOTHING', [
-    keyRing.encrypt(CLEAR, PURPOSE),
-  ]);
-  const [row] = await dataSource.query<{ sealed: string }[]>('SELECT sealed FROM encryption_canary WHERE id = 1');
+  await dataSource.query(sql.INSERT, [keyRing.encrypt(CLEAR, PURPOSE)]);
+  const [row] = await dataSource.query<{ sealed: string }[]>(sql.FIND);
   try {
     if (row && keyRing.decrypt(row.sealed, PURPOSE) === CLEAR) return;
   } catch (error) {
@@ -29,5 +28,5 @@ export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Pro
 
 /** Seals the canary with the first key, after everything else was. */
 export async function renewCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
-  await dataSource.query('UPDATE encryption_canary SET sealed = $1 WHERE id = 1', [keyRing.encrypt(CLEAR, PURPOSE)]);
+  await dataSource.query(sql.UPDATE, [keyRing.encrypt(CLEAR, PURPOSE)]);
 }

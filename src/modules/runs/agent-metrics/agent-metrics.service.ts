@@ -1,31 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { type LatencyMeasures, MIN_TURNS_FOR_PERCENTILES, wilsonInterval } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { Database } from '../../../platform/database/database.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
-import type { AgentMetrics, CallFigures, RunFigures, ScorePoint } from '../dto/agent-metrics.response.js';
+import type { AgentMetrics } from '../dto/agent-metrics.response.js';
 import type { AgentMetricsQuery } from '../dto/run.requests.js';
-import * as sql from './agent-metrics.sql.js';
+import { AgentMetricsRepository } from './agent-metrics.repository.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_RANGE_MS = 30 * DAY_MS;
 const MAX_RANGE_DAYS = 366;
 const MAX_POINTS = 1_000;
 
-interface EvaluationRow {
-  readonly evaluationId: string;
-  readonly name: string;
-  readonly passed: number;
-  readonly counted: number;
-  readonly isFlaky: boolean;
-}
-
 /** How an agent did over time. */
 @Injectable()
 export class AgentMetricsService {
   constructor(
-    private readonly database: Database,
+    private readonly repository: AgentMetricsRepository,
     private readonly agents: AgentsService,
   ) {}
 
@@ -33,14 +24,7 @@ export class AgentMetricsService {
   async read(caller: Caller, agentId: string, query: AgentMetricsQuery): Promise<AgentMetrics> {
     const { id } = await this.agents.describe(caller, agentId);
     const { from, to } = range(query);
-    const values = [id, from, to];
-    const [[runs], [calls], [latency], scores, evaluations] = await Promise.all([
-      this.database.query<RunFigures>(sql.RUN_FIGURES, values),
-      this.database.query<CallFigures & { score: number | null }>(sql.CALL_FIGURES, values),
-      this.database.query<{ count: number; ranks: number[] | null }>(sql.LATENCIES, values),
-      this.database.query<ScorePoint & { endedAt: Date }>(sql.SCORES, [...values, MAX_POINTS]),
-      this.database.query<EvaluationRow>(sql.EVALUATIONS, values),
-    ]);
+    const { runs, calls, latency, scores, evaluations } = await this.repository.read(id, from, to, MAX_POINTS);
     const { score = null, ...counts } = calls ?? { passed: 0, failed: 0, invalid: 0, error: 0 };
     return {
       from: from.toISOString(),

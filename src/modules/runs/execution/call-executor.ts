@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { normalise } from '../../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
@@ -13,40 +14,46 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
-import { Memory } from './memory.js';
 
-/** Plans never change; so many of them are kept. */
-const KEPT_PLANS = 500;
+const CACHE_SIZE = 500;
 /** How long a changed key of an agent may go unnoticed, in milliseconds. */
-const KEY_MEMORY_MS = 2_000;
+const KEY_TTL_MS = 2_000;
 
 /** Carries out single calls with what the service knows of agents, models and networks. */
 @Injectable()
 export class CallExecutor {
   private readonly model: LanguageModel | undefined;
-  private readonly plans: Memory<CallPlan>;
-  private readonly keys: Memory<string | undefined>;
+  /** Plans never change. */
+  private readonly plans: LRUCache<string, CallPlan, ClaimedCall>;
+  private readonly keys: LRUCache<string, { readonly apiKey: string | undefined }>;
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly client: OutboundClient,
-    private readonly repository: ExecutionRepository,
-    private readonly agents: AgentsService,
+    repository: ExecutionRepository,
+    agents: AgentsService,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel);
-    this.plans = new Memory({ size: KEPT_PLANS });
-    this.keys = new Memory({ size: KEPT_PLANS, lifetimeMs: KEY_MEMORY_MS });
+    this.plans = new LRUCache({
+      max: CACHE_SIZE,
+      fetchMethod: (_key, _stale, { context: { runId, evaluationId } }) => repository.plan(runId, evaluationId),
+    });
+    this.keys = new LRUCache({
+      max: CACHE_SIZE,
+      ttl: KEY_TTL_MS,
+      fetchMethod: async (agentId) => ({ apiKey: await agents.credential(agentId) }),
+    });
   }
 
   /** @throws the signal's reason; errors of the database before the call began */
   async carryOut(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
     const { runId, evaluationId, agentId } = call;
-    const plan = await this.plans.get(`${runId} ${evaluationId}`, () => this.repository.plan(runId, evaluationId));
+    const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { snapshot, agent } = plan;
     const { protocol, url } = this.settings.agentProviders[agent.provider];
     // The process that started the run may have other settings than this one.
     if (url === undefined) return unstartedCall(protocol, failure('url_refused', `${agent.provider}_URL is not set`));
-    const apiKey = await this.keys.get(agentId, () => this.agents.credential(agentId));
+    const { apiKey } = await this.keys.forceFetch(agentId);
     return executeCall({
       // jsonb keeps no order of names.
       definition: normalise(snapshot.definition),

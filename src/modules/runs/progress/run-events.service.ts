@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../../platform/access/caller.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Readiness } from '../../../platform/observability/readiness.js';
 import { type CallRow, CallsRepository } from '../calls/calls.repository.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { Memory } from '../execution/memory.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { RunWatcher } from './run-watcher.js';
@@ -19,15 +19,21 @@ const MAX_STREAMS_PER_WORKSPACE = 100;
 @Injectable()
 export class RunEventsService {
   private readonly open = new Map<string, number>();
-  /** Runs as they were just now: counting ten thousand calls for each of a hundred streams would keep the database busy. */
-  private readonly latest = new Memory<RunDetails>({ size: 1_000, lifetimeMs: POLL_MS / 2 });
+  /** Shared by the streams of a run: counting ten thousand calls for each of a hundred streams would keep the database busy. */
+  private readonly latest: LRUCache<string, RunDetails, () => Promise<RunDetails>>;
 
   constructor(
     private readonly runs: RunsService,
     private readonly calls: CallsRepository,
     private readonly watcher: RunWatcher,
     private readonly readiness: Readiness,
-  ) {}
+  ) {
+    this.latest = new LRUCache({
+      max: 1_000,
+      ttl: POLL_MS / 2,
+      fetchMethod: (_key, _stale, { context: read }) => read(),
+    });
+  }
 
   /**
    * The stream of a run's progress: `run` with its counts at the beginning, at every change and at the end, `call` with
@@ -90,7 +96,9 @@ export class RunEventsService {
         // The run first: once it has ended, everything before its end is among the changes.
         if (lastRun !== '') {
           // Of a run that is over by now, what was read before does not count.
-          run = await this.latest.get(`${first.id} ${isOver}`, () => this.runs.get(caller, first.id));
+          run = await this.latest.forceFetch(`${first.id} ${isOver}`, {
+            context: () => this.runs.get(caller, first.id),
+          });
         }
         // Page by page: a client that does not read keeps the server from reading on.
         for await (const { calls, horizon, isLast } of this.calls.changedSince(run.id, since)) {

@@ -1,14 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import { Readiness } from '../../../platform/observability/readiness.js';
+import { RunsRepository } from '../runs.repository.js';
 import { RUN_ENDED } from './channels.js';
 
 /** For notifications that did not arrive, in milliseconds. */
 const POLL_MS = 1_000;
-
-const ENDED = `SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status NOT IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
 /** Waits for the ends of runs. */
 @Injectable()
@@ -16,7 +14,7 @@ export class RunWatcher {
   private readonly ends = new EventEmitter().setMaxListeners(0);
 
   constructor(
-    private readonly database: Database,
+    private readonly runs: RunsRepository,
     private readonly readiness: Readiness,
     notifications: Notifications,
   ) {
@@ -35,7 +33,7 @@ export class RunWatcher {
       const left = until - performance.now();
       if (left <= 0) return false;
       const wasTold = await this.heard(runId, Math.min(left, POLL_MS), signal);
-      if (wasTold || (await this.hasEnded(runId))) return true;
+      if (wasTold || (await this.runs.hasEnded(runId))) return true;
     }
     return false;
   }
@@ -54,10 +52,5 @@ export class RunWatcher {
       this.ends.once(runId, told);
       signal?.addEventListener('abort', aborted, { once: true });
     });
-  }
-
-  private async hasEnded(runId: string): Promise<boolean> {
-    const [row] = await this.database.query<{ hasEnded: boolean }>(ENDED, [runId]);
-    return row?.hasEnded ?? true;
   }
 }

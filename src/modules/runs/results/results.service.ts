@@ -7,23 +7,15 @@ import {
 } from '../../../../libs/run-report/index.js';
 import { evaluationStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { Database } from '../../../platform/database/database.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
-import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import { type PlannedEvaluation, RunsRepository } from '../runs.repository.js';
 import { RunsService } from '../runs.service.js';
-
-const PLAN = `
-  SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
-         e.snapshot -> 'critical' AS critical
-    FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`;
-
-type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & { readonly id: string };
 
 /** What a run came to, for the renderers of libs/run-report. */
 @Injectable()
 export class ResultsService {
   constructor(
-    private readonly database: Database,
+    private readonly repository: RunsRepository,
     private readonly runs: RunsService,
     private readonly calls: CallsRepository,
   ) {}
@@ -32,7 +24,7 @@ export class ResultsService {
   async read(caller: Caller, runId: string): Promise<{ run: ReportedRun; readCalls: CallReader }> {
     const { agentSnapshot } = await this.runs.require(caller, runId);
     const run = await this.runs.get(caller, runId);
-    const plan = await this.database.query<PlannedEvaluation>(PLAN, [run.id]);
+    const plan = await this.repository.evaluations(run.id);
     const figures = await this.calls.figures(run.id);
     return {
       run: {

@@ -17,13 +17,12 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
 import { LANE, lanes } from '../execution/lane-job.js';
-import { hasEnded, type RunEntity } from '../run.entity.js';
+import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
 import { callCount, DEFAULTS, MAX_CALLS, MAX_WAITING, type Plan, type PlannedEvaluation, warnings } from './plan.js';
-import * as sql from './start.sql.js';
+import { StartRepository } from './start.repository.js';
 
-const WRITTEN_AT_ONCE = 100;
 /** So many evaluations are named in an error; the rest is counted. */
 const MAX_NAMED = 20;
 
@@ -33,7 +32,8 @@ export class RunStarterService {
   constructor(
     private readonly database: Database,
     private readonly queue: Queue,
-    private readonly repository: RunsRepository,
+    private readonly runs: RunsRepository,
+    private readonly repository: StartRepository,
     private readonly agents: AgentsService,
     private readonly evaluations: EvaluationsService,
     private readonly personalities: PersonalitiesService,
@@ -88,12 +88,12 @@ export class RunStarterService {
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      const run = requireOwned(caller, await this.repository.find(uuidOrNotFound(runId)));
+      const run = requireOwned(caller, await this.runs.find(uuidOrNotFound(runId)));
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
       this.requireAddress(agent);
-      const evaluations = await this.database.query<PlannedEvaluation>(sql.READ_PLAN, [run.id, onlyFailed]);
+      const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
         throw conflict(onlyFailed ? 'Every call of the run has passed' : 'The run has no plan');
       }
@@ -182,8 +182,7 @@ export class RunStarterService {
 
   /** Every claim looks through the calls that wait. @throws DomainError CONFLICT */
   private async requireRoom(agentId: string): Promise<void> {
-    const [waiting] = await this.database.query<{ isFull: boolean }>(sql.IS_FULL, [agentId, MAX_WAITING]);
-    if (waiting?.isFull) {
+    if (await this.repository.isFull(agentId, MAX_WAITING)) {
       throw conflict(`The agent has ${MAX_WAITING} calls or more waiting; wait for its runs to end, or cancel some`);
     }
   }
@@ -193,24 +192,26 @@ export class RunStarterService {
     const { name, repeat, concurrency, minimumScore, evaluations } = plan;
     const { id: agentId, provider, assistantId } = agent;
     await this.requireRoom(agentId);
-    const runId = randomUUID();
-    const total = callCount(plan);
-    const snapshot = { name: agent.name, provider, assistantId };
-    const values = [runId, workspaceId, agentId, userId, name, total, repeat, concurrency, minimumScore, snapshot];
-    const [run] = await this.database.query<RunEntity>(sql.INSERT_RUN, values);
-    // In parts, between which others have their turn.
-    for (let at = 0; at < evaluations.length; at += WRITTEN_AT_ONCE) {
-      const part = evaluations.slice(at, at + WRITTEN_AT_ONCE);
-      const snapshots = part.map((evaluation) => JSON.stringify(evaluation.snapshot));
-      await this.database.query(sql.INSERT_PLAN, [runId, part.map(({ id }) => id), snapshots, at]);
-    }
-    const ids = evaluations.map(({ id }) => id);
-    // Descending: lists are newest first, then by descending id, and a plan reads from its beginning.
-    const callIds = sequentialIds(total).reverse();
-    const evaluationIds = ids.flatMap((id) => Array.from({ length: repeat }, () => id));
-    await this.database.query(sql.INSERT_CALLS, [workspaceId, agentId, runId, callIds, evaluationIds, repeat]);
-    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, total), runId));
-    return toDetails(run!, { pending: total });
+    const totalCalls = callCount(plan);
+    const run = await this.repository.insertRun({
+      id: randomUUID(),
+      workspaceId,
+      agentId,
+      userId,
+      name,
+      totalCalls,
+      repeat,
+      concurrency,
+      minimumScore,
+      agentSnapshot: { name: agent.name, provider, assistantId },
+    });
+    await this.repository.insertPlan(run.id, evaluations);
+    // Descending: lists are newest first, then by descending id, and a plan is read from its beginning.
+    const ids = sequentialIds(totalCalls).reverse();
+    const evaluationIds = evaluations.flatMap(({ id }) => Array.from({ length: repeat }, () => id));
+    await this.repository.insertCalls(run, { ids, evaluationIds });
+    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, totalCalls), run.id));
+    return toDetails(run, { pending: totalCalls });
   }
 }
 

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { CheckResult, CriterionResult } from '../../../../libs/simulation/index.js';
+import { Database } from '../../../platform/database/database.js';
+import type { RunEntity } from '../run.entity.js';
+import { RUN_COLUMNS } from '../runs.columns.js';
+
+export interface EndedCall {
+  readonly id: string;
+  readonly evaluationId: string;
+  readonly outcome: 'passed' | 'failed' | 'invalid' | 'error';
+  readonly score: number | null;
+}
+
+export interface PlannedEvaluation {
+  readonly evaluationId: string;
+  readonly name: string;
+  readonly critical: boolean;
+}
+
+export interface FailedCall {
+  readonly id: string;
+  readonly evaluationId: string;
+  readonly checks: readonly CheckResult[];
+  readonly criteria: readonly CriterionResult[];
+}
+
+/** A run that has not ended although all of its calls have. */
+const LOCK_OPEN_RUN = `
+  SELECT ${RUN_COLUMNS} FROM runs r
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING')
+     AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.status IN ('QUEUED', 'RUNNING'))
+     FOR UPDATE`;
+
+const LOCK_AGENT = `SELECT pg_advisory_xact_lock(hashtextextended('runs:' || $1, 0))`;
+
+const ENDED_CALLS = `
+  SELECT id, evaluation_id AS "evaluationId", outcome, score FROM calls
+   WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
+
+const PLANNED = `
+  SELECT evaluation_id AS "evaluationId", snapshot ->> 'name' AS name, (snapshot ->> 'critical')::boolean AS critical
+    FROM run_evaluations WHERE run_id = $1 ORDER BY position`;
+
+const FINISH = `
+  UPDATE runs r SET status = $2, score = $3, reasons = $4, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+   WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
+
+/** The score of the agent's last ended run of which at least one call was counted. */
+const PREVIOUS_SCORE = `
+  SELECT r.score FROM runs r
+   WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL AND r.status IN ('COMPLETED', 'FAILED')
+     AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+   ORDER BY r.ended_at DESC LIMIT 1`;
+
+const FAILED_CRITICAL_CALLS = `
+  SELECT c.id, c.evaluation_id AS "evaluationId", s.result -> 'checks' AS checks, s.result -> 'criteria' AS criteria
+    FROM calls c
+    JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
+    JOIN call_results s ON s.call_id = c.id
+   WHERE c.run_id = $1 AND c.outcome = 'failed' AND (e.snapshot ->> 'critical')::boolean
+   ORDER BY c.position`;
+
+/** What ending a run reads and writes; all of it within one transaction. */
+@Injectable()
+export class FinishRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Locks a run of which every call has ended. @returns undefined when it has ended already or has calls left */
+  async lockOpenRun(runId: string): Promise<RunEntity | undefined> {
+    const [run] = await this.database.query<RunEntity>(LOCK_OPEN_RUN, [runId]);
+    return run;
+  }
+
+  /** Makes the ends of one agent's runs wait for each other: each score is compared with the one before. */
+  async lockAgent(agentId: string): Promise<void> {
+    await this.database.query(LOCK_AGENT, [agentId]);
+  }
+
+  /** The ended calls of a run, in the order of the plan. */
+  async endedCalls(runId: string): Promise<EndedCall[]> {
+    return this.database.query(ENDED_CALLS, [runId]);
+  }
+
+  /** The evaluations of a run, in the order of the plan. */
+  async evaluations(runId: string): Promise<PlannedEvaluation[]> {
+    return this.database.query(PLANNED, [runId]);
+  }
+
+  /** @returns the ended run; undefined when it had ended before */
+  async finish(
+    runId: string,
+    { status, score, reasons }: Pick<RunEntity, 'status' | 'score'> & { readonly reasons: readonly string[] },
+  ): Promise<RunEntity | undefined> {
+    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, reasons]);
+    return run;
+  }
+
+  /** The score of the agent's last run before this one of which at least one call was counted. */
+  async previousScore({ agentId, id }: Pick<RunEntity, 'agentId' | 'id'>): Promise<number | undefined> {
+    const [previous] = await this.database.query<{ score: number }>(PREVIOUS_SCORE, [agentId, id]);
+    return previous?.score;
+  }
+
+  /** Failed calls of critical evaluations, in the order of the plan. */
+  async failedCriticalCalls(runId: string): Promise<FailedCall[]> {
+    return this.database.query(FAILED_CRITICAL_CALLS, [runId]);
+  }
+}

@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+
+const LOCK_TABLE = 'LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE';
+
+/** SQL for workspaces. */
+@Injectable()
+export class WorkspacesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Makes transactions that create or change workspaces wait until this one ends. */
+  async lockTable(): Promise<void> {
+    await this.database.query(LOCK_TABLE);
+  }
+}
