@@ -2,7 +2,7 @@ import { MIN_TURNS_FOR_PERCENTILES } from '../statistics/index.js';
 import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
 import { LIMITS } from './limits.js';
 import { fold } from './matcher.js';
-import type { Violation } from './paths.js';
+import type { Violation } from '../json-input/index.js';
 import { canSay, mostTurns } from './script-violations.js';
 
 /** Checks that no call could ever meet, or that every call meets. `isSound` tells matchers without a violation of their own. */

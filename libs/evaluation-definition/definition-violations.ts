@@ -3,7 +3,7 @@ import type { DefinitionInput, Matcher, PartialDefinition } from './definition.j
 import { DEFAULTS } from './limits.js';
 import { fold } from './matcher.js';
 import { normaliseCheck, normaliseCriterion, normaliseStep } from './normalise.js';
-import type { Violation, Path } from './paths.js';
+import type { Violation, Path } from '../json-input/index.js';
 import { PatternChecker } from './pattern.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
 

@@ -4,12 +4,11 @@
  */
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
-export { jsonFaults, SizeBudget, SizeExceeded } from './json-faults.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, fold } from './matcher.js';
 export { normalise } from './normalise.js';
 export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
-export { type Violation, type Path, sentence, shownName } from './paths.js';
+export { type Path, sentence, shownName, SizeExceeded, type Violation } from '../json-input/index.js';
 export {
   authored,
   evaluationViolations,

@@ -1,8 +1,7 @@
+import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violation } from '../json-input/index.js';
 import type { AuthoredEvaluation, EvaluationInput } from './definition.js';
 import { definitionViolations, usableParts } from './definition-violations.js';
-import { jsonFaults, SizeBudget } from './json-faults.js';
 import { normalise } from './normalise.js';
-import { sentence, type Violation } from './paths.js';
 import { PatternChecker } from './pattern.js';
 import type { InputKind } from './schema.js';
 import { schemaViolations } from './schema-violations.js';
@@ -12,6 +11,9 @@ export interface ValidationContext {
   readonly patterns: PatternChecker;
   readonly budget: SizeBudget;
 }
+
+/** The largest evaluation that the schema allows has some 60,000 values. */
+const JSON_LIMITS: JsonLimits = { maxValues: 100_000, maxEntries: 1_000, maxViolations: 1_000 };
 
 /** Characters and values of all that is read together; for one evaluation sent by itself more than fits a request. */
 const DEFAULT_BUDGET = 4 * 1024 * 1024;
@@ -31,8 +33,8 @@ export function findViolations(
   value: unknown,
   { patterns, budget } = createValidationContext(),
 ): Violation[] {
-  const { faults: violations, unwieldy } = jsonFaults(value, budget);
-  if (unwieldy) return violations;
+  const { violations, stopped } = findJsonViolations(value, JSON_LIMITS, budget);
+  if (stopped) return violations;
   const bySchema = schemaViolations(kind, value);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const parts = isObject ? usableParts(value, bySchema, kind !== 'change') : undefined;

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from './check-schema.js';
-import type { Violation, Path } from './paths.js';
+import type { Violation, Path } from '../json-input/index.js';
 import { type InputKind, inputSchema } from './schema.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

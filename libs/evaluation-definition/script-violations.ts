@@ -1,6 +1,6 @@
 import type { Matcher, PartialDefinition, ScriptStep } from './definition.js';
 import { compileMatcher } from './matcher.js';
-import type { Violation, Path } from './paths.js';
+import type { Violation, Path } from '../json-input/index.js';
 
 /** Steps that can never happen as they are written. */
 export function scriptViolations({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Violation[] {

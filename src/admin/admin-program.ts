@@ -2,7 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Role, ROLES } from '../platform/access/caller.js';
 import { type Plan, PLANS } from '../platform/config/plans.js';
 import { uuidOrNotFound } from '../platform/database/ids.js';
-import { codePoints, MAX_LENGTH, textFault } from '../platform/http/dto/fields.js';
+import { codePoints, textViolation } from '../../libs/json-input/index.js';
+import { MAX_LENGTH } from '../platform/http/dto/fields.js';
 import type { Admin } from './admin.module.js';
 import { printTable } from './print.js';
 import { reEncrypt } from './re-encrypt.js';
@@ -151,7 +152,7 @@ function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
 }
 
 function name(text: string): string {
-  const fault = text.trim() === '' ? 'must not be empty' : textFault(text);
+  const fault = text.trim() === '' ? 'must not be empty' : textViolation(text);
   if (fault) throw new InvalidArgumentError(`The name ${fault}.`);
   if (codePoints(text) > MAX_LENGTH.name)
     throw new InvalidArgumentError(`The name must have at most ${MAX_LENGTH.name} characters.`);

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import type { EvaluationInput } from '../../../libs/evaluation-definition/index.js';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -6,7 +6,8 @@ import type { Page } from '../../platform/database/page.js';
 import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { example } from './definition/authored-fields.js';
-import { CreateEvaluationRequest, EvaluationBody, UpdateEvaluationRequest } from './dto/evaluation.requests.js';
+import { EvaluationSchemaPipe } from './definition/evaluation-schema.pipe.js';
+import { CreateEvaluationRequest, UpdateEvaluationRequest } from './dto/evaluation.requests.js';
 import { Evaluation } from './dto/evaluation.response.js';
 import { EvaluationsService } from './evaluations.service.js';
 
@@ -29,7 +30,7 @@ export class EvaluationsController {
   createEvaluation(
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
-    @EvaluationBody('new') body: EvaluationInput,
+    @Body(new EvaluationSchemaPipe('new')) body: EvaluationInput,
   ): Promise<Evaluation> {
     return this.service.create(caller, agentId, body);
   }
@@ -80,7 +81,7 @@ export class EvaluationsController {
   updateEvaluation(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @EvaluationBody('change') body: Partial<EvaluationInput>,
+    @Body(new EvaluationSchemaPipe('change')) body: Partial<EvaluationInput>,
   ): Promise<Evaluation> {
     return this.service.update(caller, id, body);
   }

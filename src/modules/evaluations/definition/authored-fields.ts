@@ -9,7 +9,7 @@ import {
 } from '../../../../libs/evaluation-definition/index.js';
 import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 
-/** The schema as the OpenAPI document writes it: parts are components, and only it knows no words for editors. */
+/** Adapts the schema to OpenAPI: its parts become components, and keywords for editors are removed. */
 function forOpenApi<T>(node: T): T {
   if (Array.isArray(node)) return node.map(forOpenApi) as T;
   if (typeof node !== 'object' || node === null) return node;
@@ -27,8 +27,8 @@ const { Check: check, ...parts } = forOpenApi(definitions);
 const mapping = Object.fromEntries(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [type, componentOf(part)]));
 nameSchemas({ ...parts, Check: { ...check, discriminator: { propertyName: 'type', mapping } } });
 
-/** How a class shows a field: as one that must be sent, as one that may be left out, or as one that is always there. */
-type Presence = 'required' | 'optional' | 'changeable' | 'answered';
+/** Whether a field is required in a request, optional in a request, or always present in a response. */
+type Presence = 'required' | 'optional' | 'response';
 
 /** Documents a field of an evaluation by the JSON Schema that it is validated with. */
 export function AuthoredField(name: FieldName, presence: Presence): PropertyDecorator {
@@ -39,7 +39,7 @@ export function AuthoredField(name: FieldName, presence: Presence): PropertyDeco
       ...(name === 'key' && { nullable: true }),
       ...(presence === 'optional' && initially !== undefined && { default: initially }),
     },
-    presence === 'required' || presence === 'answered',
+    presence === 'required' || presence === 'response',
   );
 }
 

@@ -45,27 +45,27 @@ export class Evaluation {
   })
   vendorCallPhoneNumber: string;
 
-  @AuthoredField('key', 'answered')
+  @AuthoredField('key', 'response')
   key: string | null;
 
-  @AuthoredField('critical', 'answered')
+  @AuthoredField('critical', 'response')
   critical: boolean;
 
-  @AuthoredField('tags', 'answered')
+  @AuthoredField('tags', 'response')
   tags: readonly string[];
 
-  @AuthoredField('script', 'answered')
+  @AuthoredField('script', 'response')
   script: readonly ScriptStep[];
 
-  @AuthoredField('checks', 'answered')
+  @AuthoredField('checks', 'response')
   checks: readonly Check[];
 
-  @AuthoredField('criteria', 'answered')
+  @AuthoredField('criteria', 'response')
   criteria: readonly Criterion[];
 
-  @AuthoredField('maxTurns', 'answered')
+  @AuthoredField('maxTurns', 'response')
   maxTurns: number;
 
-  @AuthoredField('maxDurationSeconds', 'answered')
+  @AuthoredField('maxDurationSeconds', 'response')
   maxDurationSeconds: number;
 }

@@ -2,11 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import { LIMITS } from '../../../../libs/evaluation-definition/index.js';
+import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import {
   BooleanField,
   checked,
-  codePoints,
   EnumField,
   IdField,
   IntegerField,
@@ -14,7 +14,6 @@ import {
   NumberField,
   QueryIntegerField,
   StringField,
-  textFault,
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
@@ -85,7 +84,7 @@ export class StartRunRequest {
     maxItems: LIMITS.tags,
     items: { minLength: 1, maxLength: LIMITS.tag },
     fault: (tag) =>
-      tag === '' || codePoints(tag) > LIMITS.tag ? `must have 1 to ${LIMITS.tag} characters` : textFault(tag),
+      tag === '' || codePoints(tag) > LIMITS.tag ? `must have 1 to ${LIMITS.tag} characters` : textViolation(tag),
   })
   tags?: string[];
 

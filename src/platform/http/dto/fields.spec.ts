@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { validateSync } from 'class-validator';
-import { codePoints, textFault, UrlField } from './fields.js';
+import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
+import { UrlField } from './fields.js';
 
 class WithUrl {
   @UrlField({ description: 'Address' })
@@ -22,7 +23,7 @@ describe('fields', () => {
     ['\ud83d', 'must not contain an unpaired surrogate'],
     ['\ude00\ud83d', 'must not contain an unpaired surrogate'],
   ])('judges %j: %s', (text, fault) => {
-    expect(textFault(text)).toBe(fault);
+    expect(textViolation(text)).toBe(fault);
   });
 
   it.each([

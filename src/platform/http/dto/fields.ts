@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
+import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
 import { EXAMPLE_ID } from './example-ids.js';
 
 /** What every kind of field can say of itself. A field validates, transforms and documents in one decorator. */
@@ -26,23 +27,6 @@ export interface StringFieldOptions extends FieldOptions {
   readonly pattern?: RegExp;
 }
 
-/** Number of Unicode code points, which is what JSON Schema and PostgreSQL count. */
-export function codePoints(text: string): number {
-  let surrogatePairs = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit >= 0xd800 && unit <= 0xdbff) surrogatePairs++;
-  }
-  return text.length - surrogatePairs;
-}
-
-/** Why a string cannot be stored and sent back as it is, or undefined. */
-export function textFault(text: string): string | undefined {
-  if (text.includes('\u0000')) return 'must not contain the character U+0000';
-  if (!text.isWellFormed()) return 'must not contain an unpaired surrogate';
-  return undefined;
-}
-
 /** A string of a bounded length that is sound Unicode. */
 export function StringField(options: StringFieldOptions): PropertyDecorator {
   const { maxLength, minLength = 0, pattern } = options;
@@ -51,7 +35,7 @@ export function StringField(options: StringFieldOptions): PropertyDecorator {
     const length = codePoints(value);
     if (length < minLength) return minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
     if (length > maxLength) return `must have at most ${maxLength} characters`;
-    return textFault(value);
+    return textViolation(value);
   };
   return field(
     options,
@@ -85,7 +69,7 @@ export function UrlField(options: FieldOptions): PropertyDecorator {
     if (!WEB_ADDRESS.test(value) || !URL.canParse(value)) {
       return 'must be an absolute http or https address';
     }
-    return textFault(value);
+    return textViolation(value);
   };
   return field(options, { type: 'string', format: 'uri', maxLength: MAX_LENGTH.url }, [checked('url', fault)]);
 }

@@ -2,14 +2,6 @@ import { DomainError } from '../../errors/domain-error.js';
 
 /** So many causes are listed in one answer; a body of a mebibyte can hold a hundred thousand. */
 const MAX_ISSUES = 100;
-const MAX_NAME_LENGTH = 100;
-
-/** A name that a client sent as it may stand in an answer: short, well-formed and never empty. */
-export function shownName(name: string): string {
-  if (name === '') return '""';
-  const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
-  return short.toWellFormed().replaceAll('\u0000', '\uFFFD');
-}
 
 export const unknownField = (path: string): string => `${path} is not a known field`;
 

@@ -1,7 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { invalidFields, shownName, unknownField } from './issues.js';
+import { shownName } from '../../../../libs/json-input/index.js';
+import { invalidFields, unknownField } from './issues.js';
 
 const NO_QUERY = 'http:no-query';
 

@@ -1,7 +1,8 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
+import { shownName } from '../../../../libs/json-input/index.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { invalidFields, shownName, unknownField } from './issues.js';
+import { invalidFields, unknownField } from './issues.js';
 
 /** Validates bodies and query strings against their classes; every violation is one issue that begins with its field. */
 @Injectable()
