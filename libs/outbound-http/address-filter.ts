@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, number];
 
-/** What is handed out as globally reachable unicast (RFC 4291, IANA); ranges with a purpose of their own lie inside. */
+/** Global unicast (RFC 4291); special-purpose ranges lie inside it. */
 const GLOBAL_UNICAST_V6: Network = [ipaddr.parse('2000::'), 3];
-/** Special-purpose ranges of IANA's registries that ipaddr.js counts as ordinary unicast. */
+/** Special-purpose ranges of IANA's registries that ipaddr.js reports as unicast. */
 const MORE_SPECIAL: readonly Network[] = [
   [ipaddr.parse('192.88.99.0'), 24],
   [ipaddr.parse('2001::'), 23],
@@ -13,7 +13,7 @@ const MORE_SPECIAL: readonly Network[] = [
   [ipaddr.parse('3fff::'), 20],
 ];
 
-/** Decides which addresses may be connected to: global unicast, and the networks that the administrator allows. */
+/** Allows connections to global unicast addresses and to the networks that the administrator lists. */
 export class AddressFilter {
   private readonly allowed: readonly Network[];
 
@@ -22,12 +22,12 @@ export class AddressFilter {
     this.allowed = allowedNetworks.map((network) => ipaddr.parseCIDR(network));
   }
 
-  /** @param text an IP address in any notation; what is none is not allowed */
+  /** @param text an IP address in any notation; anything else is not allowed */
   allows(text: string): boolean {
-    // The zone of a link-local address (`fe80::1%eth0`) says which interface, not which network.
+    // The zone of a link-local address (`fe80::1%eth0`) names an interface, not a network.
     const bare = text.split('%', 1)[0] ?? '';
     if (!ipaddr.isValid(bare)) return false;
-    // 10.0.0.1 stays private when it is written ::ffff:10.0.0.1.
+    // ::ffff:10.0.0.1 is as private as 10.0.0.1.
     const address = ipaddr.process(bare);
     return this.allowed.some((network) => contains(network, address)) || isGlobal(address);
   }

@@ -377,7 +377,7 @@ describe('outbound client', () => {
 
   it('tells nothing about the network in its messages', async () => {
     const request = get('http://127.0.0.1:1/');
-    await expect(request).rejects.toThrow(/^The connection could not be made or broke off$/);
+    await expect(request).rejects.toThrow(/^The connection could not be established or was interrupted$/);
     expect(client.check('http://127.0.0.1/')).toBeUndefined();
     expect(new OutboundClient().check('http://10.0.0.1/')).toBe('ADDRESS_REFUSED');
     expect(new OutboundClient().check('https://example.com/')).toBeUndefined();

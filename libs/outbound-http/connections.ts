@@ -1,94 +1,63 @@
 import { isIP, type LookupFunction, connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import type { buildConnector, Client, Dispatcher } from 'undici';
+import type { buildConnector, Client } from 'undici';
 import { OutboundError, type OutboundFailure } from './errors.js';
 
-/** Longest headers, in bytes. */
+/** Maximum size of the headers of a response, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long a connection is kept that nobody uses, in milliseconds, unless the other side says how long it keeps it. */
-const KEPT_MS = 60_000;
-
-/** One for all: its stack, which Node asks of it at each connection, would be written anew for each. */
-const ABORTED = new OutboundError('ABORTED');
+/** How long an idle connection is kept, in milliseconds, unless the peer announces another time. */
+const KEEP_ALIVE_MS = 60_000;
 
 type Undici = typeof import('undici');
-/** Undici takes a tenth of a second to load, for which no start need wait. */
+/** Loaded on first use: it takes a tenth of a second, which the start of the service need not wait for. */
 let undici: Undici | undefined;
-let loading: Promise<Undici> | undefined;
 
-/**
- * Connections that are kept between the requests of one conversation, to one and the same place: whether it may be
- * reached was decided when they were made.
- */
+/** Connections to one origin, kept between the requests of a conversation. Addresses are checked when connecting. */
 export class Connections {
-  private readonly kept: Connection[] = [];
+  private readonly connections: Connection[] = [];
   private isClosed = false;
 
-  /** Loads what it takes. Whoever measures time waits for it before: it takes longer when it is needed first. */
+  /** Loads the HTTP client, so that a request that is timed afterwards does not include it. */
   async prepare(): Promise<Undici> {
-    loading ??= import('undici').then(async (library) => {
-      await exchangeWithNobody(library);
-      return library;
-    });
-    return (undici ??= await loading);
+    return (undici ??= await import('undici'));
   }
 
   /**
-   * One that no request uses, kept or new.
-   * @throws OutboundError when they were closed
+   * An idle connection, kept or new.
+   * @throws OutboundError after `close`
    */
-  async free({ origin }: URL, lookup: LookupFunction): Promise<Connection> {
+  async acquire({ origin }: URL, lookup: LookupFunction): Promise<Connection> {
     const library = undici ?? (await this.prepare());
-    if (this.isClosed) throw ABORTED;
-    for (let index = this.kept.length - 1; index >= 0; index--) {
-      const connection = this.kept[index]!;
-      if (connection.client.destroyed) this.kept.splice(index, 1);
+    if (this.isClosed) throw new OutboundError('ABORTED');
+    for (let index = this.connections.length - 1; index >= 0; index--) {
+      const connection = this.connections[index]!;
+      if (connection.client.destroyed) this.connections.splice(index, 1);
       else if (!connection.isBusy) {
         connection.isBusy = true;
         return connection;
       }
     }
     const connection = new Connection(library, origin, lookup);
-    this.kept.push(connection);
+    this.connections.push(connection);
     return connection;
   }
 
-  /** Ends them all, with the requests that use them. */
+  /** Ends all connections and the requests on them. */
   close(): void {
     this.isClosed = true;
-    for (const connection of this.kept) connection.end();
+    for (const connection of this.connections) connection.end();
   }
 }
 
-/** One request answered from here, for its parser is made with the first answer: that one would come 30 ms late. */
-function exchangeWithNobody({ Client: UndiciClient }: Undici): Promise<void> {
-  const socket = new Duplex({
-    read: () => undefined,
-    write: (_chunk, _encoding, done) => done(),
-  });
-  const client = new UndiciClient('http://nobody.invalid', {
-    connect: (_options, callback) => void setImmediate(() => callback(null, socket as unknown as Socket)),
-  });
-  return new Promise((resolve, reject) => {
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: () => void setImmediate(() => socket.push('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')),
-      onResponseEnd: () => void client.destroy(ABORTED, resolve),
-      onResponseError: (_controller, error) => reject(error),
-    };
-    client.dispatch({ path: '/', method: 'GET' }, handler);
-  });
-}
-
-/** A connection, made when it is first used and again when the other side has closed it. Carries one request at a time. */
+/** A connection that carries one request at a time. Connects on first use, and again when the peer has closed it. */
 export class Connection {
   readonly client: Client;
-  /** Whether an exchange has it; the one that it was made for does. */
   isBusy = true;
-  /** Told when it begins to be made. */
   onConnecting: (() => void) | undefined;
+  /** Whether the peer has ended or reset the connection. */
+  isClosedByPeer = false;
   private socket: Socket | undefined;
-  private isBeingMade = false;
+  private isConnecting = false;
 
   constructor(
     { Client: UndiciClient }: Undici,
@@ -98,54 +67,57 @@ export class Connection {
     this.client = new UndiciClient(origin, {
       connect: this.connect,
       maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEPT_MS,
-      keepAliveMaxTimeout: KEPT_MS,
-      // What there is of time is the whole exchange's.
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // One time-out covers the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** What has come over it, in bytes. */
+  /** Bytes received so far. */
   get bytesRead(): number {
     return this.socket?.bytesRead ?? 0;
   }
 
-  /** @param reason for whoever uses it */
-  end(reason: OutboundError = ABORTED): void {
-    // Of one that is being made Undici knows nothing yet.
-    if (this.isBeingMade) this.socket?.destroy();
+  /** @param reason error of the requests in progress */
+  end(reason = new OutboundError('ABORTED')): void {
+    // Undici does not know the socket before it is connected.
+    if (this.isConnecting) this.socket?.destroy();
     this.client.destroy(reason, () => undefined);
   }
 
-  /** A connector of our own: it tells what went wrong in which phase, and what is being made can be given up. */
+  /** In place of Undici's connector, which neither says in which phase connecting failed nor can be aborted. */
   private readonly connect: buildConnector.connector = ({ hostname, port, protocol }, callback) => {
     const isSecure = protocol === 'https:';
-    const to: TcpNetConnectOpts = {
+    const options: TcpNetConnectOpts = {
       host: hostname,
       port: Number(port || (isSecure ? 443 : 80)),
       lookup: this.lookup,
       noDelay: true,
       keepAlive: true,
-      keepAliveInitialDelay: KEPT_MS,
+      keepAliveInitialDelay: KEEP_ALIVE_MS,
     };
     // No server name for addresses (RFC 6066, section 3).
-    const names = isIP(hostname) === 0 ? { servername: hostname } : {};
-    const socket = isSecure ? connectTls({ ...to, ...names, ALPNProtocols: ['http/1.1'] }) : connectTcp(to);
+    const serverName = isIP(hostname) === 0 ? { servername: hostname } : {};
+    const socket = isSecure
+      ? connectTls({ ...options, ...serverName, ALPNProtocols: ['http/1.1'] })
+      : connectTcp(options);
     this.socket = socket;
-    let reason: OutboundFailure | undefined = 'CONNECTION_FAILED';
+    let reason: OutboundFailure = 'CONNECTION_FAILED';
     if (isSecure) socket.once('connect', () => (reason = 'TLS_FAILED'));
-    this.isBeingMade = true;
+    this.isConnecting = true;
+    this.isClosedByPeer = false;
+    socket.once('end', () => (this.isClosedByPeer = true));
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      reason = undefined;
-      this.isBeingMade = false;
+      this.isConnecting = false;
       callback(null, socket);
     });
     socket.on('error', (error) => {
-      if (reason === undefined) return;
+      // Errors without a system call are Undici's own.
+      if (!this.isConnecting) return void (this.isClosedByPeer ||= 'syscall' in error);
+      this.isConnecting = false;
       callback(error instanceof OutboundError ? error : new OutboundError(reason, { cause: error }), null);
-      reason = undefined;
-      this.isBeingMade = false;
     });
     this.onConnecting?.();
   };

@@ -1,71 +1,70 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Body } from './body.js';
 import type { Connection, Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 
-/** Interim responses (1xx) before the answer; each may be as long as the headers, and nothing else bounds their number. */
+/** Maximum number of interim responses (1xx); each may be as long as the headers, and their number has no other limit. */
 const MAX_INTERIM = 20;
-/** How much of a body that nobody wants may still come, and how long it may take, for its connection to be kept. */
-const MAX_REST_BYTES = 64 * 1024;
-const MAX_REST_MS = 500;
-/** So soon after the request it shows that the other side had closed a kept connection: a round trip, even a long one. */
+/** Maximum size of received data that is not read yet, in bytes; more than any response that is needed. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** The rest of an abandoned body is read up to these limits, so that the connection can be reused. */
+const MAX_DRAIN_BYTES = 64 * 1024;
+const MAX_DRAIN_MS = 500;
+/** A reused connection that fails within this time was probably closed by the peer before the request arrived. */
 const STALE_MS = 500;
-/** What Undici tells by its words only, which are those of the version that package.json pins. */
-const NO_ANSWER = /^bad (response|upgrade)$/;
-const CUT_SHORT = /\(Invalid EOF state\)$|does not match content-length header$/;
 
 export interface ExchangeRequest {
-  /** GET unless given. */
+  /** Default: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** For everything together: look-up, connection, request, response to its last byte. Milliseconds. */
+  /** Milliseconds for name look-up, connection, request and response up to its last byte. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Told when the request is on its way, or as far as a new connection lets it: from then on the other side is at work. */
+  /** Called when the request is written or, on a new connection, when connecting begins: from then on the peer is at work. */
   readonly onSent?: () => void;
 }
 
 /** A response whose body is still arriving. */
 export interface OutboundStream {
   readonly status: number;
-  /** Names in lower case; of a repeated one, the first. */
+  /** Names in lower case; the first value of a repeated header. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body as it arrives; ends the connection when the loop is left. @throws OutboundError */
+  /** The body as it arrives; leaving the loop closes it. @throws OutboundError */
   readonly body: AsyncIterable<Buffer>;
-  /** Ends the connection; to be called when the body is not read to its end. */
+  /** Must be called unless the body is read to its end. */
   readonly close: () => void;
 }
 
-/** The other side had closed a kept connection just when it was used again: nothing has been answered. */
+/** The peer closed a reused connection before it answered: the request can be repeated. */
 export class StaleConnection extends OutboundError {
   constructor() {
     super('CONNECTION_FAILED');
   }
 }
 
-/** One request with its response, from the look-up to the last byte; what Undici tells comes in by the `on…` methods. */
+/** One request and its response, as a handler of Undici. */
 export class Exchange implements Dispatcher.DispatchHandler {
+  private state: 'waiting' | 'reading' | 'draining' | 'done' = 'waiting';
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | undefined;
-  private readonly body = new Body(() => this.close());
-  private settle!: { resolve: (stream: OutboundStream) => void; reject: (error: unknown) => void };
-  /** Set when this side cut the exchange off: its time was up, or its user wanted no more. */
-  private stopped: OutboundError | undefined;
-  private state: 'asking' | 'answering' | 'unwanted' | 'over' = 'asking';
-  /** Whether a connection was made for it. */
-  private isConnecting = false;
-  private interim = 0;
-  /** When the request was written, and what had come over its connection until then, in bytes. */
+  private result!: { resolve: (stream: OutboundStream) => void; reject: (error: unknown) => void };
+  /** Why the exchange ended before the response was complete. */
+  private error: Error | undefined;
+  private chunks: Buffer[] = [];
+  private unreadBytes = 0;
+  /** Resumes the reader of the body. */
+  private wake: () => void = () => undefined;
+  private interimResponses = 0;
+  private isNewConnection = false;
   private sentAt = 0;
-  private bytesBefore = 0;
-  private rest = MAX_REST_BYTES;
-  private restTimer: NodeJS.Timeout | undefined;
+  private bytesReadBefore = 0;
+  private drainBytes = MAX_DRAIN_BYTES;
+  private drainTimer: NodeJS.Timeout | undefined;
 
   /**
-   * @param timeoutMs what is left of the request's time
-   * @param isKept whether the connection is to be used again
+   * @param timeoutMs remaining time of the request
+   * @param isKept whether the connection is to be reused
    */
   constructor(
     private readonly target: URL,
@@ -73,31 +72,31 @@ export class Exchange implements Dispatcher.DispatchHandler {
     timeoutMs: number,
     private readonly isKept: boolean,
   ) {
-    this.timer = setTimeout(() => this.fail('TIMEOUT'), timeoutMs);
-    request.signal?.addEventListener('abort', this.abort);
+    this.timer = setTimeout(() => this.abort('TIMEOUT'), timeoutMs);
+    request.signal?.addEventListener('abort', this.onAbort);
   }
 
-  /** @throws OutboundError */
+  /** Sends the request and resolves when the headers of the response are there. @throws OutboundError */
   response(connections: Connections, lookup: LookupFunction): Promise<OutboundStream> {
     return new Promise((resolve, reject) => {
-      this.settle = { resolve, reject };
-      if (this.request.signal?.aborted) return this.fail('ABORTED');
-      connections.free(this.target, lookup).then(
+      this.result = { resolve, reject };
+      if (this.request.signal?.aborted) return this.abort('ABORTED');
+      connections.acquire(this.target, lookup).then(
         (connection) => this.send(connection),
-        (error: unknown) => this.refuse(error),
+        (error: Error) => this.finish(error),
       );
     });
   }
 
   private send(connection: Connection): void {
-    if (this.state === 'over') {
+    if (this.state === 'done') {
       connection.isBusy = false;
       return;
     }
-    const { method = 'GET', headers, body } = this.request;
+    const { method = 'GET', headers, body, onSent } = this.request;
     connection.onConnecting = () => {
-      this.isConnecting = true;
-      this.request.onSent?.();
+      this.isNewConnection = true;
+      onSent?.();
     };
     this.connection = connection;
     const options: Dispatcher.DispatchOptions = {
@@ -111,10 +110,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.stopped) controller.abort(this.stopped);
-    else if (!this.isConnecting) this.request.onSent?.();
+    if (this.error) controller.abort(this.error);
+    else if (!this.isNewConnection) this.request.onSent?.();
     this.sentAt = performance.now();
-    this.bytesBefore = this.connection?.bytesRead ?? 0;
+    this.bytesReadBefore = this.connection?.bytesRead ?? 0;
   }
 
   onResponseStart(
@@ -123,121 +122,120 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) {
-      if (++this.interim > MAX_INTERIM) this.fail('BAD_RESPONSE');
+      if (++this.interimResponses > MAX_INTERIM) this.abort('BAD_RESPONSE');
       return;
     }
-    if (this.state !== 'asking') return;
-    this.state = 'answering';
-    this.settle.resolve({ status, headers: single(headers), body: this.body, close: () => this.close() });
+    if (this.state !== 'waiting') return;
+    this.state = 'reading';
+    this.result.resolve({ status, headers: firstValues(headers), body: this.body(), close: this.close });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.state === 'answering') {
-      // Undici is never told to wait: it ends the process when a connection breaks off meanwhile (7.30, `Parser.finish`).
-      if (!this.body.push(chunk)) this.fail('BAD_RESPONSE');
+    if (this.state === 'reading') {
+      this.chunks.push(chunk);
+      this.unreadBytes += chunk.length;
+      this.wake();
+      // Undici is never paused: 7.30 ends the process when a paused connection breaks off (Parser.finish).
+      if (this.unreadBytes > MAX_UNREAD_BYTES) this.abort('BAD_RESPONSE');
     } else {
-      this.rest -= chunk.length;
-      if (this.rest < 0) this.drop();
+      this.drainBytes -= chunk.length;
+      if (this.drainBytes < 0) this.connection?.end();
     }
   }
 
   onResponseEnd(): void {
     if (this.connection) this.connection.isBusy = false;
-    this.over();
-    this.body.end(this.stopped);
+    this.finish();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, cause: Error): void {
-    this.breakOff(this.stopped ?? this.explain(cause));
+    this.finish(this.toOutboundError(cause));
+    this.connection?.end();
   }
 
-  private readonly abort = () => this.fail('ABORTED');
-
-  /** No answer comes. */
-  private refuse(error: unknown): void {
-    this.over();
-    this.drop();
-    this.settle.reject(error);
-  }
-
-  /** Cuts the exchange off. */
-  private fail(reason: OutboundFailure): void {
-    if (this.state === 'over') return;
-    this.stopped ??= new OutboundError(reason);
-    this.breakOff(this.stopped);
-  }
-
-  private breakOff(error: OutboundError): void {
-    if (this.state === 'asking') return this.refuse(error);
-    this.over();
-    this.body.end(error);
-    this.drop();
-  }
-
-  /** The reader wants no more. What is left is read if it is little and comes soon: the connection can be used again then. */
-  private close(): void {
-    if (this.state !== 'answering') return;
-    this.release();
-    if (!this.isKept) {
-      this.over();
-      return this.drop();
+  private async *body(): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      for (;;) {
+        if (this.chunks.length > 0) {
+          // All at once: a turn of the event loop for each of many small chunks would delay everything else.
+          const chunk = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
+          this.chunks = [];
+          this.unreadBytes = 0;
+          yield chunk;
+        } else if (this.state === 'done') {
+          if (this.error) throw this.error;
+          return;
+        } else {
+          await new Promise<void>((resolve) => (this.wake = resolve));
+        }
+      }
+    } finally {
+      this.close();
     }
-    this.state = 'unwanted';
-    this.restTimer = setTimeout(() => this.drop(), MAX_REST_MS);
-    this.restTimer.unref();
   }
 
-  /** Lets go of the connection for good. */
-  private drop(): void {
-    this.connection?.end(this.stopped);
+  private readonly onAbort = () => this.abort('ABORTED');
+
+  private abort(reason: OutboundFailure): void {
+    if (this.state === 'done') return;
+    const error = new OutboundError(reason);
+    this.finish(error);
+    this.connection?.end(error);
   }
 
-  private over(): void {
-    this.state = 'over';
-    clearTimeout(this.restTimer);
-    this.release();
+  /** Ends the exchange. @param error why the response is not complete */
+  private finish(error?: Error): void {
+    if (this.state === 'done') return;
+    const isWaiting = this.state === 'waiting';
+    this.state = 'done';
+    this.error = error;
+    clearTimeout(this.drainTimer);
+    this.clearLimits();
+    if (isWaiting) this.result.reject(error);
+    this.wake();
   }
 
-  private release(): void {
+  /** The reader needs no more of the body. */
+  private readonly close = (): void => {
+    if (this.state !== 'reading') return;
+    if (!this.isKept) {
+      this.finish();
+      this.connection?.end();
+      return;
+    }
+    this.clearLimits();
+    this.state = 'draining';
+    this.drainTimer = setTimeout(() => this.connection?.end(), MAX_DRAIN_MS);
+    this.drainTimer.unref();
+  };
+
+  private clearLimits(): void {
     clearTimeout(this.timer);
-    this.request.signal?.removeEventListener('abort', this.abort);
+    this.request.signal?.removeEventListener('abort', this.onAbort);
   }
 
-  private explain(error: Error): OutboundError {
+  private toOutboundError(error: Error & { readonly code?: string }): OutboundError {
     if (error instanceof OutboundError) return error;
-    const reason = reasonOf(error);
-    return reason === 'CONNECTION_FAILED' && this.isStale()
-      ? new StaleConnection()
-      : new OutboundError(reason, { cause: error });
-  }
-
-  /** Whether the request met a connection that was being closed: only then nobody can have begun to work on it. */
-  private isStale(): boolean {
-    const isReused = this.isKept && !this.isConnecting && this.state === 'asking';
-    const isSilent = this.connection?.bytesRead === this.bytesBefore;
-    return isReused && isSilent && performance.now() - this.sentAt < STALE_MS;
+    const { name, code } = error;
+    const hasReceived = this.connection?.bytesRead !== this.bytesReadBefore;
+    if (code === 'UND_ERR_INVALID_ARG') return new OutboundError('HEADER_REFUSED', { cause: error });
+    // The parser also reports a body that the peer cut off.
+    const isCutOff = this.state === 'reading' && this.connection?.isClosedByPeer === true;
+    const isUnparsable = name === 'HTTPParserError' && !isCutOff;
+    // Undici closes the socket on a 100 or 101 that was not asked for, and asserts statuses such as 000.
+    const isUnsupported =
+      code === 'ERR_ASSERTION' || (code === 'UND_ERR_SOCKET' && this.state === 'waiting' && hasReceived);
+    if (isUnparsable || isUnsupported || code === 'UND_ERR_HEADERS_OVERFLOW') {
+      return new OutboundError('BAD_RESPONSE', { cause: error });
+    }
+    const isReused = this.isKept && !this.isNewConnection && this.state === 'waiting';
+    const isStale = isReused && !hasReceived && performance.now() - this.sentAt < STALE_MS;
+    return isStale ? new StaleConnection() : new OutboundError('CONNECTION_FAILED', { cause: error });
   }
 }
 
-/** What Undici reports of a connection that was made. */
-function reasonOf({ name, message, code = '' }: Error & { readonly code?: string }): OutboundFailure {
-  // The other side has ended in the midst of its answer.
-  if (CUT_SHORT.test(message)) return 'CONNECTION_FAILED';
-  if (code === 'UND_ERR_INVALID_ARG') return 'HEADER_REFUSED';
-  // Statuses such as 000 are assertions of its own.
-  const isNoAnswer =
-    name === 'HTTPParserError' ||
-    code === 'ERR_ASSERTION' ||
-    code === 'UND_ERR_HEADERS_OVERFLOW' ||
-    NO_ANSWER.test(message);
-  return isNoAnswer ? 'BAD_RESPONSE' : 'CONNECTION_FAILED';
-}
-
-/** @param headers are ours to change */
-function single(headers: Record<string, string | string[] | undefined>): OutboundStream['headers'] {
-  for (const name in headers) {
-    const value = headers[name];
-    if (Array.isArray(value)) headers[name] = value[0];
-  }
-  return headers as Record<string, string | undefined>;
+function firstValues(headers: Record<string, string | string[] | undefined>): OutboundStream['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
 }

@@ -1,4 +1,4 @@
-/** HTTP to addresses that users enter, guarded against reaching what they must not (see `client.ts`). */
+/** HTTP client for URLs that users enter, with protection against server-side request forgery (see `client.ts`). */
 export { OutboundClient, type OutboundOptions, type OutboundRequest, type OutboundResponse } from './client.js';
 export { Connections } from './connections.js';
 export type { OutboundStream } from './exchange.js';

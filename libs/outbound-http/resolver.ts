@@ -1,23 +1,23 @@
 import { promises as dns } from 'node:dns';
 
-/** All addresses of a host name; rejects when there are none. */
+/** Resolves a host name to all its addresses; rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** Per server and try, in milliseconds: three tries stay below the time-out of any caller here. */
+/** Per server and attempt, in milliseconds; all attempts together stay below the time-out of every caller. */
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 /**
- * How many names may be in the operating system's resolver at once. It works on libuv's pool of four threads, which
- * files and cryptography share: names whose servers never answer must not take all of them.
+ * Maximum number of concurrent look-ups by the operating system. They block threads of libuv's pool of four, which file
+ * access and cryptography need too.
  */
 const MAX_SYSTEM_LOOKUPS = 2;
-/** The servers answered, and know no such name: the hosts file or a search domain may. */
+/** The name is not in DNS; the hosts file or a search domain may know it. */
 const NOT_IN_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ENOTIMP', 'EBADNAME']);
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Asks the DNS servers without a thread, and the operating system only for what they do not know. */
+/** Queries DNS without using a thread; asks the operating system only for names that are not in DNS. */
 export const resolveName: Resolve = async (hostname) => {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -35,7 +35,7 @@ async function systemLookup(hostname: string): Promise<string[]> {
   try {
     return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
   } finally {
-    // The place is handed over, so that nobody can take it in between.
+    // The slot passes directly to the next waiting look-up.
     const next = waiting.shift();
     if (next) next();
     else running--;

@@ -151,7 +151,7 @@ describe('receivers of webhooks', () => {
     for (const { url } of [hanging, dripping]) {
       const { id, delivery } = await settle(url);
       expect(delivery.status).toBe('FAILED');
-      expect(outcomes(delivery)).toEqual(Array(2).fill([null, 'The answer was not complete in time']));
+      expect(outcomes(delivery)).toEqual(Array(2).fill([null, 'The response was not complete in time']));
       for (const { durationMs } of delivery.attempts) expect(durationMs).toBeGreaterThanOrEqual(690);
       expect((await admin.get(`/workspace/webhooks/${id}`)).body.data.failingSince).toEqual(expect.any(String));
     }
@@ -193,13 +193,13 @@ describe('receivers of webhooks', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     };
-    const broken = 'The connection could not be made or broke off';
+    const broken = 'The connection could not be established or was interrupted';
     const cases: [string, string][] = [
       [await raw((socket) => socket.resetAndDestroy()), broken],
       ['http://127.0.0.1:1/', broken],
       [
         await raw((socket) => socket.end('220 mail.example.com ESMTP\r\n')),
-        'The answer is no valid HTTP response, or its headers are too large',
+        'The response is not valid HTTP, or its headers are too large',
       ],
       ['https://127.0.0.1:1/', broken],
     ];
@@ -213,7 +213,7 @@ describe('receivers of webhooks', () => {
     const { port, received } = await receiver((response) => void response.writeHead(500).end());
     names.set('rebinding.test', [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']]);
     const { delivery } = await settle(`http://rebinding.test:${port}/`);
-    const refused = [null, 'The address leads to a network that must not be reached from here'];
+    const refused = [null, 'The address is in a network that must not be reached from here'];
     expect(outcomes(delivery)).toEqual([[500, 'The receiver answered 500'], refused]);
     expect(received).toHaveLength(1);
     const unknown = await settle('http://nowhere.test/');

@@ -3,7 +3,7 @@ import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 
-/** The one way to addresses that users enter. */
+/** Provides the HTTP client for URLs that users enter. */
 @Global()
 @Module({
   providers: [
