@@ -78,14 +78,13 @@ export class OutboundClient {
   async open(request: OutboundRequest): Promise<OutboundStream> {
     const target = this.target(request.url);
     if (typeof target === 'string') throw new OutboundError(target);
-    const { connections, timeoutMs } = request;
-    const startedAt = performance.now();
+    const { timeoutMs } = request;
     // Not shared between callers: a kept connection skips the look-up and its filter.
-    const open = (time: number) =>
-      new Exchange(target, request, time, connections !== undefined).response(
-        connections ?? new Connections(),
-        this.lookup,
-      );
+    const connections = request.connections ?? new Connections();
+    await connections.prepare();
+    const startedAt = performance.now();
+    const isKept = request.connections !== undefined;
+    const open = (time: number) => new Exchange(target, request, time, isKept).response(connections, this.lookup);
     try {
       return await open(timeoutMs);
     } catch (error) {
