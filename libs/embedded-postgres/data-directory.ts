@@ -13,26 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { chooseAccount, giveFolder, type Account } from './account.js';
+import { chooseAccount, giveFolder } from './account.js';
 import { EmbeddedPostgresError, errorCode, fixFor, OWN_DATABASE } from './errors.js';
 import type { PgCtl } from './pg-ctl.js';
 import { lastRelevantLine } from './server-log.js';
 
 /** The files in the folder of an embedded server. */
-export interface Layout {
-  /** real path */
-  directory: string;
-  /** PostgreSQL's data directory */
-  data: string;
-  /** the superuser's password */
-  password: string;
-  /** the server's own log */
-  log: string;
-  /** links to shared libraries, only where node_modules is incomplete and read-only */
-  libraries: string;
-  /** the user that the server runs as, when this process is root */
-  account: Account | undefined;
-}
+export type Layout = ReturnType<typeof prepareDirectory>;
 
 /** The role that owns everything. */
 export const SUPERUSER = 'postgres';
@@ -46,7 +33,7 @@ const ABANDONED_MS = 3_600_000;
  * @param directory any path; its parents are created too
  * @throws EmbeddedPostgresError or file system errors
  */
-export function prepareDirectory(directory: string): Layout {
+export function prepareDirectory(directory: string) {
   const wanted = resolve(directory);
   const account = chooseAccount(wanted);
   mkdirSync(dirname(wanted), { recursive: true });
@@ -56,10 +43,15 @@ export function prepareDirectory(directory: string): Layout {
   if (account) giveFolder(account, real);
   return {
     directory: real,
+    /** PostgreSQL's data directory */
     data: join(real, 'data'),
+    /** the superuser's password */
     password: join(real, 'password'),
+    /** the server's own log */
     log: join(real, 'server.log'),
+    /** links to shared libraries, only where node_modules is incomplete and read-only */
     libraries: join(real, 'lib'),
+    /** the user that the server runs as, when this process is root */
     account,
   };
 }
@@ -142,7 +134,7 @@ export async function createDataDirectory(layout: Layout, pgCtl: PgCtl, sync: bo
   mkdirSync(work, { mode: 0o700 });
   if (account) giveFolder(account, directory);
   try {
-    const { code, output } = await pgCtl.initdb([
+    const { code, output } = await pgCtl.run('initdb', [
       `--pgdata=${join(work, 'data')}`,
       `--username=${SUPERUSER}`,
       `--pwfile=${layout.password}`,

@@ -24,6 +24,7 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
   [/shared memory|postmaster.pid" already/, 'Stop the PostgreSQL processes that a killed server of that folder left'],
   [/could not look up effective user/, 'Run as a user that has an entry in /etc/passwd'],
   [/EACCES|EPERM|EROFS|Permission denied/, 'Run as the owner of that folder, or set DATA_DIR to a writable folder'],
+  [/in time|server did not start/, 'It may be recovering or shutting down: start this program again, or read its log'],
   [/ENOTDIR|EEXIST/, 'A file is in the way: remove it or set DATA_DIR to another folder'],
 ];
 

@@ -44,23 +44,13 @@ const RETURN_POLL_MS = 200;
 /** How often the server's log is rotated, milliseconds. */
 const LOG_ROTATION_MS = 3_600_000;
 
-/** A running server and the registration of this process as its client. */
-export interface Connected {
-  registration: ClientRegistration;
-  postmaster: Postmaster;
-  adopted: boolean;
-}
-
 export class OpenServer implements EmbeddedPostgres {
-  readonly adopted: boolean;
+  private reportStop!: (reason: EmbeddedPostgresError) => void;
   readonly stoppedUnexpectedly = new Promise<EmbeddedPostgresError>((resolve) => (this.reportStop = resolve));
-  private registration: ClientRegistration;
-  private postmaster: Postmaster;
   private stopReason: EmbeddedPostgresError | undefined;
   private closing: Promise<void> | undefined;
   private reconnecting: Promise<unknown> | undefined;
   private logOffset: number;
-  private reportStop!: (reason: EmbeddedPostgresError) => void;
   private readonly logRotation: NodeJS.Timeout;
 
   constructor(
@@ -68,11 +58,10 @@ export class OpenServer implements EmbeddedPostgres {
     private readonly password: string,
     private readonly pgCtl: PgCtl,
     private readonly log: (message: string) => void,
-    connected: Connected,
+    private registration: ClientRegistration,
+    private postmaster: Postmaster,
+    readonly adopted: boolean,
   ) {
-    this.registration = connected.registration;
-    this.postmaster = connected.postmaster;
-    this.adopted = connected.adopted;
     this.logOffset = logSize(layout.log);
     this.logRotation = setInterval(() => rotateLog(layout.log), LOG_ROTATION_MS).unref();
     void this.stayRegistered();

@@ -56,10 +56,6 @@ export class PgCtl {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  initdb(args: readonly string[]): Promise<Outcome> {
-    return this.run(this.binaries.initdb, args);
-  }
-
   /** Starts the server in its own session, writing to the log file, and waits until it accepts connections. */
   start(settings: Readonly<Record<string, string>>, log: string, timeoutMs: number): Promise<Outcome> {
     // pg_ctl passes the options through a shell.
@@ -90,16 +86,20 @@ export class PgCtl {
   }
 
   /** Removes a postmaster.pid whose process is not a server: PostgreSQL would refuse to start. */
-  removeStalePidFile(): void {
+  removeStalePidFile(pid: number): void {
+    // Unless another process has started the server by now.
+    if (readPostmaster(this.dataDirectory)?.pid !== pid) return;
     rmSync(join(this.dataDirectory, 'postmaster.pid'), { force: true });
   }
 
   private pgCtl(action: string, ...args: string[]): Promise<Outcome> {
-    return this.run(this.binaries.pgCtl, [action, '--silent', '--pgdata', this.dataDirectory, ...args]);
+    return this.run('pgCtl', [action, '--silent', '--pgdata', this.dataDirectory, ...args]);
   }
 
-  private async run(program: string, args: readonly string[]): Promise<Outcome> {
+  /** Runs a program until it ends. */
+  async run(name: 'initdb' | 'pgCtl', args: readonly string[]): Promise<Outcome> {
     const { account } = this;
+    const program = this.binaries[name];
     const outcome = await runProgram(program, args, { env: this.env, ...account });
     const { code, output } = outcome;
     if (account && code === 'EPERM') throw cannotSwitch(account);

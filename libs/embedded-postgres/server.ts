@@ -13,7 +13,7 @@ import {
   type Layout,
 } from './data-directory.js';
 import { EmbeddedPostgresError, explain, fixFor } from './errors.js';
-import { OpenServer, type Connected, type EmbeddedPostgres } from './open-server.js';
+import { OpenServer, type EmbeddedPostgres } from './open-server.js';
 import { isAlive, PgCtl, POLL_MS, readPostmaster, type Outcome } from './pg-ctl.js';
 import { lastRelevantLine, logSize, readLogSince, rotateLog } from './server-log.js';
 
@@ -24,8 +24,6 @@ export interface EmbeddedPostgresOptions {
   log?: ((message: string) => void) | undefined;
   /** additional server settings (max_connections, fsync=off for tests); have no effect on a server that already runs */
   parameters?: Readonly<Record<string, string>> | undefined;
-  /** how long to wait for a start, a shutdown by another process or a crash recovery, milliseconds; default 120 000 */
-  timeoutMs?: number | undefined;
 }
 
 /** Settings for a small service. */
@@ -47,10 +45,12 @@ const DEFAULT_PARAMETERS: Readonly<Record<string, string>> = {
 
 /** Another process was faster, has stopped the server or uses the port; a killed server's connections are still ending. */
 const PASSING_FAILURE =
-  /lock file "postmaster.pid" already exists|shutdown request|could not bind|pre-existing shared memory block/;
+  /postmaster.pid" (already exists|is empty)|shutdown request|could not bind|pre-existing shared memory block/;
 /** A live process of the number in postmaster.pid that refuses connections for this long is not the server. */
 const STALE_PID_FILE_MS = 2000;
 
+/** How long to wait for a start, a shutdown by another process or a crash recovery, milliseconds. */
+const START_TIMEOUT_MS = 120_000;
 /** How long to retry a start that another process or the remains of a killed server prevent, milliseconds. */
 const RETRY_MS = 15_000;
 
@@ -74,7 +74,7 @@ export async function openEmbeddedPostgres(
 
 async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promise<EmbeddedPostgres> {
   const start = Date.now();
-  const { log = () => undefined, parameters = {}, timeoutMs = 120_000 } = options;
+  const { log = () => undefined, parameters = {} } = options;
   const layout = prepareDirectory(options.directory);
   const { account } = layout;
   const env = programEnvironment(completeLibraries(binaries, layout.libraries));
@@ -84,20 +84,19 @@ async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promi
     await createDataDirectory(layout, pgCtl, parameters.fsync !== 'off');
   }
   const password = readPassword(layout);
-  const starter = new Starter(layout, pgCtl, password, parameters, start + timeoutMs);
-  const connected = await starter.connect();
-  const { adopted, postmaster } = connected;
+  const { registration, postmaster, adopted } = await new Starter(layout, pgCtl, password, parameters).connect();
   log(
     `Embedded PostgreSQL: ${adopted ? 'joined the running' : 'started'} process ${postmaster.pid} on ` +
       `127.0.0.1:${postmaster.port}${account ? ` as ${describeUser(account.uid)}` : ''} in ${Date.now() - start} ms`,
   );
-  return new OpenServer(layout, password, pgCtl, log, connected);
+  return new OpenServer(layout, password, pgCtl, log, registration, postmaster, adopted);
 }
 
 /** Joins the server, or starts it first. */
 class Starter {
   private startedPid: number | undefined;
   private isPortTaken = false;
+  private readonly deadline = Date.now() + START_TIMEOUT_MS;
   private retryUntil: number | undefined;
 
   constructor(
@@ -105,11 +104,10 @@ class Starter {
     private readonly pgCtl: PgCtl,
     private readonly password: string,
     private readonly parameters: Readonly<Record<string, string>>,
-    private readonly deadline: number,
   ) {}
 
-  async connect(): Promise<Connected> {
-    let refusedSince: number | undefined;
+  async connect() {
+    let refused: { pid: number; since: number } | undefined;
     for (; ; await sleep(POLL_MS)) {
       const postmaster = readPostmaster(this.layout.data);
       // An empty file may belong to a server that is just starting.
@@ -119,13 +117,14 @@ class Starter {
           return { registration: result, postmaster, adopted: postmaster.pid !== this.startedPid };
         }
         // A running server always accepts connections, if only to reject them during startup and shutdown.
-        refusedSince = result === 'refused' ? (refusedSince ?? Date.now()) : undefined;
-        if (refusedSince && Date.now() - refusedSince > STALE_PID_FILE_MS) this.pgCtl.removeStalePidFile();
+        if (result === 'unavailable') refused = undefined;
+        else if (refused?.pid !== postmaster.pid) refused = { pid: postmaster.pid, since: Date.now() };
+        else if (Date.now() - refused.since > STALE_PID_FILE_MS) this.pgCtl.removeStalePidFile(postmaster.pid);
       } else {
-        refusedSince = undefined;
+        refused = undefined;
         await this.start(postmaster?.port);
       }
-      if (Date.now() > this.deadline) throw this.timeoutError();
+      if (Date.now() > this.deadline) throw this.startError('it does not accept connections in time');
     }
   }
 
@@ -162,23 +161,18 @@ class Starter {
 
   /** @throws EmbeddedPostgresError when starting again would not help */
   private checkRetry({ output, code }: Outcome, log: string): void {
-    if (Date.now() > this.deadline) throw this.timeoutError(lastRelevantLine(log));
     this.isPortTaken ||= /could not bind/.test(log);
     this.retryUntil ??= Date.now() + RETRY_MS;
-    if (PASSING_FAILURE.test(log) && Date.now() < this.retryUntil) return;
-    const cause = lastRelevantLine(log) ?? lastRelevantLine(output) ?? `pg_ctl ended with ${code}`;
-    throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${this.layout.directory} does not start: ${cause}. ${fixFor(log)} ` +
-        `(its messages are in ${this.layout.log}).`,
-    );
+    if (PASSING_FAILURE.test(log + output) && Date.now() < this.retryUntil) return;
+    const isTimeout = output.includes('did not start in time');
+    const cause = (isTimeout ? undefined : lastRelevantLine(log)) ?? lastRelevantLine(output);
+    throw this.startError(cause ?? `pg_ctl ended with ${code}`);
   }
 
-  private timeoutError(line?: string): EmbeddedPostgresError {
-    const pid = readPostmaster(this.layout.data)?.pid;
+  private startError(cause: string): EmbeddedPostgresError {
     return new EmbeddedPostgresError(
-      `The embedded PostgreSQL in ${this.layout.directory}${pid ? ` (process ${pid})` : ''} does not accept connections ` +
-        `in time${line ? `: ${line}` : ''}. It may still be recovering from a crash or shutting down: start this ` +
-        `program again; if the error persists, stop that process (kill -INT) and read ${this.layout.log}.`,
+      `The embedded PostgreSQL in ${this.layout.directory} does not start: ${cause}. ${fixFor(cause)} ` +
+        `(its messages are in ${this.layout.log}).`,
     );
   }
 }
