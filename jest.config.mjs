@@ -1,7 +1,6 @@
 /**
- * One recipe for every kind of test: own code and the ESM-only Nest packages are turned into CommonJS by swc,
- * because native-ESM Jest breaks on CommonJS Nest libraries such as the throttler. swc checks no types;
- * `npm run typecheck` does.
+ * swc compiles the sources and the ESM-only Nest packages to CommonJS, because Jest's native ESM support fails with
+ * CommonJS Nest libraries such as the throttler. swc does not check types; `npm run typecheck` does.
  */
 const swc = [
   '@swc/jest',
@@ -30,7 +29,7 @@ const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMa
 
 export default {
   testTimeout: 60_000,
-  // Most of them wait for sockets and processes: one worker, as Jest has it on two cores, would leave half of it idle.
+  // Tests mostly wait for sockets and processes, and Jest's default of one worker on two cores would leave a core idle.
   maxWorkers: '100%',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [

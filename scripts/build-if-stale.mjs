@@ -16,15 +16,15 @@ function isStale(built) {
 }
 
 /**
- * Builds the project if that was not done since its last change.
- * @param file compiled file that is wanted, from the project's root
- * @param statusOfFailure with which the process ends when the build fails
- * @returns the file's address, to import
+ * Builds the project unless the build is up to date. Exits when the build fails.
+ * @param file compiled file, relative to the project's root
+ * @param statusOfFailure exit code when the build fails
+ * @returns the URL of the compiled file
  */
 export function buildIfStale(file, statusOfFailure) {
   const built = path.join(root, file);
   if (isStale(built)) {
-    // Standard output belongs to the command's answer, so the build speaks on standard error.
+    // Standard output is reserved for the command, so the build writes to standard error.
     const nest = path.join(root, 'node_modules/@nestjs/cli/bin/nest.js');
     const { status } = spawnSync(process.execPath, [nest, 'build'], { cwd: root, stdio: ['ignore', 2, 2] });
     if (status !== 0) process.exit(statusOfFailure);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command for CI: builds the project if that was not done yet, then hands over.
+// The `vat` command: builds the project if necessary and runs the compiled program.
 import { buildIfStale } from './build-if-stale.mjs';
 
 await import(buildIfStale('dist/libs/client/main.js', 2));

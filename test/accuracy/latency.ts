@@ -1,6 +1,6 @@
 /**
- * How far reported latencies are from the truth: many calls at once with an agent, in a process of its own, that waits a
- * known 50 to 2,000 ms before its first token.
+ * Accuracy of reported latencies: many concurrent calls with an agent, in a separate process, that waits a known 50 to
+ * 2,000 ms before its first token.
  * Usage: node --import @swc-node/register/esm-register test/accuracy/latency.ts [calls] [turns]
  */
 import { fork } from 'node:child_process';
@@ -16,7 +16,7 @@ import { percentile } from '../../libs/statistics/index.js';
 const LEAST_MS = 50;
 const MOST_MS = 2_000;
 
-/** The wait that a line asks for stands in the line. */
+/** Each line of the caller contains the delay of the agent's reply. */
 const waitOf = (call: number, turn: number): number =>
   LEAST_MS + ((call * 617 + turn * 271) % (MOST_MS - LEAST_MS + 1));
 
@@ -32,7 +32,7 @@ function serve(): void {
         response.write(`data: ${JSON.stringify({ choices: [{ delta: content, finish_reason: end }] })}\n\n`);
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        // Timers fire late on a busy machine: how long it really waited is what the tester must find.
+        // Timers fire late on a busy machine, so the reply contains the real delay.
         send({ content: String(performance.now() - begun) }, null);
         send({ content: ' ms' }, 'stop');
         response.end('data: [DONE]\n\n');
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
       return answer.start - words.end - parseFloat(answer.text);
     });
   };
-  // Two programs that have just been started are compiled while they run; a service has been at work before.
+  // Warms up both processes.
   await Promise.all(Array.from({ length: 10 }, () => errorsOf([50, 50])));
   const errors = await Promise.all(
     Array.from({ length: calls }, (_, call) =>

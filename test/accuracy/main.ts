@@ -1,10 +1,10 @@
 /**
- * How right the tester's verdicts are: every planted fault of the reference agent, and the sound agent, in every
- * reference evaluation. Fails unless every call comes out as it must, for the planted reason.
+ * Accuracy of the verdicts: every planted fault of the reference agent, and the agent without a fault, in every reference
+ * evaluation. Fails unless every call has the expected outcome for the expected reason.
  *
- * - In process, on a virtual clock: many repetitions, each on another day of the calendar, with another latency and
- *   another pace of speaking, none of which may change a verdict.
- * - Over HTTP, on the real clock: once, with an agent that is slow by 1.7 s instead of 2.5 s (the limit is 1.5 s).
+ * - In process, on a virtual clock: many repetitions with different dates, latencies and speaking rates, which must not
+ *   change a verdict.
+ * - Over HTTP, on the real clock: once. The slow agent takes 1.7 s instead of 2.5 s (the limit is 1.5 s).
  *
  * Usage: npm run accuracy [-- REPETITIONS]
  */
@@ -29,12 +29,12 @@ const REPETITIONS = 20;
 const SLOW_MS = 1_700;
 const LATENCY_MS = 20;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A Monday at midnight, from which the repetitions go on by a day and an hour each. */
+/** A Monday at midnight; each repetition is a day and an hour later. */
 const FIRST_DAY = Date.UTC(2026, 10, 30);
-/** Words per second; 0 is all at once. */
+/** Tokens per second; 0 is all at once. */
 const PACES = [0, 4, 15];
 
-/** Carries out trials, all at once. */
+/** Runs all trials concurrently. */
 async function run(title: string, list: readonly Trial[], carryOne: (trial: Trial) => Promise<Tried>) {
   const progress = new Progress(title, list.length);
   const tried = await Promise.all(
@@ -99,7 +99,7 @@ function report(title: string, tried: readonly Tried[]): void {
   print(`right reason:  precision ${reasonPrecision.toFixed(3)}, recall ${reasonRecall.toFixed(3)}`);
   for (const { fault, key, expected, result, isRightReason } of tried) {
     if (result.outcome === expected.outcome && isRightReason === (expected.outcome === 'failed')) continue;
-    print(`WRONG  ${nameOf(fault)} in ${key}, to be ${expected.outcome}: ${result.outcome}. ${result.reason}`);
+    print(`WRONG  ${nameOf(fault)} in ${key}, expected ${expected.outcome}: ${result.outcome}. ${result.reason}`);
   }
 }
 

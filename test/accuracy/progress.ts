@@ -1,6 +1,6 @@
 const WIDTH = 40;
 
-/** How far a number of things has come: a bar on a terminal, a line per quarter elsewhere. */
+/** Progress of a number of steps: a bar on a terminal, otherwise a line per quarter. */
 export class Progress {
   private done = 0;
 
@@ -12,7 +12,6 @@ export class Progress {
 
   advance(): void {
     this.done++;
-    // So many steps as can be seen.
     const steps = this.out.isTTY ? WIDTH : 4;
     const step = (done: number) => Math.floor((done * steps) / this.total);
     if (step(this.done) === step(this.done - 1)) return;
@@ -21,7 +20,7 @@ export class Progress {
     else this.out.write(`${text}\n`);
   }
 
-  /** Leaves the line of the bar. */
+  /** Ends the line of the bar. */
   end(): void {
     if (this.out.isTTY) this.out.write('\n');
   }

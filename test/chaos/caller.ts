@@ -1,9 +1,9 @@
-/** What became of one request. */
+/** Result of one request. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly body: any }
-  /** Nobody took the connection: the request cannot have had an effect. */
+  /** The connection was refused: the request cannot have had an effect. */
   | { readonly kind: 'refused' }
-  /** The connection broke or nothing came in time: it may have had its effect. */
+  /** The connection broke or timed out: the request may have had its effect. */
   | { readonly kind: 'broken'; readonly why: string };
 
 export interface Request {
@@ -11,11 +11,11 @@ export interface Request {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reads at most for so long, and then goes away: for answers that have no end of their own. */
+  /** Closes the connection after this time, in milliseconds: for responses without an end. */
   readonly readForMs?: number;
 }
 
-/** Longer than the service's own limits, so that it is the service that gives up first. */
+/** Longer than the service's own timeouts, so that the service gives up first. */
 const PATIENCE_MS = 30_000;
 
 /** Sends one request and never throws. */

@@ -14,18 +14,18 @@ import { type Scene, VirtualClient } from './virtual-client.js';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long the service is disturbed, at least; all disturbances come once however short it is. */
+  /** Minimum time of fault injection; each fault is injected at least once. */
   readonly disturbedMs: number;
-  /** How long nothing happens before what is held is measured. */
+  /** Idle time before memory, files and connections are measured. */
   readonly quietMs: number;
   readonly clientsPerWorkspace: number;
   readonly print: (line: string) => void;
 }
 
-/** Far beyond what the clients ask for. */
+/** More than the clients can send. */
 const NO_LIMIT = 1_000_000_000;
 const LIMIT = 40;
-/** Leases, and the sweeps that look for what fell through. */
+/** Covers leases and recovery sweeps. */
 const SETTLE_MS = 45_000;
 const WARM_MS = 3_000;
 const POLL_MS = 250;
@@ -65,7 +65,7 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   await prober.settleIn('');
   const meter = new RecoveryMeter(installation, first, scene, prober.base);
   const hammer = new Hammer(limited, scene);
-  // Each process counts for itself then, from the beginning on.
+  // Without Redis each process counts on its own from the start.
   if (!installation.redis) hammer.redisGoes();
   const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
   const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
@@ -91,13 +91,13 @@ export async function runChaos(installation: Installation, options: ChaosOptions
     }
     scene.during = 'the end';
     await sleep(WARM_MS);
-    // Processes that were started last, too.
+    // Includes the processes that were restarted last.
     await installation.allServe();
     await measureStarted();
     scene.isOver = true;
     await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
     scene.isClosed = true;
-    print(`${progressLine(begun, scene)}; quiet for ${options.quietMs / 1_000} s at least`);
+    print(`${progressLine(begun, scene)}; idle for at least ${options.quietMs / 1_000} s`);
     await Promise.all([sleep(options.quietMs), settle(installation)]);
   } finally {
     clearInterval(progress);
@@ -107,11 +107,11 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   return findings({ installation, workspaces, ledger, hammer, meter, baseline, sessionsBefore, random });
 }
 
-/** Gives each client what it works with, and the first of them what there is one of. */
+/** Creates the base resources of each client; the first client also owns those that a workspace has once. */
 async function settleIn(crew: readonly VirtualClient[], workspace: Workspace, scene: Scene): Promise<void> {
   const [leader] = crew;
   if (!leader) return;
-  // Hears of every run of the workspace, as long as the workspace lives.
+  // Receives the events of every run of the workspace.
   let webhookId = '';
   await leader.perform('createWebhook', {
     method: 'POST',
@@ -128,7 +128,7 @@ async function settleIn(crew: readonly VirtualClient[], workspace: Workspace, sc
   });
 }
 
-/** Each disturbance once and two at once; then, while there is time, any two or one. */
+/** Each disturbance once, then a combination, then one or two at random while there is time. */
 function* program(all: readonly Disturbance[], random: Random, hasTime: () => boolean): Generator<Disturbance> {
   const named = (part: string) => all.find(({ name }) => name.includes(part));
   yield* all;
@@ -136,14 +136,14 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
   yield together(...both.filter((each) => each !== undefined));
   while (hasTime()) {
     const [one, other] = random.shuffled(all) as [Disturbance, Disturbance];
-    // Two that stand in each other's way: a server that is killed cannot be one whose folder is read-only.
+    // A server that is killed cannot start again while its folder is read-only.
     const isPair = random.integer(2) === 0 && ![one, other].some(({ name }) => name.includes('read-only'));
     const isSameTarget = one.name.includes('Redis') && other.name.includes('Redis');
     yield isPair && !isSameTarget ? together(one, other) : one;
   }
 }
 
-/** Puts down what processes hold that have been started since the last time. */
+/** Records the baseline of processes that were started since the last call. */
 async function measure(installation: Installation, baseline: Map<number, Holdings>): Promise<void> {
   for (const service of installation.services) {
     const { pid } = service;
@@ -153,7 +153,7 @@ async function measure(installation: Installation, baseline: Map<number, Holding
   }
 }
 
-/** Waits until no run goes on any more; what still does then is found by the invariants. */
+/** Waits until all runs have ended; the invariants report those that have not. */
 async function settle(installation: Installation): Promise<void> {
   const until = performance.now() + SETTLE_MS;
   const open = `SELECT (SELECT count(*) FROM runs WHERE status IN ('QUEUED', 'RUNNING'))

@@ -4,20 +4,20 @@ import { type Installation, MAX_CONNECTIONS } from './installation.js';
 import type { Random } from './random.js';
 import type { VanishingClient } from './vanishing-client.js';
 
-/** One thing that goes wrong. */
+/** One injected fault. */
 export interface Disturbance {
   readonly name: string;
-  /** How long it goes on, in milliseconds. */
+  /** Duration in milliseconds. */
   readonly holdMs: number;
   begin(): Promise<unknown> | void;
-  /** Puts right what a person would have to put right. Recovery is measured from its end. */
+  /** Repairs what an administrator would have to repair. Recovery is measured from here. */
   end?(): Promise<unknown> | void;
 }
 
-/** Connections that the hog leaves to the service; the server keeps some more for administrators. */
+/** Connections left to the service; the server reserves some more for administrators. */
 const LEFT_OVER = 2;
 
-/** All that is done to an installation, in the order in which it is done first. */
+/** All faults, in the order of their first injection. */
 export function disturbances(
   installation: Installation,
   hammer: Hammer,
@@ -82,18 +82,18 @@ export function disturbances(
       holdMs: 2_500,
       begin: async () => {
         installation.makeReadOnly();
-        // What is open stays writable; new sessions have nothing open.
+        // Open files stay writable; new sessions have no open files.
         installation.proxy.cut();
         await installation.onDatabase((database) => database.query('CHECKPOINT')).catch(() => undefined);
       },
       end: () => installation.makeWritable(),
     },
-    { name: 'a hundred clients vanish', holdMs: 0, begin: () => vanishing.burst(100) },
+    { name: 'a hundred clients disconnect', holdMs: 0, begin: () => vanishing.burst(100) },
     ...redisGone,
   ];
 }
 
-/** Several at once: all begin together, and each ends in its turn. */
+/** Several faults that begin together and end one after the other. */
 export function together(...several: readonly Disturbance[]): Disturbance {
   return {
     name: several.map(({ name }) => name).join(' + '),
@@ -105,7 +105,7 @@ export function together(...several: readonly Disturbance[]): Disturbance {
   };
 }
 
-/** Sits on the database's connections and does nothing with them. */
+/** Holds idle connections to the database. */
 class Hog {
   private sessions: Client[] = [];
 
@@ -119,7 +119,7 @@ class Hog {
       try {
         await session.connect();
       } catch {
-        // The service took the others first. They are used up all the same.
+        // The service took the other slots first: there are none left either way.
         return;
       }
       this.sessions.push(session);

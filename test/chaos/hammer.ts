@@ -4,9 +4,9 @@ import type { Workspace } from './installation.js';
 import type { Scene } from './virtual-client.js';
 
 interface Hit {
-  /** When the answer came, in milliseconds since the Unix epoch. */
+  /** Time of the response, in milliseconds since the Unix epoch. */
   readonly at: number;
-  /** When the window ends, as the answer says, in seconds since the Unix epoch. */
+  /** End of the window according to the response, in seconds since the Unix epoch. */
   readonly reset: number;
   readonly isAllowed: boolean;
 }
@@ -15,18 +15,18 @@ export interface Window {
   readonly reset: number;
   readonly refused: number;
   readonly allowed: number;
-  /** Of those, the ones before Redis went away in this window; undefined when it was away when the window began. */
+  /** Of these, those before Redis went down in this window; undefined if it was down when the window began. */
   readonly allowedUndisturbed: number | undefined;
 }
 
-/** Some twenty requests a second, of all callers together. */
+/** About twenty requests per second from all callers together. */
 const PAUSE_MS = 150;
 const CALLERS = 3;
 const WINDOW_S = 60;
-/** The processes know of Redis' going and coming a little later. */
+/** The processes notice a change of Redis after a delay. */
 const NOTICE_MS = 2_000;
 
-/** Asks far more often than one workspace may, at all API processes at once. */
+/** Exceeds the rate limit of one workspace, on all API processes at once. */
 export class Hammer {
   private readonly hits: Hit[] = [];
   private readonly outages: { from: number; to: number }[] = [];
@@ -48,11 +48,11 @@ export class Hammer {
     await Promise.all(Array.from({ length: CALLERS }, (_, caller) => this.call(caller)));
   }
 
-  /** What was allowed in each window. */
+  /** Requests allowed in each window. */
   windows(): Window[] {
     const byReset = new Map<number, Hit[]>();
     for (const hit of this.hits) {
-      // Rounded by each process for itself.
+      // Each process rounds on its own.
       const known = [...byReset.keys()].find((reset) => Math.abs(reset - hit.reset) <= 1) ?? hit.reset;
       byReset.set(known, [...(byReset.get(known) ?? []), hit]);
     }
@@ -74,7 +74,7 @@ export class Hammer {
     const { urls } = this.scene;
     for (let n = caller; !this.scene.isOver; n++) {
       const outcome = await send(urls[n % urls.length]!, this.workspace.key, { method: 'GET', path: '/agents' }, 5_000);
-      // While the database cannot tell whose key it is, the client's address is counted in its place.
+      // While keys cannot be looked up, requests count against the client address.
       if (
         outcome.kind === 'answer' &&
         outcome.headers.get('x-ratelimit-limit') === String(this.workspace.requestsPerMinute)

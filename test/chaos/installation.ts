@@ -11,7 +11,7 @@ import { freePort, startRedis, type TestRedis } from '../support/redis.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { ServiceProcess } from './service-process.js';
 
-/** What the server takes at once; of the processes each has a pool of 8, 5 that statements share, and the queue its own. */
+/** Connections of the server; each process has a pool of 8, shared connections, and those of the queue. */
 export const MAX_CONNECTIONS = 80;
 const POOL_SIZE = 8;
 const DATABASE = 'chaos';
@@ -29,7 +29,7 @@ export class Installation {
   readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly redis: TestRedis | undefined;
   proxy!: TcpProxy;
-  /** How long this machine takes to start a process of the service, before anything goes wrong, in milliseconds. */
+  /** Start time of a service process on this machine without faults, in milliseconds. */
   startMs = 0;
   private server!: EmbeddedPostgres;
   private modes = new Map<string, number>();
@@ -46,9 +46,9 @@ export class Installation {
     this.redis = redis;
   }
 
-  /** @param logs folder for the logs of the processes, if they are to be kept */
+  /** @param logs folder in which the process logs are kept, if any */
   static async open(root: string, directory: string, withRedis: boolean, logs?: string): Promise<Installation> {
-    // The account that PostgreSQL runs as must reach its data without privileges, or modes would not hold it back.
+    // PostgreSQL must reach its data as an ordinary user, or file modes would not apply to it.
     chmodSync(directory, 0o755);
     const agent = await startReferenceAgent({ port: 0, latencyMs: 40 });
     const redis = withRedis ? await startRedis() : undefined;
@@ -67,7 +67,7 @@ export class Installation {
     return this.server.url(DATABASE);
   }
 
-  /** Starts the database and all processes, and makes a workspace for each of these rates. */
+  /** Starts the database and all processes, and creates a workspace for each of these rate limits. */
   async start(rates: readonly number[], counts: { apis: number; workers: number }): Promise<Workspace[]> {
     await this.startPostgres();
     await this.server.createDatabase(DATABASE);
@@ -83,7 +83,7 @@ export class Installation {
     };
     for (let n = 1; n <= counts.apis; n++) await add('api', n);
     for (let n = 1; n <= counts.workers; n++) await add('worker', n);
-    // The first brings the tables; the others would only wait for it.
+    // The first process runs the migrations; the others would only wait for it.
     const begun = performance.now();
     this.services[0]!.start();
     await this.isReady(this.services[0]!);
@@ -96,7 +96,7 @@ export class Installation {
     return workspaces;
   }
 
-  /** Waits until every process says what it holds, also one that was started just now. */
+  /** Waits until every process serves its metrics, also one that was started just now. */
   async allServe(): Promise<void> {
     for (const service of this.services) {
       await eventually(() => isUp(`${service.metricsUrl}/metrics`), Boolean, 30_000);
@@ -107,7 +107,7 @@ export class Installation {
     return eventually(() => isUp(`${service.url}/readyz`), Boolean, 60_000);
   }
 
-  /** Runs statements on the database itself, past the proxy. */
+  /** Runs statements on a direct connection, not through the proxy. */
   async onDatabase<T>(work: (database: Client) => Promise<T>): Promise<T> {
     const database = new Client({ connectionString: this.databaseUrl });
     database.on('error', () => undefined);
@@ -124,7 +124,7 @@ export class Installation {
     await this.reopenPostgres();
   }
 
-  /** Takes the right to write away from everything in the database's folder, as when its disk is mounted read-only. */
+  /** Removes write permission from the whole data directory, like a read-only mount. */
   makeReadOnly(): void {
     const visit = (file: string): void => {
       const { mode } = statSync(file);
@@ -135,14 +135,14 @@ export class Installation {
     visit(path.join(this.directory, 'postgres/data'));
   }
 
-  /** Gives it back, and starts PostgreSQL again if it has given up meanwhile. */
+  /** Restores write permission, and restarts PostgreSQL if it has exited. */
   async makeWritable(): Promise<{ hadEnded: boolean }> {
-    // From the top: what is in a folder can be changed even while the folder itself cannot.
+    // Top-down: the entries of a read-only folder can still be changed.
     for (const [file, mode] of this.modes) {
       try {
         chmodSync(file, mode);
       } catch {
-        // Removed meanwhile.
+        // Removed in the meantime by PostgreSQL.
       }
     }
     this.modes.clear();
@@ -173,7 +173,7 @@ export class Installation {
       directory: path.join(this.directory, 'postgres'),
       parameters: { max_connections: String(MAX_CONNECTIONS) },
     });
-    if (before && before.url(DATABASE) !== this.databaseUrl) throw new Error('PostgreSQL came back on another port');
+    if (before && before.url(DATABASE) !== this.databaseUrl) throw new Error('PostgreSQL restarted on another port');
   }
 
   private environment(): NodeJS.ProcessEnv {
@@ -186,7 +186,7 @@ export class Installation {
       BOOTSTRAP_API_KEY: `chaos-${randomBytes(16).toString('hex')}`,
       ENCRYPTION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
-      // All clients share one address here, which is counted while the database cannot tell whose key it is.
+      // All clients share one address, which is counted while keys cannot be looked up.
       PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
       AGENT_PROVIDER_1_URL: `${this.agent.url}/v1/chat/completions`,
       LOG_LEVEL: 'error',

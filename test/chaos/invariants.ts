@@ -9,33 +9,33 @@ import { checkLists } from './lists.js';
 import type { Random } from './random.js';
 import { type RecoveryMeter, RUN_LIMIT_MS } from './recovery.js';
 
-/** One thing that must hold, and how far it does. */
+/** The result of checking one invariant. */
 export interface Finding {
   readonly name: string;
   readonly figures: string;
   readonly problems: readonly string[];
 }
 
-/** What is held against each other at the end. */
+/** Input of the checks at the end. */
 export interface Evidence {
   readonly installation: Installation;
   readonly workspaces: readonly Workspace[];
   readonly ledger: Ledger;
   readonly hammer: Hammer;
   readonly meter: RecoveryMeter;
-  /** What each process held soon after its start. */
+  /** Memory, files and handles of each process soon after its start. */
   readonly baseline: ReadonlyMap<number, Holdings>;
   readonly sessionsBefore: number;
   readonly random: Random;
 }
 
-/** Lines of a log that are shown of an end that nobody handled. */
+/** Log lines shown for an unhandled error. */
 const STACK_LINES = 15;
 const READERS = 8;
 const MEMORY_SLACK_MB = 160;
 const HANDLES_SLACK = 20;
 
-/** Counts every time that a call is written as ended, by whomever. */
+/** Counts each time that a call is marked as ended. */
 export const AUDIT = `
   CREATE TABLE endings (call_id uuid NOT NULL);
   CREATE FUNCTION note_ending() RETURNS trigger LANGUAGE plpgsql AS
@@ -44,7 +44,7 @@ export const AUDIT = `
     WHEN (NEW.status IN ('ENDED', 'CANCELLED')) EXECUTE FUNCTION note_ending()`;
 
 export async function findings(evidence: Evidence): Promise<Finding[]> {
-  // First, while nothing that follows has made the service work again.
+  // First, before the other checks put load on the service.
   const leaks = await leakFinding(evidence);
   return evidence.installation.onDatabase(async (database) => [
     await writesFinding(evidence),
@@ -61,7 +61,7 @@ export async function findings(evidence: Evidence): Promise<Finding[]> {
   ]);
 }
 
-/** Everything that was acknowledged is read back through the API, with its last value. */
+/** Reads every acknowledged write back through the API and compares its last value. */
 async function writesFinding({ installation, workspaces, ledger }: Evidence): Promise<Finding> {
   const problems: string[] = [];
   const rest = ledger.entries.filter(({ state }) => state !== 'unsure');
@@ -76,7 +76,7 @@ async function writesFinding({ installation, workspaces, ledger }: Evidence): Pr
   const urls = installation.apis.map(({ url }) => url);
   await Promise.all(Array.from({ length: READERS }, (_, n) => reader(urls[n % urls.length]!)));
   const unsure = ledger.entries.length - rest.length;
-  const figures = `${ledger.acknowledged} writes acknowledged, ${rest.length} things read back, ${unsure} unsure`;
+  const figures = `${ledger.acknowledged} writes acknowledged, ${rest.length} resources read back, ${unsure} uncertain`;
   return { name: 'every acknowledged write is there', figures, problems };
 }
 
@@ -97,8 +97,8 @@ async function examine(
     kind === 'workspace' ? '/workspace' : kind === 'webhooks' ? `/workspace/webhooks/${id}` : `/${kind}/${id}`;
   const outcome = await send(url, key, { method: 'GET', path });
   if (outcome.kind !== 'answer') return outcome.kind;
-  if (state === 'gone') return outcome.status === 404 ? undefined : `deleted, but answered ${outcome.status}`;
-  if (outcome.status !== 200) return `answered ${outcome.status}`;
+  if (state === 'gone') return outcome.status === 404 ? undefined : `deleted, but the status is ${outcome.status}`;
+  if (outcome.status !== 200) return `the status is ${outcome.status}`;
   const { data } = outcome.body;
   if (!values.includes(shownValue(kind, data))) return `is ${shownValue(kind, data)}, not ${values.join(' or ')}`;
   return entry.cancelled && data.status !== 'CANCELLED' ? `cancelled, but is ${data.status}` : undefined;
@@ -114,11 +114,11 @@ async function listIds(url: string, key: string, path: string): Promise<Set<stri
   }
 }
 
-/** A text that only one request has sent is in the database once: twice would be a retry that was carried out twice. */
+/** A marker sent by one request is in the database once: twice would mean that a retry was executed twice. */
 async function onceFinding({ ledger }: Evidence, database: Client): Promise<Finding> {
   const problems: string[] = [];
   const ids = ledger.entries.filter(({ kind }) => !['provider-keys', 'workspace'].includes(kind)).map(({ id }) => id);
-  if (new Set(ids).size < ids.length) problems.push(`${ids.length - new Set(ids).size} ids were answered twice`);
+  if (new Set(ids).size < ids.length) problems.push(`${ids.length - new Set(ids).size} ids were returned twice`);
   const tables = {
     agents: ['agents', 'name'],
     personalities: ['personalities', 'name'],
@@ -137,7 +137,7 @@ async function onceFinding({ ledger }: Evidence, database: Client): Promise<Find
        UNION ALL SELECT id FROM webhook_deliveries) a GROUP BY id HAVING count(*) > 1`,
   );
   if (rows.length > 0) problems.push(`${rows.length} ids are in two tables`);
-  const figures = `${ids.length} ids, ${ledger.replayed} answers replayed, ${ledger.unanswered.size} POSTs unanswered`;
+  const figures = `${ids.length} ids, ${ledger.replayed} responses replayed, ${ledger.unanswered.size} POSTs without a response`;
   return { name: 'no id twice, no retry executed twice', figures, problems };
 }
 
@@ -162,7 +162,7 @@ function answersFinding({ ledger, installation }: Evidence): Finding {
   for (const { name, errors } of installation.services) {
     errors.forEach((line, i) => {
       if (/"level":60/.test(line)) problems.push(`${name}: ${line.slice(0, 2_000)}`);
-      // The last that a process says which ends by an error that nobody handled; the error stands above.
+      // Node prints this line last after an unhandled error; the stack is above it.
       if (/^Node\.js v\d/.test(line)) {
         const stack = errors.slice(Math.max(0, i - STACK_LINES), i).join(' | ');
         problems.push(`${name}: ${stack.slice(-2_000)}`);
@@ -176,7 +176,7 @@ function answersFinding({ ledger, installation }: Evidence): Finding {
 function operationsFinding({ ledger }: Evidence): Finding {
   const problems = documented
     .filter(({ operationId }) => !ledger.succeeded.has(operationId))
-    .map(({ operationId }) => `${operationId} has never succeeded`);
+    .map(({ operationId }) => `${operationId} never succeeded`);
   return { name: 'every operation took part', figures: `${ledger.succeeded.size} of ${documented.length}`, problems };
 }
 
@@ -188,10 +188,10 @@ function limitsFinding({ hammer, installation }: Evidence): Finding {
   const refused = windows.reduce((sum, window) => sum + window.refused, 0);
   const problems = undisturbed.filter((n) => n > limit).map((n) => `${n} of ${limit} allowed in a window`);
   const isTelling = undisturbed.length > 0 || !installation.redis;
-  if (!isTelling || refused === 0) problems.push('no window was long enough to tell anything');
-  // Without Redis every process counts on from the last shared count, and one that starts then counts from nothing.
+  if (!isTelling || refused === 0) problems.push('no window was long enough for a verdict');
+  // Without Redis every process counts on its own, and a restarted one from zero.
   const bound = limit * installation.apis.reduce((sum, { starts }) => sum + starts, 0);
-  if (most > bound) problems.push(`${most} allowed in a window while Redis was away, more than ${bound}`);
+  if (most > bound) problems.push(`${most} allowed in a window while Redis was down, more than ${bound}`);
   const figures =
     `limit ${limit}; ${windows.length} windows, at most ${Math.max(0, ...undisturbed)} allowed with Redis, ` +
     `${most} in one without it, ${refused} refused`;
@@ -238,7 +238,7 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
 }
 
 async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {
-  const came = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
+  const receivedIds = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
   const { rows } = await database.query<{ id: string; status: string; isSound: boolean; state: string }>(`
     SELECT event_id AS id, status,
            (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isSound",
@@ -246,14 +246,17 @@ async function deliveriesFinding({ installation }: Evidence, database: Client): 
                   d.is_parked, d.next_attempt_at, j.locked_by, j.locked_at, j.attempts, j.last_error, now()) AS state
       FROM webhook_deliveries d LEFT JOIN graphile_worker.jobs j ON j.key = 'webhook:' || d.id`);
   const problems = rows
-    .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !came.has(id)))
-    .map(({ id, status, state }) => `${id} is ${status}, and ${came.has(id) ? 'came' : 'never came'} (${state})`);
+    .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !receivedIds.has(id)))
+    .map(
+      ({ id, status, state }) =>
+        `${id} is ${status}, and was ${receivedIds.has(id) ? 'received' : 'never received'} (${state})`,
+    );
   const pending = rows.filter(({ status }) => status === 'PENDING').length;
   const attempts = installation.receiver.received.map(
     ({ headers, path }) => `${String(headers['webhook-id'])} ${path}`,
   );
   const repeated = attempts.length - new Set(attempts).size;
-  const figures = `${rows.length} deliveries, ${pending} pending; ${came.size} events came, ${repeated} repetitions`;
+  const figures = `${rows.length} deliveries, ${pending} pending; ${receivedIds.size} events received, ${repeated} repetitions`;
   return { name: 'every event is delivered or has a next attempt', figures, problems };
 }
 

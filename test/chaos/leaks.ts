@@ -1,13 +1,13 @@
 import type { Installation } from './installation.js';
 import type { ServiceProcess } from './service-process.js';
 
-/** What one process holds, by its own metrics. */
+/** Resources held by one process, according to its metrics. */
 export interface Holdings {
   readonly megabytes: number;
-  /** Undefined where the operating system does not tell. */
+  /** Undefined where the operating system does not report it. */
   readonly files: number | undefined;
   readonly handles: number;
-  /** Connections of its pool that somebody has taken, or waits for. */
+  /** Pool connections that are in use or waited for. */
   readonly borrowed: number;
 }
 

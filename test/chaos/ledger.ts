@@ -1,44 +1,44 @@
-/** What a client can change and read back. */
+/** Kinds of resources that a client can change and read back. */
 export type Kind =
   'agents' | 'personalities' | 'evaluations' | 'runs' | 'api-keys' | 'provider-keys' | 'webhooks' | 'workspace';
 
-/** One thing that a client was told it has made, and what the client knows of it. */
+/** A resource whose creation was acknowledged, and its expected state. */
 export interface Entry {
   readonly kind: Kind;
   readonly id: string;
-  /** Whose it is: index of the workspace. */
+  /** Index of the workspace. */
   readonly workspace: number;
-  /** Text that no other request has ever sent: by it, what was written twice is found. */
+  /** Text sent by no other request, so that duplicate writes can be found. */
   readonly marker: string;
-  /** Values that it may have: one, unless a change was never answered. */
+  /** Possible values: one, unless a change had no response. */
   values: readonly string[];
   state: 'there' | 'gone' | 'unsure';
-  /** Where a list of the API shows it, for what has no address of its own. */
+  /** Path of the list that contains it, for resources without a path of their own. */
   readonly list?: string;
-  /** Of a run: its cancelling was acknowledged. */
+  /** The cancellation of the run was acknowledged. */
   cancelled?: boolean;
 }
 
-/** What is compared of an entry, as the API shows it. */
+/** The compared value of an entry, as returned by the API. */
 export const shownValue = (kind: Kind, data: any): string => (kind === 'webhooks' ? data.url : data.name);
 
-/** An answer that no operation should give. */
+/** An unexpected response. */
 export interface Fault {
   readonly operation: string;
   readonly status: number;
   readonly text: string;
-  /** What went on at that moment. */
+  /** The fault at that time. */
   readonly during: string;
   readonly requestId: string;
 }
 
-/** All that the clients were told, kept outside of the service and its database. */
+/** All acknowledged writes, recorded independently of the service and its database. */
 export class Ledger {
   readonly entries: Entry[] = [];
   readonly faults: Fault[] = [];
-  /** Markers of POSTs that were never answered for good. */
+  /** Markers of POSTs without a final response. */
   readonly unanswered = new Set<string>();
-  /** Writes that were acknowledged. */
+  /** Number of acknowledged writes. */
   acknowledged = 0;
   replayed = 0;
   readonly outcomes = new Map<string, number>();

@@ -5,18 +5,18 @@ import type { Workspace } from './installation.js';
 import type { Random } from './random.js';
 
 interface ListKind {
-  /** `{id}` stands for an id of `parents`. */
+  /** `{id}` is replaced by an id of `parents`. */
   readonly path: string;
-  /** Query of the ids that the list is of; $1 is the workspace. */
+  /** Query for the parent ids; $1 is the workspace. */
   readonly parents: string;
-  /** What it must show; $1 is the parent. */
+  /** Query for the expected items; $1 is the parent. */
   readonly rows: string;
 }
 
 const workspace = 'SELECT $1::uuid AS id';
 const agents = 'SELECT id FROM agents WHERE workspace_id = $1 AND deleted_at IS NULL';
 
-/** Every list of the document, by its `operationId`. A new list is added here. */
+/** Every list of openapi.json, by `operationId`. New lists are added here. */
 const LISTS: Readonly<Record<string, ListKind>> = {
   listAgents: { path: '/agents', parents: workspace, rows: agents },
   listPersonalities: {
@@ -59,18 +59,18 @@ const LISTS: Readonly<Record<string, ListKind>> = {
 mustMatch('LISTS', Object.keys(LISTS), documentedLists);
 
 const PAGE = 100;
-/** Lists of one kind in one workspace that are paged through; the first ones have the most in them. */
+/** Number of lists of one kind and workspace that are checked, longest first. */
 const MOST_PARENTS = 40;
 
 export interface ListFigures {
   readonly lists: number;
   readonly items: number;
-  /** Items that the longest list has. */
+  /** Number of items in the longest list. */
   readonly longest: number;
   readonly problems: readonly string[];
 }
 
-/** Pages through lists and holds totals, what came, and what the database has against each other. */
+/** Pages through lists and compares totals, returned items and the database. */
 export async function checkLists(
   url: string,
   workspaces: readonly Workspace[],

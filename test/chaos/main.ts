@@ -38,7 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (isEnding) return;
     isEnding = true;
-    print(`${signal}: ending everything that was started`);
+    print(`${signal}: stopping all processes`);
     void clear().finally(() => process.exit(1));
   });
 }
@@ -62,17 +62,17 @@ try {
   );
   if (!isEnding) process.exitCode = failed === 0 ? 0 : 1;
 } catch (error) {
-  // What is being ended fails, and need not say so.
+  // Errors caused by the shutdown are not reported.
   if (!isEnding) throw error;
 } finally {
   if (!isEnding) await clear();
 }
-// Connections that clients keep for later would keep the program, too.
+// Idle keep-alive connections of the clients would keep the process alive.
 if (!isEnding) process.exit();
 
 async function clear(): Promise<void> {
   await installation.stop();
-  // Retried while the last of PostgreSQL's processes still write.
+  // Retried while the last processes of PostgreSQL still write.
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 

@@ -5,7 +5,7 @@ const get = (path: string): Call => ({ method: 'GET', path, expect: [200] });
 const page = (client: VirtualClient, path: string): Call =>
   get(`${path}?page=${1 + client.random.integer(3)}&limit=${1 + client.random.integer(50)}`);
 
-/** A GET of something that the client may have deleted. */
+/** A GET of a resource that the client may have deleted. */
 const read = (kind: Kind, path: (entry: Entry) => string) => (client: VirtualClient) => {
   const entry = client.any(kind);
   if (!entry) return undefined;
@@ -18,7 +18,7 @@ const readRun = (suffix: string) => (client: VirtualClient) => {
   return run && get(`/runs/${run.id}${suffix}`);
 };
 
-/** Creates something under a text of its own. */
+/** Creates a resource with a unique marker. */
 const create =
   (kind: Kind, path: (client: VirtualClient) => string, body: (client: VirtualClient, marker: string) => object) =>
   (client: VirtualClient): Call => {
@@ -33,7 +33,7 @@ const create =
     };
   };
 
-/** Changes one field to a text of its own. */
+/** Changes one field to a unique marker. */
 const change = (kind: Kind, field: string) => (client: VirtualClient) => {
   const entry = client.own(kind);
   if (!entry) return undefined;
@@ -44,7 +44,7 @@ const change = (kind: Kind, field: string) => (client: VirtualClient) => {
     body: { [field]: value },
     expect: [200],
     done: () => void (entry.values = [value]),
-    // Left alone from now on: the change may still be under way, and may come after a later one.
+    // Not changed again: this change may still be executing, and may be applied after a later one.
     unsure: () => void (entry.values = [...entry.values, value]),
   };
 };
@@ -80,7 +80,7 @@ const started = (client: VirtualClient, marker: string) => {
   return { name: marker, evaluationIds: [client.base.evaluationId], ...size };
 };
 
-/** How to call every operation of the document, by its `operationId`. A new operation is added here. */
+/** How to call every operation of openapi.json, by `operationId`. New operations are added here. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getHealth: { weight: 1, plan: () => get('/healthz') },
   getReadiness: { weight: 1, plan: () => get('/readyz') },
@@ -178,11 +178,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   cancelRun: {
     weight: 2,
     plan: (client) => {
-      // The latest, which goes on most likely.
+      // The latest run is the most likely to be active.
       const run = client.latest('runs');
       if (!run) return undefined;
       const done = () => void (run.cancelled = true);
-      // 409: it has ended already.
+      // 409: the run has already ended.
       return { method: 'POST', path: `/runs/${run.id}/cancel`, expect: [200, 409], done };
     },
   },
@@ -191,7 +191,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     plan: (client) => {
       const run = client.any('runs');
       if (!run) return undefined;
-      // It has the name of the other run, so it is known by its id alone.
+      // A rerun has the name of the original run, so it is identified by its id.
       const done = ({ data }: any) =>
         void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
@@ -230,7 +230,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   createWebhook: {
     weight: 2,
     plan: (client) =>
-      // A workspace may have fifty.
+      // The limit of a workspace is fifty.
       client.count('webhooks') < 4
         ? create(
             'webhooks',
@@ -260,7 +260,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     weight: 1,
     plan: (client) => {
       const id = client.random.pick(client.deliveries);
-      // 409: it is still pending.
+      // 409: the delivery is still pending.
       return id === undefined
         ? undefined
         : { method: 'POST', path: `/workspace/webhook-deliveries/${id}/redeliver`, expect: [200, 409] };

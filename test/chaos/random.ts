@@ -1,8 +1,8 @@
-/** Numbers that a seed decides (mulberry32): what is asked for is the same again, when it arrives is not. */
+/** Seeded pseudo-random numbers (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -10,7 +10,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, but not including, `below`. */
+  /** An integer from 0 (inclusive) to `below` (exclusive). */
   integer(below: number): number {
     return Math.floor(this.next() * below);
   }
@@ -19,7 +19,7 @@ export class Random {
     return least + this.next() * (most - least);
   }
 
-  /** One of these, or undefined of none. */
+  /** A random element, or undefined if there is none. */
   pick<T>(values: readonly T[]): T | undefined {
     return values[this.integer(values.length)];
   }
@@ -29,7 +29,7 @@ export class Random {
     return values.map(() => rest.splice(this.integer(rest.length), 1)[0]!);
   }
 
-  /** Numbers of its own for somebody who draws at moments that nobody can foresee. */
+  /** An independent generator, for a user that draws at unpredictable times. */
   fork(): Random {
     return new Random(this.integer(2 ** 32));
   }

@@ -3,28 +3,28 @@ import { send } from './caller.js';
 import type { Installation, Workspace } from './installation.js';
 import type { Base, Scene } from './virtual-client.js';
 
-/** How long something took to work again, in milliseconds; Infinity when it did not. */
+/** Recovery times in milliseconds; Infinity if there was no recovery. */
 export interface Recovery {
   readonly name: string;
-  /** Slowest API process. */
+  /** The slowest API process. */
   readonly readMs: number;
   readonly writeMs: number;
-  /** A run that was started then had ended. */
+  /** Until a run started after the fault had ended. */
   readonly runMs: number;
 }
 
 const READ_WRITE_LIMIT_MS = 10_000;
-/** A machine on which a start alone takes so long cannot have a process back within ten seconds. */
+/** On slow machines the limit follows from the start time of a process. */
 const STARTS = 3;
-/** A call whose process died is free after its lease. */
+/** A call of a dead process is released after its lease. */
 export const RUN_LIMIT_MS = 30_000;
 const POLL_MS = 50;
 const PATIENCE_MS = 3_000;
 
-/** Measures how long the service takes to be itself again, from now. */
+/** Measures recovery from the time of the call. */
 export class RecoveryMeter {
   readonly measured: Recovery[] = [];
-  /** Within which reads and writes must work again, in milliseconds. */
+  /** Limit for reads and writes, in milliseconds. */
   readonly limitMs: number;
   private counter = 0;
 
@@ -59,7 +59,7 @@ export class RecoveryMeter {
   private async first(begun: number, limitMs: number, tryIt: () => Promise<boolean>): Promise<number> {
     for (;;) {
       if (await tryIt()) return Math.round(performance.now() - begun);
-      // Twice the limit, so that what is too slow is told from what does not come back.
+      // Twice the limit, to distinguish slow recovery from none.
       if (this.scene.isClosed || performance.now() - begun > 2 * limitMs) return Infinity;
       await sleep(POLL_MS);
     }

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** Between the end of a process and its next start, as a supervisor of services would wait. */
+/** Delay before a restart, like that of a process manager. */
 const RESTART_MS = 250;
-/** Lines of the log that are kept, of each process. */
+/** Log lines kept for each process. */
 const KEPT_LINES = 2_000;
 
-/** One process of the service, started again whenever it ends, as systemd or Kubernetes would. */
+/** One service process, restarted whenever it exits, as systemd or Kubernetes would. */
 export class ServiceProcess {
-  /** Errors that it wrote to its log, the latest. */
+  /** The latest errors in its log. */
   readonly errors: string[] = [];
-  /** Times it was started. */
+  /** Number of starts. */
   starts = 0;
-  /** Ends that nobody had asked for: it could not start, or died by itself. */
+  /** Unexpected exits: failed starts and crashes. */
   ownEnds = 0;
   private child: ChildProcess | undefined;
   private isWanted = false;
@@ -28,7 +28,7 @@ export class ServiceProcess {
     readonly metricsUrl: string,
     private readonly program: string,
     private readonly env: NodeJS.ProcessEnv,
-    /** Where all that it writes is kept. */
+    /** File for its output. */
     private readonly logFile?: string,
   ) {}
 
@@ -59,7 +59,7 @@ export class ServiceProcess {
     });
   }
 
-  /** Sends a signal and waits for its end; the next one starts by itself. */
+  /** Sends a signal and waits for the exit; the restart is automatic. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -75,7 +75,7 @@ export class ServiceProcess {
     await this.end('SIGKILL');
   }
 
-  /** At once, for a program that is about to end itself. */
+  /** Kills the process at once, for a program that is exiting. */
   abandon(): void {
     this.isWanted = false;
     clearTimeout(this.timer);

@@ -4,10 +4,10 @@ import type { Workspace } from './installation.js';
 import type { Random } from './random.js';
 import type { Scene } from './virtual-client.js';
 
-/** How a client goes away. */
-const WAYS = ['half a head', 'half a body', 'before the answer', 'within the answer', 'within events'] as const;
+/** When a client disconnects. */
+const WAYS = ['half a head', 'half a body', 'before the response', 'within the response', 'within events'] as const;
 
-/** Begins requests on connections of its own and goes away in the middle of them, without a word. */
+/** Sends requests on its own connections and disconnects in the middle of them. */
 export class VanishingClient {
   count = 0;
 
@@ -25,7 +25,7 @@ export class VanishingClient {
     }
   }
 
-  /** Many at once. */
+  /** Starts many requests at once. */
   async burst(clients: number): Promise<void> {
     await Promise.all(Array.from({ length: clients }, () => this.vanish()));
   }
@@ -38,7 +38,7 @@ export class VanishingClient {
     socket.on('error', () => undefined);
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     socket.write(this.text(way));
-    if (way === 'within the answer' || way === 'within events') socket.once('data', () => socket.destroy());
+    if (way === 'within the response' || way === 'within events') socket.once('data', () => socket.destroy());
     setTimeout(() => socket.destroy(), this.random.between(5, way === 'within events' ? 400 : 60));
     await closed;
   }
@@ -47,7 +47,7 @@ export class VanishingClient {
     const head = (line: string, ...more: string[]) =>
       [`${line} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${this.workspace.key}`, ...more].join('\r\n');
     if (way === 'half a head') return head('GET /agents', 'X-Half: ');
-    if (way === 'within the answer') return `${head('GET /agents?limit=100')}\r\n\r\n`;
+    if (way === 'within the response') return `${head('GET /agents?limit=100')}\r\n\r\n`;
     if (way === 'within events') return `${head(`GET /runs/${this.runId() ?? 'none'}/events`)}\r\n\r\n`;
     const body = JSON.stringify({ name: `vanished ${this.count}` });
     const post = head('POST /personalities', 'Content-Type: application/json', `Content-Length: ${body.length}`);

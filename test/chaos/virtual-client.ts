@@ -4,58 +4,58 @@ import type { Workspace } from './installation.js';
 import { type Entry, type Kind, type Ledger, shownValue } from './ledger.js';
 import type { Random } from './random.js';
 
-/** One request, and what its answer means. */
+/** One request, and the meaning of its response. */
 export interface Call extends Request {
-  /** Answers that are right, besides 503. */
+  /** Expected statuses, besides 503. */
   readonly expect: readonly number[];
-  /** What the answer is put down as; only of the first status of `expect`. */
+  /** Records the response; called for the first status of `expect` only. */
   readonly done?: (body: any) => void;
-  /** Called when nobody knows whether it had its effect. */
+  /** Called when it is unknown whether the request had its effect. */
   readonly unsure?: () => void;
-  /** Text that is unique to what this request makes. */
+  /** Text that is unique to the resource created by this request. */
   readonly marker?: string;
 }
 
 export interface Operation {
-  /** How often it is called, compared with the others. */
+  /** Relative frequency. */
   readonly weight: number;
-  /** Undefined when the client has nothing now that it could be called for. */
+  /** Undefined if the client has no resource for it at the moment. */
   readonly plan: (client: VirtualClient) => Call | undefined;
 }
 
-/** What a client works with and never deletes. */
+/** Resources that a client never deletes. */
 export interface Base {
   readonly agentId: string;
   readonly personalityId: string;
   readonly evaluationId: string;
-  /** Of the workspace: gets the events of all its runs. */
+  /** Receives the events of all runs of the workspace. */
   readonly webhookId: string;
 }
 
-/** What all clients have in common. */
+/** State shared by all clients. */
 export interface Scene {
-  /** How to call every operation, by its `operationId`. */
+  /** How to call every operation, by `operationId`. */
   readonly operations: Readonly<Record<string, Operation>>;
   readonly ledger: Ledger;
-  /** Addresses of the API processes. */
+  /** URLs of the API processes. */
   readonly urls: readonly string[];
   readonly receiverUrl: string;
   readonly print: (line: string) => void;
-  /** What is being done to the service at this moment. */
+  /** The current fault. */
   during: string;
-  /** No new request is begun once it is over. */
+  /** No new requests are sent once this is true. */
   isOver: boolean;
-  /** From here on nothing is tried again, either. */
+  /** Requests are no longer retried once this is true. */
   isClosed: boolean;
 }
 
 const IN_PROGRESS = /still in progress/;
-/** Between two requests of a client. */
+/** Pause between two requests of a client. */
 const PAUSE_MS = 100;
 
 /**
- * A client with things of its own, so that it knows what it must find. It does one thing after the other, retries a
- * POST under its Idempotency-Key until it is answered, and puts a change that was not answered down as unsure.
+ * A client with its own resources, so that it knows their expected state. It sends one request at a time, retries a POST
+ * with its Idempotency-Key until there is a response, and marks a change without a response as uncertain.
  */
 export class VirtualClient {
   base!: Base;
@@ -63,7 +63,7 @@ export class VirtualClient {
   readonly deliveries: string[] = [];
   private readonly entries: Entry[] = [];
   private counter = 0;
-  /** Every operation once before it goes by weight. */
+  /** Every operation is called once before the weights apply. */
   private readonly first: string[];
   private readonly wheel: readonly string[];
 
@@ -83,7 +83,7 @@ export class VirtualClient {
     return `${this.name}-${++this.counter}`;
   }
 
-  /** What stands before the marker in a value of this kind. */
+  /** Prefix of the marker in a value of this kind. */
   url(kind: Kind): string {
     return kind === 'webhooks' ? `${this.scene.receiverUrl}/` : '';
   }
@@ -97,7 +97,7 @@ export class VirtualClient {
     return this.entries.filter((entry) => entry.kind === kind && entry.state !== 'gone').length;
   }
 
-  /** Anything of the kind, deleted or not. */
+  /** Any resource of the kind, deleted or not. */
   any(kind: Kind): Entry | undefined {
     return this.random.pick(this.entries.filter((entry) => entry.kind === kind));
   }
@@ -106,7 +106,7 @@ export class VirtualClient {
     return this.entries.findLast((entry) => entry.kind === kind);
   }
 
-  /** Something of the kind of which everything is known. */
+  /** A resource of the kind whose state is known. */
   own(kind: Kind): Entry | undefined {
     return this.random.pick(
       this.entries.filter((entry) => entry.kind === kind && entry.state === 'there' && entry.values.length === 1),
@@ -120,7 +120,7 @@ export class VirtualClient {
     return entry;
   }
 
-  /** Holds what a GET shows against what was acknowledged. */
+  /** Compares the response of a GET with the acknowledged value. */
   compare(entry: Entry, data: any): void {
     const shown = shownValue(entry.kind, data);
     if (!entry.values.includes(shown)) {
@@ -128,7 +128,7 @@ export class VirtualClient {
     }
   }
 
-  /** Makes what it works with. */
+  /** Creates the base resources. */
   async settleIn(webhookId: string): Promise<void> {
     const make = async (path: string, body: object): Promise<string> => {
       const answer = await this.send({ method: 'POST', path, body, expect: [201] });
@@ -148,7 +148,7 @@ export class VirtualClient {
     this.base = { agentId, personalityId, evaluationId, webhookId };
   }
 
-  /** Goes on until the scene is over. */
+  /** Calls operations until the scene is over. */
   async work(): Promise<void> {
     while (!this.scene.isOver) {
       await this.step();
@@ -160,11 +160,11 @@ export class VirtualClient {
     const id = this.first.shift() ?? this.random.pick(this.wheel)!;
     const call = this.scene.operations[id]!.plan(this);
     const isDone = call !== undefined && (await this.perform(id, call));
-    // Tried again later, when there is something to call it for, or somebody who answers.
+    // Called again later, when there is a resource for it or the service responds.
     if (!isDone && !this.scene.ledger.succeeded.has(id)) this.first.push(id);
   }
 
-  /** Carries out one operation to its end. */
+  /** Executes one operation, with retries. */
   async perform(id: string, call: Call): Promise<boolean> {
     const { ledger } = this.scene;
     const isPost = call.method === 'POST';
@@ -190,7 +190,7 @@ export class VirtualClient {
     }
   }
 
-  /** Whether an answer is right, wrong, or none that says anything. */
+  /** Classifies a response as expected, wrong or inconclusive. */
   private judge(id: string, call: Call, outcome: Outcome): 'right' | 'wrong' | 'open' {
     const { ledger } = this.scene;
     if (outcome.kind !== 'answer') {
@@ -216,6 +216,6 @@ export class VirtualClient {
     const { ledger, during, print } = this.scene;
     const isNew = !ledger.faults.some((fault) => fault.status === status && fault.during === during);
     ledger.faults.push({ operation, status, text, requestId, during });
-    if (isNew) print(`  ${operation} answered ${status}: ${text}`);
+    if (isNew) print(`  ${operation}: status ${status}: ${text}`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `kill -9` of workers, API and PostgreSQL while a run is carried out, with figures:
+ * Kills workers, API and PostgreSQL with `kill -9` during a run and prints figures:
  *   node --import @swc-node/register/esm-register test/crash/run-crash.ts [calls] [kills]
  */
 import 'reflect-metadata';

@@ -1,5 +1,5 @@
 /**
- * `kill -9` while webhooks are under way, with figures:
+ * Kills the worker with `kill -9` during webhook deliveries and prints figures:
  *   node --import @swc-node/register/esm-register test/crash/webhook-crash.ts [events] [kills]
  */
 import 'reflect-metadata';

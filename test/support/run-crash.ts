@@ -14,32 +14,32 @@ import { eventually, startReceiver } from './receiver.js';
 export interface RunCrashOptions {
   readonly calls: number;
   readonly kills: number;
-  /** Where the program's sources are. */
+  /** Root of the repository. */
   readonly root: string;
   readonly dataDir: string;
 }
 
 export interface RunCrashFigures {
   readonly calls: number;
-  /** What was killed, and how many calls had ended by then. */
+  /** The process killed each time, and how many calls had ended by then. */
   readonly kills: readonly string[];
   readonly status: string;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** How often a call was written as ended, over all calls: as often as there are calls. */
+  /** How often calls were marked as ended; must equal the number of calls. */
   readonly endings: number;
   readonly results: number;
-  /** Calls whose process died, at least once. */
+  /** Calls whose process died at least once. */
   readonly lost: number;
-  /** Different events of the run's end that arrived; a delivery may come twice. */
+  /** Distinct events of the run's end that were received; deliveries may repeat. */
   readonly events: number;
-  /** From the last restart until the run had ended and its event had arrived. */
+  /** From the last restart until the run had ended and its event was received. */
   readonly settledAfterMs: number;
 }
 
 type Part = 'worker 1' | 'worker 2' | 'api' | 'postgresql';
 const PARTS: readonly Part[] = ['worker 1', 'worker 2', 'api', 'postgresql'];
 
-/** Keeps a database and the service's processes going, and kills any of them. */
+/** Runs a database and the service's processes, and kills and restarts any of them. */
 class Installation {
   private readonly processes = new Map<Part, ChildProcess>();
   private server!: Awaited<ReturnType<typeof openEmbeddedPostgres>>;
@@ -85,7 +85,7 @@ class Installation {
     this.server = await openEmbeddedPostgres({ directory: path.join(this.options.dataDir, 'postgres') });
     const { port } = new URL(this.server.url('crash'));
     if (this.port !== '' && port !== this.port)
-      throw new Error(`PostgreSQL came back on port ${port}, not ${this.port}`);
+      throw new Error(`PostgreSQL restarted on port ${port}, not ${this.port}`);
     this.port = port;
   }
 
@@ -107,8 +107,8 @@ class Installation {
 }
 
 /**
- * Carries out a run on one API process and two workers while they and PostgreSQL are killed at random moments, each
- * started again at once, and says what became of it.
+ * Executes a run on one API process and two workers while they and PostgreSQL are killed at random times and restarted at
+ * once. Returns figures about its result.
  */
 export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigures> {
   const { calls, kills } = options;
@@ -136,7 +136,7 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
     const killed: string[] = [];
     for (let n = 0; n < kills; n++) {
       await sleep(500 + Math.random() * 2_000);
-      // Each of them once at least, then any.
+      // Each of them at least once, then at random.
       const part = PARTS[n < PARTS.length ? n : Math.floor(Math.random() * PARTS.length)]!;
       await installation.kill(part);
       killed.push(part);
@@ -150,7 +150,7 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
       180_000,
     ).catch(() => undefined);
     const settledAfterMs = Math.round(performance.now() - lastStart);
-    // What would come too late, or twice, has the time to.
+    // Leaves time for late or repeated results.
     await sleep(5_000);
     return {
       ...(await figures(installation.databaseUrl, runId)),
@@ -185,7 +185,7 @@ async function startRun(client: HttpClient, calls: number, webhook: string, data
   const evaluations = referenceEvaluations(personalityId).slice(0, Math.ceil(calls / repeat));
   for (const evaluation of evaluations) await created(`/agents/${agentId}/evaluations`, evaluation);
   await onDatabase(databaseUrl, (database) =>
-    // Counts every time that a call is written as ended, by whomever.
+    // Counts each time that a call is marked as ended.
     database.query(`
       CREATE TABLE endings (call_id uuid NOT NULL);
       CREATE FUNCTION note_ending() RETURNS trigger LANGUAGE plpgsql AS

@@ -17,11 +17,11 @@ import { runData } from '../factories/webhook-events.js';
 import { eventually, startReceiver } from './receiver.js';
 
 export interface CrashOptions {
-  /** With all tables. */
+  /** A migrated database. */
   readonly databaseUrl: string;
   readonly events: number;
   readonly kills: number;
-  /** Where the program's sources are. */
+  /** Root of the repository. */
   readonly root: string;
   readonly dataDir: string;
 }
@@ -29,13 +29,13 @@ export interface CrashOptions {
 export interface CrashFigures {
   readonly events: number;
   readonly kills: number;
-  /** Events that had been delivered when each kill came. */
+  /** Events delivered before each kill. */
   readonly deliveredAtKills: number[];
   readonly received: number;
   readonly delivered: number;
-  /** Events that came more than once: an attempt was under way when the process was killed, or was answered 500. */
+  /** Events received more than once: the process was killed during an attempt, or the response was 500. */
   readonly repeated: number;
-  /** From the last start until nothing was pending any more. */
+  /** From the last start until no delivery was pending. */
   readonly settledAfterMs: number;
   readonly pending: number;
   readonly wrongSignatures: number;
@@ -43,8 +43,8 @@ export interface CrashFigures {
 }
 
 /**
- * Sends events while the process that delivers them is killed again and again (SIGKILL, at random moments), and
- * counts what arrives after the last start. The events are written by a process of their own, as an API process does.
+ * Sends events while the process that delivers them is killed repeatedly (SIGKILL, at random times), and counts what is
+ * received. The events are written by a separate process, as by an API process.
  */
 export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures> {
   const { databaseUrl, events, kills } = options;
@@ -65,7 +65,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
   const seen = new Set<string>();
   const receiver = await startReceiver((response, request) => {
     const id = String(request.headers['webhook-id']);
-    // One event in sixteen is refused the first time, so that retries are under way as well.
+    // One event in sixteen is refused the first time, so that there are retries as well.
     const isRefused = id.endsWith('8') && !seen.has(id);
     seen.add(id);
     setTimeout(() => response.writeHead(isRefused ? 500 : 200).end(), 15);
@@ -103,7 +103,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
     })();
     const deliveredAtKills: number[] = [];
     for (let i = 0; i < kills; i++) {
-      // By what has arrived and not by time: however fast the deliveries are, there are some left.
+      // By received events and not by time, so that some are left however fast the deliveries are.
       const share = (i + Math.random()) / (kills + 1);
       const until = performance.now() + 60_000;
       while (countReceived() <= events * share && performance.now() < until) await pause(1);
