@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -37,10 +38,11 @@ import {
   LEASE_MS,
 } from './execution.repository.js';
 import { LANE, laneKey, MAX_LANES } from './lane-job.js';
-import { Ramp } from './ramp.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
+/** First calls start at random within this time, for each call in progress: calls that start together stay together (decision 61). */
+const START_SPREAD_MS = 2;
 /** How long a lane goes on before it lets those that wait have a turn, in milliseconds. */
 const TURN_MS = 5_000;
 /** So many calls are ended by one statement at most, and so many characters of results: they may be long. */
@@ -63,7 +65,6 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   /** By agents, whose claims wait for each other anyway. */
   private readonly claims = new Map<string, Batches<FreeLane, Claim>>();
   private readonly ends: Batches<EndedCall, boolean>;
-  private readonly ramp = new Ramp();
   private isStopping = false;
   private renewing: NodeJS.Timeout | undefined;
 
@@ -153,7 +154,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     stop.addEventListener('abort', stopped, { once: true });
     if (stop.aborted) stopped();
     this.held.set(call.claimId, { call, abort });
-    if (isFirst) await this.ramp.turn();
+    if (isFirst) await sleep(Math.random() * START_SPREAD_MS * this.held.size);
     const startedAt = new Date().toISOString();
     try {
       const result = await this.attempt(call, abort.signal);
