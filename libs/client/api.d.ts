@@ -1066,7 +1066,7 @@ export interface components {
             score: number | null;
             /**
              * @description Reason in sentences
-             * @example All 6 things that were asked were met.
+             * @example All 6 requirements were met.
              */
             reason: string | null;
             /** @description Attempts so far, oldest first */
@@ -1130,7 +1130,7 @@ export interface components {
             failureCode: string | null;
             /**
              * @description Why
-             * @example All 6 things that were asked were met.
+             * @example All 6 requirements were met.
              */
             reason: string;
             /**
@@ -1238,7 +1238,7 @@ export interface components {
             score: number | null;
             /**
              * @description Reason in sentences
-             * @example All 6 things that were asked were met.
+             * @example All 6 requirements were met.
              */
             reason: string | null;
             /** @description Attempts so far, oldest first */
@@ -1362,7 +1362,7 @@ export interface components {
         /**
          * @example {
          *       "code": "connection_failed",
-         *       "message": "The agent could not be connected to: ECONNREFUSED",
+         *       "message": "Could not connect to the agent: ECONNREFUSED",
          *       "fault": "infrastructure",
          *       "retryable": true
          *     }
@@ -5505,12 +5505,12 @@ export interface operations {
                      *         "status": "ENDED",
                      *         "outcome": "passed",
                      *         "score": 100,
-                     *         "reason": "All 6 things that were asked were met.",
+                     *         "reason": "All 6 requirements were met.",
                      *         "attempts": [
                      *           {
                      *             "outcome": "passed",
                      *             "failureCode": null,
-                     *             "reason": "All 6 things that were asked were met.",
+                     *             "reason": "All 6 requirements were met.",
                      *             "startedAt": "2026-11-21T06:37:42.758Z",
                      *             "endedAt": "2026-11-21T06:37:42.758Z"
                      *           }
@@ -5654,7 +5654,7 @@ export interface operations {
                      *         },
                      *         "failure": {
                      *           "code": "connection_failed",
-                     *           "message": "The agent could not be connected to: ECONNREFUSED",
+                     *           "message": "Could not connect to the agent: ECONNREFUSED",
                      *           "fault": "infrastructure",
                      *           "retryable": true
                      *         },
@@ -6518,12 +6518,12 @@ export interface operations {
                      *           "status": "ENDED",
                      *           "outcome": "passed",
                      *           "score": 100,
-                     *           "reason": "All 6 things that were asked were met.",
+                     *           "reason": "All 6 requirements were met.",
                      *           "attempts": [
                      *             {
                      *               "outcome": "passed",
                      *               "failureCode": null,
-                     *               "reason": "All 6 things that were asked were met.",
+                     *               "reason": "All 6 requirements were met.",
                      *               "startedAt": "2026-11-21T06:37:42.758Z",
                      *               "endedAt": "2026-11-21T06:37:42.758Z"
                      *             }

@@ -76,11 +76,11 @@ describe('renderJunit', () => {
   it('tells errors from failures and from what says nothing about the agent', () => {
     const children = casesOf(root).flatMap((element) => element.children);
     expect(children.find(({ name }) => name === 'error')?.attributes).toEqual({
-      message: 'The agent answered with an error of its own: HTTP 500.',
+      message: 'The agent answered with a server error: HTTP 500.',
       type: 'agent_status',
     });
     expect(children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
-      'Invalid, not counted: The caller stated "01715550199", which its scenario does not hold.',
+      'Invalid, not counted: The caller stated "01715550199", which is not in its scenario.',
     );
   });
 

@@ -59,7 +59,7 @@ describe('renderReport', () => {
     expect(top).toContain(
       '✗ Failed Answers questions about the restaurant 2 calls: 2 5 Not met: States the closing time',
     );
-    expect(top).toContain('! Error Books nothing without consent call 2 The agent answered with an error of its own');
+    expect(top).toContain('! Error Books nothing without consent call 2 The agent answered with a server error');
     expect(top).toContain('◇ Invalid Answers a curious guest call 3');
   });
 
@@ -83,7 +83,7 @@ describe('renderReport', () => {
 
   it('tells of a silent agent, of an error and of a judge that contradicted itself', () => {
     expect(words(document)).toMatch(/No answer from the agent for 5\.00 s/);
-    expect(words(document)).toContain('Error agent_status The agent answered with an error of its own: HTTP 500');
+    expect(words(document)).toContain('Error agent_status The agent answered with a server error: HTTP 500');
     expect(words(document)).toContain('The judge contradicted itself in 3 answers');
   });
 

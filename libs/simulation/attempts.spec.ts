@@ -83,7 +83,7 @@ describe('afterAttempt', () => {
   });
 
   it.each([
-    ['agent_status', 'The agent answered with an error of its own: HTTP 500', 'HTTP 500'],
+    ['agent_status', 'The agent answered with a server error: HTTP 500', 'HTTP 500'],
     ['stream_cut', "The agent's answer broke off", undefined],
   ] as const)('blames the agent for %s when it was so in every attempt', async (code, message, detail) => {
     const result = await broken(code, detail);
@@ -96,9 +96,9 @@ describe('afterAttempt', () => {
         outcome: 'failed',
         // Of the weights 1 and 3, what was said before the break counts.
         score: 25,
-        failure: { code, message: `${message}, three times out of three`, fault: 'agent', retryable: false },
+        failure: { code, message: `${message}, in three of three attempts`, fault: 'agent', retryable: false },
         reason:
-          `${message}, three times out of three. ` + 'Not met: Agent says "booked" (The agent never said "booked").',
+          `${message}, in three of three attempts. ` + 'Not met: Agent says "booked" (The agent never said "booked").',
       },
     });
     expect(result).toMatchObject({ outcome: 'error', score: null });

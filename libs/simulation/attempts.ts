@@ -3,48 +3,48 @@ import type { Failure, FailureCode } from './failure.js';
 import type { Outcome } from '../statistics/index.js';
 import { decide } from './verdict.js';
 
-/** What one attempt at a call came to; plain JSON. Only the last attempt's whole result is the call's. */
+/** Summary of one attempt at a call; plain JSON. The call's result is that of its last attempt. */
 export interface Attempt {
   readonly outcome: Outcome;
   readonly failureCode: FailureCode | null;
   readonly reason: string;
-  /** Moments as ISO 8601 has them. */
+  /** ISO 8601 timestamps. */
   readonly startedAt: string;
   readonly endedAt: string;
 }
 
-/** What follows an attempt: the call's result, or another attempt after so many milliseconds. */
+/** What follows an attempt: the call ends with a result, or is retried after a delay in milliseconds. */
 export type NextStep =
   { readonly next: 'end'; readonly result: CallResult } | { readonly next: 'retry'; readonly delayMs: number };
 
-/** Waits before the retries of a call that ended as `error`; there are no more retries than waits. */
+/** Delays before the retries of a call that ended as `error`; their number is the number of retries. */
 const RETRY_DELAYS_MS = [1_000, 4_000] as const;
-/** Reruns of a call whose caller broke its role; chance decides what a model says, so that waiting would not help. */
-const MAX_RERUNS = 2;
-const EVERY_TIME = 'three times out of three';
+/** Retries of an `invalid` call. Without delay: a model's next answer differs by chance, not over time. */
+const MAX_INVALID_RETRIES = 2;
+const EVERY_TIME = 'in three of three attempts';
 
-/** What the network may do once, but only the agent itself does each time that the call comes to it. */
-const OWN_BREAKING: ReadonlySet<FailureCode> = new Set(['agent_status', 'stream_cut']);
+/** Failures that the network may cause once, but that are the agent's if they happen in every attempt. */
+const BLAMED_WHEN_REPRODUCED: ReadonlySet<FailureCode> = new Set(['agent_status', 'stream_cut']);
 
 /**
- * Decides what follows one attempt at a call. Retries after an `error` and reruns of an `invalid` call have budgets of
- * their own. A breaking that may be the network's is an `error`; when it was the same in every attempt, it is the
- * agent's, and the call has `failed`.
- * @param earlier the attempts before, in any order
+ * Decides what follows one attempt at a call. Retries after `error` and after `invalid` are counted separately. A
+ * failure that may be the network's is an `error`; if it was the same in every attempt, the call has `failed`.
+ * @param earlier the earlier attempts, in any order
  */
 export function afterAttempt(result: CallResult, earlier: readonly Attempt[]): NextStep {
   const before = (outcome: Outcome) => earlier.filter((attempt) => attempt.outcome === outcome).length;
   const { outcome, failure } = result;
-  if (outcome === 'invalid' && before('invalid') < MAX_RERUNS) return { next: 'retry', delayMs: 0 };
+  if (outcome === 'invalid' && before('invalid') < MAX_INVALID_RETRIES) return { next: 'retry', delayMs: 0 };
   if (outcome !== 'error' || !failure?.retryable) return { next: 'end', result };
   const delayMs = RETRY_DELAYS_MS[before('error')];
   if (delayMs !== undefined) return { next: 'retry', delayMs };
-  const isReproduced = OWN_BREAKING.has(failure.code) && earlier.every((one) => one.failureCode === failure.code);
-  return { next: 'end', result: isReproduced ? blamed(result, failure) : result };
+  const isReproduced =
+    BLAMED_WHEN_REPRODUCED.has(failure.code) && earlier.every((one) => one.failureCode === failure.code);
+  return { next: 'end', result: isReproduced ? blameAgent(result, failure) : result };
 }
 
-/** The same call with the failure as the agent's own. */
-function blamed(result: CallResult, { code, message }: Failure): CallResult {
+/** The same result with the failure attributed to the agent. */
+function blameAgent(result: CallResult, { code, message }: Failure): CallResult {
   const failure: Failure = { code, message: `${message}, ${EVERY_TIME}`, fault: 'agent', retryable: false };
   const { checks, criteria, end, invalidity } = result;
   return { ...result, ...decide({ checks, criteria, end, failure, invalidity: invalidity ?? undefined }) };

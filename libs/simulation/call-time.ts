@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
 
 /**
- * Time on a call, in milliseconds from the answer. It stands still while the tester thinks of its next line on a line
- * that waits for it anyway: the tester's own time is nobody's silence and no part of the call's length.
+ * The time of a call, in milliseconds since it was answered. On a transport without duplex it stops while the tester
+ * chooses its next line: that time is neither silence nor part of the call's duration.
  */
 export class CallTime {
   private readonly answered: number;
@@ -17,12 +17,12 @@ export class CallTime {
     return this.at(this.clock.now());
   }
 
-  /** The call's time at a moment of the clock. */
+  /** Converts a clock time to call time. */
   at(moment: number): number {
     return Math.min(moment, this.pausedSince ?? moment) - this.answered - this.excluded;
   }
 
-  /** Stops the call's time for as long as the work takes. */
+  /** Stops the call's time while `work` runs. */
   async pause<T>(work: () => Promise<T>): Promise<T> {
     const since = this.clock.now();
     this.pausedSince = since;

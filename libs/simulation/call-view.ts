@@ -1,13 +1,13 @@
 import type { Speaker } from '../evaluation-definition/index.js';
 import type { EndEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from './timeline.js';
 
-/** A timeline entry with its position, by which evidence names it. */
+/** A timeline entry with its index, which evidence refers to. */
 export interface Placed<T extends TimelineEntry = TimelineEntry> {
   readonly index: number;
   readonly entry: T;
 }
 
-/** What one side said in one turn, which may be several entries. */
+/** Everything one side said in one turn, possibly in several entries. */
 export interface Utterance {
   readonly speaker: Speaker;
   readonly turn: number;
@@ -19,17 +19,17 @@ export interface Utterance {
 export interface Wait {
   /** From the end of the caller's words to the agent's first word. */
   readonly ms: number;
-  /** Undefined when no answer began: the wait was at least so long. */
+  /** Undefined when there was no answer; `ms` is then a lower bound. */
   readonly answer: Placed<SpeechEntry> | undefined;
-  /** The caller's words that were waited after. */
+  /** The caller's words before the wait. */
   readonly words: Placed<SpeechEntry>;
 }
 
-/** A timeline as checks and measures look at it. */
+/** A timeline, prepared for checks and measures. */
 export class CallView {
   private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
 
-  /** The one view of a call that is over, whoever looks at it. */
+  /** The view of a finished call, computed once. */
   static of(entries: readonly TimelineEntry[]): CallView {
     let view = CallView.views.get(entries);
     if (!view) CallView.views.set(entries, (view = new CallView(entries)));
@@ -54,7 +54,7 @@ export class CallView {
     return this.waits.flatMap(({ ms, answer }) => (answer ? [ms] : []));
   }
 
-  /** Exchanges: the caller spoke, the agent answered. */
+  /** Number of the caller's turns that the agent answered. */
   get turns(): number {
     return this.utterances.filter(({ speaker, turn }) => speaker === 'agent' && turn > 0).length;
   }
@@ -88,10 +88,10 @@ function waitsOf(speech: readonly Placed<SpeechEntry>[], end: EndEntry | undefin
     const answer = speech.find(({ entry }) => entry.speaker === 'agent' && entry.turn === words.entry.turn);
     const until = answer?.entry.start ?? speech[position + 1]?.entry.start ?? end?.start;
     if (until === undefined) return [];
-    // An agent that talks into the caller's words has no latency.
+    // An agent that interrupts the caller has a latency of 0.
     return [{ ms: Math.max(0, tenths(until - words.entry.end)), answer, words }];
   });
 }
 
-/** To a tenth of a millisecond, as the timeline's times are. */
+/** Rounds to a tenth of a millisecond, the precision of the timeline. */
 export const tenths = (ms: number): number => Math.round(ms * 10) / 10;

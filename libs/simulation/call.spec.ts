@@ -67,7 +67,7 @@ describe('a scripted call', () => {
       failure: null,
       invalidity: null,
       reason:
-        'Not met: Every answer begins within 199 ms (The slowest answer began after 200 ms, of at most 199, not required).',
+        'Not met: Every answer starts within 199 ms (The slowest answer started after 200 ms; the limit is 199, not required).',
       measures: {
         durationMs: 800,
         turns: 4,
@@ -89,7 +89,7 @@ describe('a scripted call', () => {
     ];
     const result = await call({ script }, { transport: agentSaying(['Hello!']) });
     expect(shown(result)).toEqual(['caller: Hello?', 'agent: Hello!', 'end']);
-    expect(result.end).toEqual({ by: 'caller', code: 'script_over', reason: 'The script is over' });
+    expect(result.end).toEqual({ by: 'caller', code: 'script_over', reason: 'The script ended' });
     expect(result).toMatchObject({ outcome: 'passed', score: 100 });
   });
 
@@ -136,10 +136,10 @@ describe('a scripted call', () => {
       'end',
     ]);
     expect(result).toMatchObject({ outcome: 'failed', score: 50, end: { by: 'caller', code: 'agent_silent' } });
-    expect(result.reason).toContain('the agent had not answered twice in a row');
+    expect(result.reason).toContain('the agent did not answer twice in a row');
     expect(result.checks[1]).toMatchObject({
       met: false,
-      detail: 'The slowest answer began after 3000 ms, of at most 1000',
+      detail: 'The slowest answer started after 3000 ms; the limit is 1000',
     });
   });
 

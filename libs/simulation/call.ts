@@ -19,21 +19,20 @@ import type { Transport } from './transport.js';
 import { findInvalidity, type Invalidity } from './validity.js';
 import { decide, type Verdict } from './verdict.js';
 
-/** Changes whenever the same call could come to another result. */
+/** Increased whenever the same call could get a different result. */
 export const SIMULATION_VERSION = '1';
-/** How long the caller waits for an answer that does not come, unless told otherwise. */
+/** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;
 
 export interface CallOptions {
   readonly definition: EvaluationDefinition;
   readonly scenario: Scenario;
   readonly personality: Personality;
-  /** How the agent is reached. */
   readonly transport: Transport;
-  /** Plays callers without a script, and judges. Without one, criteria are not judged. */
+  /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
   readonly model?: LanguageModel;
   readonly clock?: Clock;
-  /** Ends the call at once; `executeCall` throws its reason then. */
+  /** Aborts the call; `executeCall` then throws its reason. */
   readonly signal?: AbortSignal;
   readonly patienceMs?: number;
   readonly onProgress?: (progress: CallProgress) => void;
@@ -43,14 +42,14 @@ export type CallPhase = 'talking' | 'checking' | 'judging';
 export type CallProgress =
   { readonly type: 'phase'; readonly phase: CallPhase } | { readonly type: 'entry'; readonly entry: TimelineEntry };
 
-/** All that a call came to; plain JSON. */
+/** The complete result of a call; plain JSON. */
 export interface CallResult extends Verdict {
   readonly timeline: readonly TimelineEntry[];
   readonly end: Pick<EndEntry, 'by' | 'code' | 'reason'>;
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
   readonly measures: Measures;
-  /** How the caller broke its role, if it did. */
+  /** How the caller broke its role; null if it did not. */
   readonly invalidity: Invalidity | null;
   readonly versions: CallVersions;
 }
@@ -59,15 +58,15 @@ export interface CallVersions {
   readonly simulation: string;
   readonly transport: string;
   readonly caller: 'scripted' | 'generated';
-  /** Null when no language model took part. */
+  /** Null when no language model was used. */
   readonly model: string | null;
   readonly callerPrompt: string | null;
   readonly judgePrompt: string | null;
 }
 
 /**
- * Carries out one call: talks with the agent, evaluates the checks, has the criteria judged, decides.
- * What goes wrong with the agent, the network or the language model is a result and not an exception.
+ * Runs one call: talks to the agent, evaluates the checks, has the criteria judged and decides the outcome.
+ * Failures of the agent, the network or the language model are results, not exceptions.
  * @throws the signal's reason
  */
 export async function executeCall(options: CallOptions): Promise<CallResult> {
@@ -75,7 +74,7 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   return call.execute();
 }
 
-const isAgents = (entry: TimelineEntry): boolean =>
+const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
 class Call {
@@ -112,10 +111,10 @@ class Call {
     });
     this.enter('checking');
     const entries = this.timeline.entries;
-    // Of an agent that was never heard because the call broke off, nothing can be said.
-    const isUnheard = conversation.failure?.fault === 'infrastructure' && !entries.some(isAgents);
-    const asked = isUnheard ? [] : definition.checks;
-    const checks = await evaluateChecks(asked, entries, eventLoopYielder(this.clock, this.signal));
+    // If the call broke off before the agent said or did anything, checks would prove nothing.
+    const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
+    const applicable = wasAgentSilent ? [] : definition.checks;
+    const checks = await evaluateChecks(applicable, entries, eventLoopYielder(this.clock, this.signal));
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({ ...conversation, ...judged, checks });
@@ -146,7 +145,7 @@ class Call {
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
   }
 
-  /** Asks the judge, unless the call is not counted anyway. */
+  /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
   private async judge({ failure }: ConversationResult, invalidity: Invalidity | undefined) {
     const { definition, model, scenario } = this.options;
     const isGenerated = this.kind === 'generated';

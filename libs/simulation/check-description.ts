@@ -1,13 +1,13 @@
 import type { Check, Matcher, SpokenMatcher } from '../evaluation-definition/index.js';
 import { truncate } from './text.js';
 
-/** What is looked for, as a sentence names it. */
+/** A matcher as shown in sentences. */
 export const quoteOf = (matcher: Matcher): string =>
   'pattern' in matcher ? `/${truncate(matcher.pattern, 120)}/` : `"${truncate(matcher.text, 120)}"`;
 
 const spoken = (matcher: SpokenMatcher): string => `${matcher.speaker} says ${quoteOf(matcher)}`;
 
-/** What a check asks for, for one that has no name. */
+/** Describes a check that has no name. */
 export function describeCheck(check: Check): string {
   switch (check.type) {
     case 'says':
@@ -21,15 +21,15 @@ export function describeCheck(check: Check): string {
       return `Agent ${verb} ${check.tool}${args}`;
     }
     case 'ends_by':
-      return `Call is ended by the ${check.by}`;
+      return `The ${check.by} ends the call`;
     case 'max_turns':
       return `At most ${check.turns} turns`;
     case 'max_duration_ms':
       return `Lasts at most ${check.ms} ms`;
     case 'max_latency_ms':
       return check.percentile === 100
-        ? `Every answer begins within ${check.ms} ms`
-        : `${check.percentile} % of the answers begin within ${check.ms} ms`;
+        ? `Every answer starts within ${check.ms} ms`
+        : `${check.percentile} % of the answers start within ${check.ms} ms`;
     case 'max_silence_ms':
       return `No silence longer than ${check.ms} ms`;
     case 'says_before':

@@ -86,19 +86,19 @@ describe('checks', () => {
     ],
     [{ type: 'ends_by', by: 'agent' }, true, 'The call was ended by the agent'],
     [{ type: 'ends_by', by: 'caller' }, false, 'The call was ended by the agent'],
-    [{ type: 'max_turns', turns: 2 }, true, 'The call had 2 turns, of at most 2'],
-    [{ type: 'max_turns', turns: 1 }, false, 'The call had 2 turns, of at most 1'],
-    [{ type: 'max_duration_ms', ms: 6_300 }, true, 'The call lasted 6300 ms, of at most 6300'],
-    [{ type: 'max_duration_ms', ms: 6_299 }, false, 'The call lasted 6300 ms, of at most 6299'],
-    [{ type: 'max_latency_ms', ms: 300 }, true, 'The slowest answer began after 300 ms, of at most 300'],
-    [{ type: 'max_latency_ms', ms: 299 }, false, 'The slowest answer began after 300 ms, of at most 299'],
+    [{ type: 'max_turns', turns: 2 }, true, 'The call had 2 turns; the limit is 2'],
+    [{ type: 'max_turns', turns: 1 }, false, 'The call had 2 turns; the limit is 1'],
+    [{ type: 'max_duration_ms', ms: 6_300 }, true, 'The call lasted 6300 ms; the limit is 6300'],
+    [{ type: 'max_duration_ms', ms: 6_299 }, false, 'The call lasted 6300 ms; the limit is 6299'],
+    [{ type: 'max_latency_ms', ms: 300 }, true, 'The slowest answer started after 300 ms; the limit is 300'],
+    [{ type: 'max_latency_ms', ms: 299 }, false, 'The slowest answer started after 300 ms; the limit is 299'],
     [
       { type: 'max_latency_ms', ms: 1, percentile: 50 },
       true,
-      'The answer at the 50th percentile began after 0 ms, of at most 1',
+      'The answer at the 50th percentile started after 0 ms; the limit is 1',
     ],
-    [{ type: 'max_silence_ms', ms: 500 }, true, 'The longest silence lasted 500 ms, of at most 500'],
-    [{ type: 'max_silence_ms', ms: 499 }, false, 'The longest silence lasted 500 ms, of at most 499'],
+    [{ type: 'max_silence_ms', ms: 500 }, true, 'The longest silence lasted 500 ms; the limit is 500'],
+    [{ type: 'max_silence_ms', ms: 499 }, false, 'The longest silence lasted 500 ms; the limit is 499'],
     [
       { type: 'says_before', first: { text: 'booked' }, then: { text: 'four people' } },
       true,
@@ -174,7 +174,7 @@ describe('checks', () => {
     for (const { met, detail } of results) {
       expect(met).toBe(true);
       expect(detail).toMatch(
-        /as far as it was looked at: only the first 4140 characters of a turn, and 41400 of a call/,
+        /in the part that was searched: only the first 4140 characters of a turn and 41400 of a call/,
       );
     }
     const within = [speech('agent', `${'x'.repeat(2_000)} 5`, 0, 0, 1)];

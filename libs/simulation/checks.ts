@@ -9,11 +9,11 @@ import { longestSilence } from './measures.js';
 import { containsJson } from './contains-json.js';
 import type { TimelineEntry, ToolCallEntry } from './timeline.js';
 
-/** A place on the timeline that proves something. */
+/** A place on the timeline that proves a result. */
 export interface Evidence {
   /** Index of the timeline entry. */
   readonly entry: number;
-  /** Words as they stand there. */
+  /** The words of that entry, verbatim. */
   readonly quote: string;
 }
 
@@ -21,12 +21,12 @@ export interface CheckResult {
   /** Position among the definition's checks. */
   readonly index: number;
   readonly type: Check['type'];
-  /** The check's own name, or what it asks for in words. */
+  /** The check's name, or a description if it has none. */
   readonly name: string;
   readonly weight: number;
   readonly required: boolean;
   readonly met: boolean;
-  /** What was found, as a sentence without a full stop. */
+  /** What was found, as a sentence without full stop. */
   readonly detail: string;
   readonly evidence: readonly Evidence[];
 }
@@ -61,7 +61,7 @@ async function evaluate(check: Check, view: CallView, yieldToEventLoop: YieldToE
       return callsTool(check, view);
     case 'never_calls_tool': {
       const { met, detail, evidence } = callsTool(check, view);
-      // Of a call with other arguments it is no evidence that the tool was not called with these.
+      // A call with other arguments is not evidence that the tool was never called with these.
       return { met: !met, detail, evidence: met ? evidence : [] };
     }
     case 'ends_by':
@@ -81,7 +81,7 @@ async function evaluate(check: Check, view: CallView, yieldToEventLoop: YieldToE
 
 interface Saying {
   readonly evidence: Evidence;
-  /** Order of what is said: the utterance and the position in it. */
+  /** Spoken order: index of the utterance and position within it. */
   readonly place: readonly [utterance: number, position: number];
 }
 
@@ -92,10 +92,10 @@ async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: Yi
   return { met: true, detail: `The ${matcher.speaker} said "${quote}"`, evidence: [saying.evidence] };
 }
 
-/** On a whole call, a matcher looks at so many times what it may look at in one turn: no call is checked for minutes. */
+/** Search limit for a whole call, as a multiple of the limit per turn; keeps a check from taking minutes. */
 const SEARCH_LIMITS_PER_CALL = 10;
 
-/** Where a side first says something, or a sentence that says that it never does. */
+/** Finds the first match, or explains that there is none. */
 async function firstSaying(
   matcher: SpokenMatcher,
   view: CallView,
@@ -115,12 +115,12 @@ async function firstSaying(
     const part = partAt(utterance, found.position);
     return { evidence: { entry: part.index, quote: found.quote }, place: [index, found.position] };
   }
-  const limits = `only the first ${searchLimit} characters of a turn, and ${SEARCH_LIMITS_PER_CALL * searchLimit} of a call, are looked at`;
+  const limits = `only the first ${searchLimit} characters of a turn and ${SEARCH_LIMITS_PER_CALL * searchLimit} of a call are searched`;
   const never = `The ${matcher.speaker} never said ${quoteOf(matcher)}`;
-  return { missing: isWhole ? never : `${never}, as far as it was looked at: ${limits} for that` };
+  return { missing: isWhole ? never : `${never} in the part that was searched: ${limits}` };
 }
 
-/** The entry in which a position of the whole turn's text lies. */
+/** Maps a position in the text of a turn to its timeline entry. */
 function partAt({ parts }: Utterance, position: number): Placed {
   let end = 0;
   for (const part of parts) {
@@ -170,7 +170,7 @@ const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence => ({
   quote: toolCallText(entry),
 });
 
-/** A tool call as results show it. */
+/** Formats a tool call for results. */
 export const toolCallText = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
   `${name}(${truncate(args ? JSON.stringify(args) : (rawArguments ?? ''), 300)})`;
 
@@ -183,10 +183,10 @@ function endsBy(by: Speaker, view: CallView): Finding {
 
 function atMost(unit: 'turns' | 'ms', value: number, limit: number): Finding {
   const text = unit === 'turns' ? `The call had ${count(value, 'turn')}` : `The call lasted ${value} ms`;
-  return { met: value <= limit, detail: `${text}, of at most ${limit}`, evidence: [] };
+  return { met: value <= limit, detail: `${text}; the limit is ${limit}`, evidence: [] };
 }
 
-/** An answer that never began counts once it was waited for longer than the limit. */
+/** A missing answer counts once the caller has waited longer than the limit. */
 function latencyWithin(ms: number, percent: number, view: CallView): Finding {
   const waits = view.waits.filter((wait) => wait.answer || wait.ms > ms).sort((a, b) => a.ms - b.ms);
   const value = percentile(
@@ -195,12 +195,12 @@ function latencyWithin(ms: number, percent: number, view: CallView): Finding {
   );
   if (value === null) return { met: false, detail: 'There was no answer to measure', evidence: [] };
   const few = percent < 100 && percent > 50 && waits.length < MIN_TURNS_FOR_PERCENTILES;
-  const which = percent === 100 ? 'slowest answer began' : `answer at the ${percent}th percentile began`;
-  const within = `The ${which} after ${Math.round(value)} ms, of at most ${ms}`;
+  const which = percent === 100 ? 'slowest answer started' : `answer at the ${percent}th percentile started`;
+  const within = `The ${which} after ${Math.round(value)} ms; the limit is ${ms}`;
   const slowest = waits.find((wait) => wait.ms === value);
   return {
     met: value <= ms,
-    detail: few ? `${within} (measured on ${count(waits.length, 'answer')} only)` : within,
+    detail: few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within,
     evidence: slowest ? [waitEvidence(slowest)] : [],
   };
 }
@@ -215,7 +215,7 @@ function silenceWithin(ms: number, view: CallView): Finding {
   const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
   return {
     met: longest.ms <= ms,
-    detail: `The longest silence lasted ${Math.round(longest.ms)} ms, of at most ${ms}`,
+    detail: `The longest silence lasted ${Math.round(longest.ms)} ms; the limit is ${ms}`,
     evidence: after === -1 ? [] : [{ entry: after, quote: '' }],
   };
 }

@@ -1,18 +1,16 @@
-/**
- * The one source of time on a call. Tests and dry runs replace it by a `VirtualClock`, on which a call takes no time.
- */
+/** The only source of time on a call. Tests replace it with a `VirtualClock`, on which a call takes no time. */
 export interface Clock {
-  /** Milliseconds, with fractions, since some fixed moment; never goes back. */
+  /** Milliseconds with fractions since an arbitrary moment; monotonic. */
   now(): number;
-  /** Calls `action` once after so many milliseconds, unless the returned function is called before. */
+  /** Calls `action` once after `ms` milliseconds. @returns a function that cancels it */
   schedule(ms: number, action: () => void): () => void;
-  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as that is aborted. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Waits for something that does not happen on this clock, as network traffic does: virtual time stands still then. */
+  /** Waits for something that does not run on this clock, such as the network: virtual time stops meanwhile. */
   awaitExternal<T>(work: Promise<T>): Promise<T>;
 }
 
-/** The time of this computer. */
+/** Real time. */
 export class RealClock implements Clock {
   now(): number {
     return performance.now();
@@ -32,7 +30,7 @@ export class RealClock implements Clock {
   }
 }
 
-/** `Clock.sleep` by means of `Clock.schedule`. */
+/** Implements `Clock.sleep` with `Clock.schedule`. */
 export function sleepOn(clock: Pick<Clock, 'schedule'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);

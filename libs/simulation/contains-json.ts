@@ -1,6 +1,6 @@
 /**
- * Whether a JSON value holds another one: each field of an object must be there with such a value, and further fields
- * do not matter; lists must have the same length and hold each other item by item; all else must be equal.
+ * Whether a JSON value contains another: objects may have additional fields, arrays must have the same length and
+ * contain each other item by item, and all other values must be equal.
  */
 export function containsJson(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {

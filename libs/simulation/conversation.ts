@@ -14,7 +14,7 @@ export interface ConversationOptions {
   readonly timeline: Timeline;
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
-  /** How long the caller waits for an answer that does not come, in milliseconds. */
+  /** How long the caller waits for an answer, in milliseconds. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
@@ -26,17 +26,16 @@ export interface ConversationResult {
   readonly wasAgentActing: boolean;
 }
 
-/** After so many in a row the caller hangs up. */
+/** The caller hangs up after this many unanswered turns in a row. */
 const MAX_SILENCES = 2;
 
-/** How waiting for the agent ended. */
+/** Result of listening to the agent; `over` means that the call has ended. */
 type Listening = 'answered' | 'silent' | 'over';
 type QueuedEvent = AgentEvent | { readonly type: 'aborted' };
 
 /**
- * The conversation of a caller with an agent. Code decides here when the caller acts: at the agent's turn end, after a
- * silence, at a limit.
- * @throws the signal's reason; what the caller throws
+ * Runs the conversation of a caller with an agent: decides when the caller acts, and ends the call at a limit.
+ * @throws the signal's reason; errors of the caller
  */
 export async function runConversation(options: ConversationOptions): Promise<ConversationResult> {
   options.signal.throwIfAborted();
@@ -57,10 +56,10 @@ class Conversation {
   private end: EndEntry | undefined;
   private failure: Failure | undefined;
   private wasAgentActing = false;
-  /** Whether the agent is between its first event and its turn end. */
+  /** Whether the agent has started its turn and not ended it. */
   private isAgentActing = false;
-  /** Exchanges: the caller spoke, the agent answered. */
-  private exchanges = 0;
+  /** Number of the caller's turns that the agent answered. */
+  private answeredTurns = 0;
   private silences = 0;
   private answer = '';
 
@@ -92,7 +91,7 @@ class Conversation {
     }
   }
 
-  /** Ends the call because the caller cannot go on. @throws the error when that is no part of a call */
+  /** Ends the call because the caller cannot continue. @throws errors that are not part of a call */
   private breakOff(error: unknown): EndEntry {
     this.options.signal.throwIfAborted();
     if (error instanceof CallerUnusable) this.stop('tester', 'caller_broken', error.message);
@@ -134,7 +133,7 @@ class Conversation {
       case 'wait':
         return this.wait(act.ms);
       case 'speak': {
-        if (this.exchanges >= this.options.maxTurns) {
+        if (this.answeredTurns >= this.options.maxTurns) {
           this.stop('tester', 'max_turns');
           return 'over';
         }
@@ -145,40 +144,40 @@ class Conversation {
     }
   }
 
-  /** Stays silent on purpose, but hears what is said meanwhile. */
+  /** Waits as the script says, while listening. */
   private async wait(ms: number): Promise<Listening> {
     const start = this.time.now();
-    await this.hearUntil(start + ms);
+    await this.listenUntil(start + ms);
     if (this.end) return 'over';
     this.timeline.silence('caller', start, this.time.now());
     return 'answered';
   }
 
-  /** Hears the agent's turn. @param since the call's time at which the agent got the floor */
+  /** Listens to the agent's turn. @param since call time at which the agent's turn started */
   private async listen(since: number): Promise<Listening> {
     const turn = this.timeline.turn;
     const patience = since + this.options.patienceMs;
     for (;;) {
-      // Without duplex the agent's turn is over when it says so, however slow it is.
+      // Without duplex only `turn_end` ends the agent's turn, however slow the agent is.
       const isImpatient = this.line.isDuplex && this.timeline.agentWords() === '';
-      const until = isImpatient ? Math.min(patience, this.lastMoment()) : this.lastMoment();
+      const until = isImpatient ? Math.min(patience, this.maxDurationMs()) : this.maxDurationMs();
       const event = this.events.poll() ?? (await this.events.next(this.clock, until - this.time.now()));
       if (event) this.hear(event);
       else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');
       if (this.end) return 'over';
-      // Timers may fire a little early.
+      // Timers may fire slightly early.
       if (event ? event.type === 'turn_end' : this.time.now() >= until) break;
     }
     const words = this.timeline.agentWords();
-    if (words === '') return this.bearSilence(since, patience);
+    if (words === '') return this.handleSilence(since, patience);
     this.answer = words;
     this.silences = 0;
-    if (turn > 0) this.exchanges++;
+    if (turn > 0) this.answeredTurns++;
     return 'answered';
   }
 
-  private async bearSilence(since: number, patience: number): Promise<Listening> {
-    await this.hearUntil(patience);
+  private async handleSilence(since: number, patience: number): Promise<Listening> {
+    await this.listenUntil(patience);
     if (this.end) return 'over';
     this.timeline.silence('agent', since, this.time.now());
     this.silences++;
@@ -187,9 +186,9 @@ class Conversation {
     return 'over';
   }
 
-  private async hearUntil(moment: number): Promise<void> {
+  private async listenUntil(moment: number): Promise<void> {
     while (!this.end) {
-      const left = Math.min(moment, this.lastMoment()) - this.time.now();
+      const left = Math.min(moment, this.maxDurationMs()) - this.time.now();
       if (left <= 0) break;
       const event = this.events.poll() ?? (await this.events.next(this.clock, left));
       if (event) this.hear(event);
@@ -200,7 +199,7 @@ class Conversation {
 
   private hear(event: QueuedEvent): void {
     if (event.type === 'aborted') throw this.options.signal.reason;
-    // What comes after the end was not heard.
+    // Events after the end of the call are ignored.
     if (this.end) return;
     const at = this.time.at(event.at);
     this.isAgentActing = event.type !== 'turn_end';
@@ -225,12 +224,12 @@ class Conversation {
     this.end = this.timeline.ended(by, code, said, at);
   }
 
-  private lastMoment(): number {
+  private maxDurationMs(): number {
     return this.options.maxDurationSeconds * 1000;
   }
 
   private leftMs(): number {
-    return this.lastMoment() - this.time.now();
+    return this.maxDurationMs() - this.time.now();
   }
 }
 

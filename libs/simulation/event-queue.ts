@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** Hands on what comes in to whoever waits for it; what nobody waits for is kept. */
+/** A queue with one consumer that can wait for the next item. */
 export class EventQueue<T> {
   private readonly items: T[] = [];
   private wake: (() => void) | undefined;
@@ -10,12 +10,12 @@ export class EventQueue<T> {
     this.wake?.();
   }
 
-  /** What has come in already. */
+  /** The next item, if there is one already. */
   poll(): T | undefined {
     return this.items.shift();
   }
 
-  /** The next item, or undefined when none came within so many milliseconds. */
+  /** Waits up to `ms` milliseconds for the next item; undefined when there is none. */
   async next(clock: Clock, ms: number): Promise<T | undefined> {
     if (this.items.length === 0 && ms > 0) {
       await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * The JSON object in a model's answer, which may stand in a code block or between words.
+ * Extracts the JSON object from a model's answer, which may contain a code block or text around it.
  * @returns undefined when there is none
  */
 export function extractJsonObject(answer: string): Readonly<Record<string, unknown>> | undefined {

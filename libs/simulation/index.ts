@@ -1,6 +1,6 @@
 /**
- * Simulated callers for voice agents: carries out one call of an evaluation with an agent and says what it came to.
- * Knows neither how evaluations and results are stored nor how calls are queued.
+ * Simulated callers for voice agents: runs one call of an evaluation with an agent and decides its outcome.
+ * Independent of how evaluations and results are stored and how calls are queued.
  *
  *     const result = await executeCall({
  *       definition: { script, checks, criteria, maxTurns: 40, maxDurationSeconds: 600 },
@@ -11,19 +11,19 @@
  *     });
  *     result.outcome // passed, failed, invalid or error
  *
- * From the call to its result:
+ * How a call becomes a result:
  *
- * - `conversation.ts` decides when the caller acts (`callers/` what it does), and records what happens (`timeline.ts`).
- *   The agent is behind a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
- * - `checks.ts` evaluates the deterministic conditions, `judge/` the sentences, `validity.ts` whether the caller kept its
- *   role, `verdict.ts` decides, `measures.ts` measures. `libs/statistics` does the same for many calls.
- * - `attempts.ts` says what follows one attempt at a call: its result, or another attempt.
+ * - `conversation.ts` decides when the caller acts (`callers/` what it says) and records everything (`timeline.ts`).
+ *   The agent is reached through a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
+ * - `checks.ts` evaluates the checks, `judge/` the criteria, `validity.ts` whether the caller kept its role; `verdict.ts`
+ *   decides the outcome, `measures.ts` computes the measures. `libs/statistics` does the same for many calls.
+ * - `attempts.ts` decides whether a call is retried.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
- *   deterministic and takes no time; calls may share one.
+ *   deterministic and takes no time; several calls may share a clock.
  *
- * Times on the timeline are milliseconds from the answer of the call. The tester's own time to think is no part of them.
- * The latency of an answer goes from the caller's last word (the request being written) to the first part of the answer
- * that is not white space. A silent caller cannot be heard by an agent behind chat completions: it gets no message.
+ * Times on the timeline are milliseconds since the call was answered, without the tester's own thinking time.
+ * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
+ * not white space. An agent behind chat completions is not told of a caller's silence: it gets no message.
  */
 export { type NextStep, afterAttempt, type Attempt } from './attempts.js';
 export { unstartedCall } from './unstarted-call.js';

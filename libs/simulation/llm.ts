@@ -8,9 +8,9 @@ export interface LanguageModelOptions {
   readonly baseUrl: string;
   readonly apiKey?: string;
   readonly model: string;
-  /** For one attempt, to its last byte; 30 s unless given. */
+  /** Timeout of one attempt, including the body; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Without them, what the model takes has no cost. */
+  /** Without prices, the cost is unknown. */
   readonly prices?: ModelPrices;
 }
 
@@ -23,31 +23,31 @@ export interface AskOptions {
   readonly temperature: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Adds up what the answer takes. */
+  /** Adds up the usage. */
   readonly meter: ModelMeter;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 4;
-/** Before the second attempt; doubled before each further one. */
+/** Delay before the second attempt; doubled before each further one. */
 const BACK_OFF_MS = 500;
-/** Longest `Retry-After` that is waited for: beyond it, the call is retried as a whole. */
+/** Longest `Retry-After` to wait for; beyond it, the whole call is retried. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Bytes of one answer. */
 const MAX_ANSWER = 1024 * 1024;
 
 type Library = typeof import('openai');
-/** Loaded when a model is first asked, for it takes a tenth of a second and 12 MB. */
+/** Loaded on first use, because it takes 0.1 s and 12 MB. */
 let library: Promise<Library> | undefined;
 
-/** The tester's own language model, which plays the caller and judges. */
+/** The tester's own language model, which plays callers and judges criteria. */
 export class LanguageModel {
   readonly model: string;
   readonly prices: ModelPrices | undefined;
   private client: OpenAI | undefined;
   private readonly timeoutMs: number;
   private readonly server: Pick<LanguageModelOptions, 'baseUrl' | 'apiKey'>;
-  /** Some models know one temperature only and refuse any other. */
+  /** Some models reject any temperature but their default. */
   private hasTemperature = true;
 
   constructor({ baseUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices }: LanguageModelOptions) {
@@ -58,8 +58,8 @@ export class LanguageModel {
   }
 
   /**
-   * The model's answer, possibly empty. Time-outs, 408, 409, 429 (with its `Retry-After`), 5xx and broken connections are
-   * tried again with a back-off.
+   * Returns the model's answer, possibly empty. Retries timeouts, 408, 409, 429 (after its `Retry-After`), 5xx and broken
+   * connections with exponential backoff.
    * @throws CallFailure; the signal's reason
    */
   async ask(messages: readonly Message[], options: AskOptions): Promise<string> {
@@ -75,7 +75,7 @@ export class LanguageModel {
       } catch (error) {
         signal.throwIfAborted();
         const failed = describe(error, openai);
-        // What fails is not charged.
+        // Failed requests are not charged.
         meter.add(clock.now() - begun, { prompt: 0, completion: 0 });
         if (this.dropTemperature(error, openai)) continue;
         const delay = failed.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
@@ -90,11 +90,11 @@ export class LanguageModel {
   private async attempt(openai: Library, messages: readonly Message[], { temperature, signal }: AskOptions) {
     this.client ??= new openai.OpenAI({
       baseURL: this.server.baseUrl,
-      // Local servers need none, but the library does.
+      // The library requires a key, even for servers that need none.
       apiKey: this.server.apiKey || 'none',
       organization: null,
       project: null,
-      // Attempts are made here: the library's time-out ends with the headers, and its waits are not on our clock.
+      // Retried in `ask`: the library's timeout does not cover the body, and its delays do not use our clock.
       maxRetries: 0,
       fetch: boundedFetch,
     });
@@ -120,7 +120,7 @@ export class LanguageModel {
   }
 }
 
-/** The library believes what the server sends; a compatible server may send anything. */
+/** The library does not validate what the server sends. */
 function readCompletion(completion: unknown) {
   const { choices, usage } = (completion ?? {}) as { choices?: unknown; usage?: Record<string, unknown> | null };
   if (!Array.isArray(choices)) throw new UnreadableAnswer();
@@ -159,14 +159,14 @@ function describe(error: unknown, { APIConnectionError, APIConnectionTimeoutErro
     }
     return { code: 'llm_refused', detail, isPassing: false };
   }
-  // What is no JSON, and a body that breaks off, come as errors of the runtime.
+  // Invalid JSON and broken bodies surface as errors of the runtime.
   const isContent = error instanceof UnreadableAnswer || isSyntaxError(error) || error instanceof AnswerTooLarge;
   return isContent
     ? { code: 'llm_invalid_answer', isPassing: !(error instanceof AnswerTooLarge) }
     : { code: 'llm_unreachable', isPassing: true };
 }
 
-/** By name: those of Node's `fetch` may come from another realm than ours. */
+/** Compared by name, because errors of Node's `fetch` may come from another realm. */
 const isSyntaxError = (error: unknown): boolean => (error as Error | undefined)?.name === 'SyntaxError';
 
 /** Milliseconds of a `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). */
@@ -181,7 +181,7 @@ class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** Follows no redirect, which would take the key along, and reads no endless answer. */
+/** Does not follow redirects, which would forward the API key, and limits the size of the answer. */
 async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'manual' });
   if (!response.body) return response;

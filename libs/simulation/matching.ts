@@ -2,30 +2,30 @@ import { RE2JS } from 're2js';
 import { compilePattern, fold, type Matcher } from '../evaluation-definition/index.js';
 import { truncate } from './text.js';
 
-/** Where a matcher finds itself in a text. */
+/** A match in a text. */
 export interface Found {
-  /** Position of the find in the text, for comparison within it. */
+  /** Position of the match in the text. */
   readonly position: number;
-  /** The find with the words around it, as it was said. */
+  /** The match with the words around it, verbatim. */
   readonly quote: string;
 }
 
 /**
- * A search cannot be interrupted, and costs up to the pattern's instructions for each character: 30 ns for each of them
- * at worst, 60 ms in all. A pattern of 40 instructions looks at 50,000 characters of a turn, an hour of speech; forty words
- * in any letter case look at 5,000, and the largest pattern that is allowed at 1,000, more than a minute.
+ * Limit of characters × instructions of a pattern per search, which cannot be interrupted: 30 ns each at worst, 60 ms in
+ * all. A pattern of 40 instructions searches 50,000 characters of a turn (an hour of speech), forty case-insensitive words
+ * 5,000, and the largest allowed pattern 1,000 (more than a minute of speech).
  */
 const MAX_STEPS = 2_000_000;
-/** Characters of one turn that are searched for a text, or a small pattern, at most. */
+/** Maximum number of characters of one turn that are searched. */
 const MAX_SEARCH_LENGTH = 50_000;
 
 interface Search {
   readonly searchLimit: number;
-  /** Beginning and end of the first find. */
+  /** Start and end of the first match. */
   range(said: string): readonly [number, number] | undefined;
 }
 
-/** Searches by what they look for: calls of one evaluation ask the same again and again. */
+/** Compiled searches: all calls of an evaluation use the same matchers. */
 const prepared = new Map<string, Search>();
 const MAX_PREPARED = 1_000;
 
@@ -42,7 +42,7 @@ function searchFor(matcher: Matcher): Search {
 }
 
 function patternSearch(source: string): Search {
-  // Refuses what would be too large to compile, before the library itself is asked.
+  // Rejects patterns that are too large before compiling them.
   compilePattern(source);
   const pattern = RE2JS.compile(source);
   const searchLimit = Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, pattern.programSize())));
@@ -59,29 +59,29 @@ function textSearch(text: string): Search {
   const part = fold(text);
   return {
     searchLimit: MAX_SEARCH_LENGTH,
-    // What only normalising finds has no place of its own in the original.
+    // A match that only exists after normalisation has no position in the original text.
     range: (said) => (fold(said).includes(part) ? (rangeOfFolded(part, said) ?? [0, said.length]) : undefined),
   };
 }
 
-/** How many characters of what is said in one turn a matcher looks at; what comes after them it does not find. */
+/** Number of characters of one turn that a matcher searches. */
 export const searchLimitOf = (matcher: Matcher): number => searchFor(matcher).searchLimit;
 
-/** Whether a matcher finds itself in what one side said in one turn, as far as it reaches. */
+/** Whether a matcher matches what one side said in one turn, within its search limit. */
 export const matches = (matcher: Matcher, said: string): boolean => find(matcher, said) !== undefined;
 
-/** The first place at which a matcher finds itself, as far as it reaches. */
+/** The first match within the search limit. */
 export function find(matcher: Matcher, said: string): Found | undefined {
   const search = searchFor(matcher);
   const range = search.range(said.slice(0, search.searchLimit));
   return range && { position: range[0], quote: quoteAround(said, ...range) };
 }
 
-/** Where a text stands in what was said, whatever its letter case and white space: [start, end) in what was said. */
+/** Range [start, end) of a text in what was said, ignoring letter case and white space. */
 export const rangeOfText = (part: string, said: string): [number, number] | undefined =>
   rangeOfFolded(fold(part), said);
 
-/** Finds folded text in the original: folding changes lengths, so that each folded character remembers its origin. */
+/** Finds folded text in the original. Folding changes lengths, so the origin of each folded character is kept. */
 function rangeOfFolded(wanted: string, said: string): [number, number] | undefined {
   let folded = '';
   const origins: number[] = [];
@@ -98,11 +98,11 @@ function rangeOfFolded(wanted: string, said: string): [number, number] | undefin
   return [origins[at] ?? 0, (origins[at + wanted.length - 1] ?? 0) + 1];
 }
 
-/** Longest quote, and how much of it may stand before the find. */
+/** Maximum length of a quote, and of its part before the match. */
 const MAX_QUOTE = 240;
 const BEFORE = 80;
 
-/** The sentence or so that a find stands in. */
+/** The sentence around a match. */
 function quoteAround(said: string, start: number, end: number): string {
   const before = said.slice(Math.max(0, start - BEFORE), start);
   const boundary = Math.max(before.lastIndexOf('. '), before.lastIndexOf('? '), before.lastIndexOf('! '));

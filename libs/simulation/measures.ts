@@ -5,21 +5,21 @@ import type { TesterUsage } from './tester-usage.js';
 
 export interface Measures {
   readonly durationMs: number;
-  /** Exchanges: the caller spoke, the agent answered. */
+  /** Number of the caller's turns that the agent answered. */
   readonly turns: number;
   readonly latency: LatencyMeasures;
-  /** From the answer of the call to the agent's first word; null when it said none. */
+  /** From the start of the call to the agent's first word; null without one. */
   readonly timeToFirstWordMs: number | null;
   readonly words: { readonly caller: number; readonly agent: number };
-  /** The agent's share of all words, 0 to 1; null when nobody spoke. */
+  /** The agent's share of all words, 0 to 1; null without words. */
   readonly talkRatio: number | null;
-  /** The longest time in which nobody spoke. */
+  /** The longest time in which neither side spoke. */
   readonly longestSilenceMs: number;
   readonly toolCalls: number;
   readonly endedBy: EndEntry['by'] | null;
   readonly endCode: EndCode | null;
   readonly endReason: string | null;
-  /** What the tester's own models took; no part of any other measure. */
+  /** Usage of the tester's own models; not part of any other measure. */
   readonly tester: TesterUsage;
 }
 
@@ -44,7 +44,7 @@ export function measure(entries: readonly TimelineEntry[], tester: TesterUsage):
   };
 }
 
-/** The longest time in which nobody spoke, from the answer of the call to its end, and when it began. */
+/** The longest time in which neither side spoke, and its start. */
 export function longestSilence(entries: readonly TimelineEntry[]): { readonly ms: number; readonly start: number } {
   let longest = { ms: 0, start: 0 };
   let quietSince = 0;
@@ -57,10 +57,10 @@ export function longestSilence(entries: readonly TimelineEntry[]): { readonly ms
   return longest;
 }
 
-/** Words are what white space separates and holds a letter or a digit. */
+/** Words are separated by white space and contain a letter or digit. */
 function wordsOf(view: CallView, speaker: 'agent' | 'caller'): number {
   return view.said(speaker).reduce((sum, { text }) => sum + countWords(text), 0);
 }
 
-// From the first letter on, because what would look for it from the word's beginning takes quadratic time.
+// Starts at the first letter: a pattern that starts at the beginning of the word takes quadratic time.
 const countWords = (text: string): number => text.match(/[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -1,36 +1,36 @@
-/** Time, tokens and money of one of the tester's own models. */
+/** Time, tokens and cost of the tester's model in one task. */
 export interface ModelUsage {
   readonly requests: number;
   readonly ms: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** To a millionth of a dollar; null when prices or tokens of what was asked are not known. */
+  /** To a millionth of a dollar; null when prices or tokens are unknown. */
   readonly costUsd: number | null;
 }
 
-/** What a model's tokens cost, in US dollars per million. */
+/** Prices in US dollars per million tokens. */
 export interface ModelPrices {
   readonly prompt: number;
   readonly completion: number;
 }
 
-/** What the tester itself took of time and tokens. */
+/** The tester's own usage on one call. */
 export interface TesterUsage {
   readonly caller: ModelUsage;
   readonly judge: ModelUsage;
-  /** Of both; null when one of them is not known. */
+  /** Sum of both; null when one of them is unknown. */
   readonly costUsd: number | null;
 }
 
-/** Adds up what one of the models takes. */
+/** Adds up the usage of the model in one task. */
 export class ModelMeter {
   private readonly total = { requests: 0, ms: 0, promptTokens: 0, completionTokens: 0 };
   private areTokensKnown = true;
 
-  /** @param prices without them, the cost of what is asked is not known */
+  /** @param prices without them the cost is unknown */
   constructor(private readonly prices?: ModelPrices) {}
 
-  /** @param tokens undefined when the server does not tell */
+  /** @param tokens undefined when the server does not report them */
   add(ms: number, tokens: { readonly prompt: number; readonly completion: number } | undefined): void {
     this.total.requests++;
     this.total.ms += ms;
@@ -52,13 +52,13 @@ export class ModelMeter {
   }
 }
 
-/** What both models of a call took. */
+/** The usage of both tasks. */
 export function testerUsage(caller: ModelMeter, judge: ModelMeter): TesterUsage {
   const uses = { caller: caller.use, judge: judge.use };
   return { ...uses, costUsd: totalCostUsd([uses.caller, uses.judge]) };
 }
 
-/** A sum of costs; null when one of them is not known. */
+/** Sum of costs; null when one of them is unknown. */
 export function totalCostUsd(uses: readonly { readonly costUsd: number | null }[]): number | null {
   let sum = 0;
   for (const { costUsd } of uses) {

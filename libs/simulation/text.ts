@@ -2,8 +2,8 @@ export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
 /**
- * A text as every database can store it: without U+0000 and unpaired surrogates, which agents may well send. Of marks
- * on one letter 30 are kept (UAX #15, 13): normalising more of them takes quadratic time.
+ * Replaces what databases cannot store: U+0000 and unpaired surrogates, which agents may send. Keeps at most 30 combining
+ * marks per letter (UAX #15, section 13), because normalising more of them takes quadratic time.
  */
 export const sanitizeText = (text: string): string =>
   text
@@ -11,17 +11,17 @@ export const sanitizeText = (text: string): string =>
     .replaceAll('\u0000', '\uFFFD')
     .replace(/(\p{M}{30})\p{M}+/gu, '$1');
 
-/** What is nested deeper is no argument of a tool, and the libraries that meet it later recurse. */
+/** Maximum nesting of tool arguments: libraries that process them later are recursive. */
 const MAX_DEPTH = 32;
 
 /**
- * The arguments of a tool call, which are JSON text.
- * @returns null unless they are a JSON object of bearable depth
+ * Parses the arguments of a tool call.
+ * @returns null unless the text is a JSON object within the nesting limit
  */
 export function parseArguments(json: string): { readonly [name: string]: JsonValue } | null {
   let value: unknown;
   try {
-    // Agents send an empty text for a tool without arguments.
+    // Some agents send an empty string for a tool without arguments.
     value = JSON.parse(json.trim() === '' ? '{}' : json);
   } catch {
     return null;
@@ -30,7 +30,7 @@ export function parseArguments(json: string): { readonly [name: string]: JsonVal
   return (sanitize(value as JsonValue, 0) ?? null) as { readonly [name: string]: JsonValue } | null;
 }
 
-/** Undefined when it is nested too deeply. */
+/** @returns undefined when the value is nested too deeply */
 function sanitize(value: JsonValue, depth: number): JsonValue | undefined {
   if (typeof value === 'string') return sanitizeText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -45,13 +45,13 @@ function sanitize(value: JsonValue, depth: number): JsonValue | undefined {
     if (cleaned === undefined) return undefined;
     entries.push([sanitizeText(name), cleaned]);
   }
-  // fromEntries defines fields of its own even for `__proto__`.
+  // fromEntries creates an own property even for `__proto__`.
   return Object.fromEntries(entries);
 }
 
 const AROUND = /["'“”„«»\s]/u;
 
-/** A quote without quotation marks and white space around it, in linear time: a model may send a megabyte of them. */
+/** Removes quotation marks and white space around a quote. Linear time: a model may send a megabyte of them. */
 export function trimQuotes(quote: string): string {
   let [from, to] = [0, quote.length];
   while (from < to && AROUND.test(quote[from]!)) from++;

@@ -4,14 +4,14 @@ import { sanitizeText } from './text.js';
 import type { JsonValue } from './text.js';
 
 interface Span {
-  /** Milliseconds from the answer of the call. */
+  /** Milliseconds since the call was answered. */
   readonly start: number;
   readonly end: number;
-  /** 0 before the caller's first words; n from its nth words on until it speaks again. */
+  /** 0 before the caller's first words; n from its nth words until it speaks again. */
   readonly turn: number;
 }
 
-/** Words of one side; those of both may overlap. */
+/** Words of one side; both sides may overlap. */
 export interface SpeechEntry extends Span {
   readonly type: 'speech';
   readonly speaker: Speaker;
@@ -23,12 +23,12 @@ export interface SpeechEntry extends Span {
 export interface ToolCallEntry extends Span {
   readonly type: 'tool_call';
   readonly name: string;
-  /** Null when the agent sent no JSON object; `rawArguments` has what it sent then. */
+  /** Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. */
   readonly arguments: { readonly [name: string]: JsonValue } | null;
   readonly rawArguments?: string;
 }
 
-/** Somebody was to speak and did not: the agent that gave no answer, or the caller that waits on purpose. */
+/** The agent did not answer, or the caller waited as its script says. */
 export interface SilenceEntry extends Span {
   readonly type: 'silence';
   readonly of: Speaker;
@@ -42,23 +42,23 @@ export interface ErrorEntry extends Span {
 
 /** Why a call ended. */
 export const END_CODES = {
-  script_over: 'the script came to its end',
+  script_over: 'the script ended',
   caller_done: 'the caller ended the call',
-  agent_silent: 'the caller hung up after the agent had not answered twice in a row',
+  agent_silent: 'the caller hung up because the agent did not answer twice in a row',
   agent_hung_up: 'the agent hung up',
-  max_turns: 'the call was ended at its largest number of turns',
-  max_duration: 'the call was ended at its longest duration',
-  caller_broken: 'the simulated caller did not play its part',
+  max_turns: 'the call reached its maximum number of turns',
+  max_duration: 'the call reached its maximum duration',
+  caller_broken: 'the simulated caller could not continue',
   failure: 'the call broke off',
 } as const;
 export type EndCode = keyof typeof END_CODES;
 
 export interface EndEntry extends Span {
   readonly type: 'end';
-  /** `tester`: neither side, but a limit or a failure. */
+  /** `tester`: a limit or a failure ended the call. */
   readonly by: Speaker | 'tester';
   readonly code: EndCode;
-  /** The reason as whoever ended the call gave it. */
+  /** The reason, in the words of the side that ended the call. */
   readonly reason: string;
 }
 
@@ -66,16 +66,16 @@ export type TimelineEntry = SpeechEntry | ToolCallEntry | SilenceEntry | ErrorEn
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Records what happens on a call. All times are the call's. */
+/** Records what happens on a call, in call time. */
 export class Timeline {
   private readonly recorded: Writable<TimelineEntry>[] = [];
   private speaking: Writable<SpeechEntry> | undefined;
   private turnNumber = 0;
 
-  /** @param onEntry is told of every entry once it is complete */
+  /** @param onEntry called with every complete entry */
   constructor(private readonly onEntry: (entry: TimelineEntry) => void = () => undefined) {}
 
-  /** In the order in which they began. */
+  /** In order of their start. */
   get entries(): readonly TimelineEntry[] {
     return this.recorded;
   }
@@ -89,7 +89,7 @@ export class Timeline {
     this.add({ type: 'speech', speaker: 'caller', text: sanitizeText(text), ...this.span(start, end) });
   }
 
-  /** Adds a part to what the agent is saying. What nobody would hear begins nothing. */
+  /** Adds to what the agent is saying. White space alone does not start speech. */
   agentSpeaks(part: string, at: number): void {
     if (this.speaking) {
       this.speaking.text += part;
@@ -129,7 +129,7 @@ export class Timeline {
     return end;
   }
 
-  /** What the agent has said in the present turn. */
+  /** What the agent has said in the current turn. */
   agentWords(): string {
     const texts: string[] = [];
     for (let index = this.recorded.length - 1; index >= 0; index--) {
@@ -145,7 +145,7 @@ export class Timeline {
   }
 
   private add(entry: TimelineEntry): void {
-    // Silence is known of only when it is over.
+    // A silence is recorded when it ends, so it may belong before later entries.
     let index = this.recorded.length;
     while (index > 0 && this.recorded[index - 1]!.start > entry.start) index--;
     this.recorded.splice(index, 0, entry);
@@ -153,5 +153,5 @@ export class Timeline {
   }
 }
 
-/** To a tenth of a millisecond: what is finer is noise. */
+/** Rounds to a tenth of a millisecond. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;

@@ -6,7 +6,7 @@ import { ModelMeter, testerUsage } from './tester-usage.js';
 import { Timeline } from './timeline.js';
 import { decide } from './verdict.js';
 
-/** The result of a call that could not even be begun. */
+/** The result of a call that could not be started. */
 export function unstartedCall(transport: string, failure: Failure): CallResult {
   const timeline = new Timeline();
   timeline.failed(failure, 0);

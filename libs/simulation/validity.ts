@@ -11,7 +11,7 @@ export type InvalidityCode =
 
 export interface Invalidity {
   readonly code: InvalidityCode;
-  /** A sentence without a full stop. */
+  /** A sentence without full stop. */
   readonly message: string;
   readonly evidence: readonly Evidence[];
 }
@@ -26,8 +26,8 @@ export interface ValidityInput {
 }
 
 /**
- * Whether the caller broke its role, as far as code can tell with certainty; the judge looks at the rest. A scripted
- * caller says what its author wrote: it can only hang up too early.
+ * Whether the caller broke its role, as far as code can decide; the judge decides the rest. A scripted caller says what
+ * its author wrote, so it can only hang up too early.
  */
 export function findInvalidity(input: ValidityInput): Invalidity | undefined {
   const view = CallView.of(input.entries);
@@ -45,18 +45,18 @@ const evidenceOf = ({ parts, text }: Utterance): Evidence => ({
   quote: truncate(text, 240),
 });
 
-/** Questions that end a call, in the languages that most agents speak. */
+/** Closing questions, in the most common languages. */
 const CLOSING_QUESTION =
   /\b(anything|something) (else|more)\b|\belse (can|could|may) i\b|noch etwas|sonst noch|algo más|autre chose|altro\b/iu;
 const HOLDS_ON =
   /\b(one|a|just a) (moment|second|minute)\b|\bhold on\b|\blet me (check|look|see|find)\b|\bbear with me\b/iu;
 
-/** Hanging up without a word on the agent's question, or while it looks something up. */
+/** Detects hanging up on the agent's question, or while it is looking something up. */
 function leftQuestion(view: CallView): Invalidity | undefined {
   if (view.end?.by !== 'caller' || view.end.code !== 'caller_done') return undefined;
   const last = view.utterances.at(-1);
   if (!last || last.speaker !== 'agent') return undefined;
-  // The answer to a goodbye is the call's end, whatever it asks.
+  // After a goodbye the caller may hang up, whatever the agent asks.
   const before = view.said('caller').at(-1);
   if (before && /\b(good ?bye|bye)\b/iu.test(before.text)) return undefined;
   const isAsking = /\?\s*$/.test(last.text) && !CLOSING_QUESTION.test(last.text);
@@ -68,7 +68,7 @@ function leftQuestion(view: CallView): Invalidity | undefined {
 
 const lastSentence = (text: string): string => text.split(/(?<=[.!?])\s+/).at(-1) ?? text;
 
-/** E-mail addresses, and digits as in telephone numbers and codes, that nobody has told the caller. */
+/** Detects e-mail addresses and long numbers that neither the scenario nor the agent mentioned. */
 function inventedFact(view: CallView, { personality, scenario }: ValidityInput): Invalidity | undefined {
   let known = '';
   let digits = '';
@@ -86,7 +86,7 @@ function inventedFact(view: CallView, { personality, scenario }: ValidityInput):
         fact.includes('@') ? known.includes(fact) : digits.includes(fact.slice(-MIN_DIGITS));
       const invented = facts(utterance.text).find((fact) => !isKnown(fact));
       if (invented !== undefined) {
-        const message = `The caller stated "${truncate(invented, 60)}", which its scenario does not hold`;
+        const message = `The caller stated "${truncate(invented, 60)}", which is not in its scenario`;
         return { code: 'invented_fact', message, evidence: [evidenceOf(utterance)] };
       }
     }
@@ -94,7 +94,7 @@ function inventedFact(view: CallView, { personality, scenario }: ValidityInput):
   return undefined;
 }
 
-/** So many digits are no date, time or amount any more; a country code in front of them does not matter. */
+/** Shorter numbers may be dates, times or amounts. Only the last digits are compared, to ignore country codes. */
 const MIN_DIGITS = 7;
 
 function facts(text: string): string[] {
@@ -103,7 +103,7 @@ function facts(text: string): string[] {
   return [...addresses, ...numbers.filter((number) => number.length >= MIN_DIGITS)];
 }
 
-/** So few words say the same by chance. */
+/** Shorter utterances may be equal by chance. */
 const MIN_WORDS = 5;
 
 function spokeAsAgent(view: CallView): Invalidity | undefined {
@@ -123,7 +123,7 @@ function spokeAsAgent(view: CallView): Invalidity | undefined {
 
 const LOOP = 3;
 
-/** Saying the same again and again is no loop of the caller when the agent asks the same again and again. */
+/** Detects a caller that repeats itself, unless the agent repeats itself too. */
 function repeatedItself(view: CallView): Invalidity | undefined {
   const lines = view.said('caller');
   for (let index = 0; index + LOOP <= lines.length; index++) {

@@ -8,11 +8,11 @@ import type { Invalidity } from './validity.js';
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** Weighted share of what was met, 0 to 100 with one decimal at most; null unless the call is counted. */
+  /** Weighted share of met checks and criteria, 0 to 100 with at most one decimal; null unless the call is counted. */
   readonly score: number | null;
-  /** Why, in sentences for people. */
+  /** Explanation in sentences. */
   readonly reason: string;
-  /** Of an `error`, and of a call that `failed` by the agent's breaking it. */
+  /** The failure of an `error`, or of a call that `failed` because the agent broke it. */
   readonly failure: Failure | null;
 }
 
@@ -24,7 +24,7 @@ export interface VerdictInput {
   readonly invalidity: Invalidity | undefined;
 }
 
-/** Decides what a call came to. */
+/** Decides the outcome of a call. */
 export function decide(input: VerdictInput): Verdict {
   const { failure: broken, invalidity } = input;
   if (broken?.fault === 'infrastructure') return uncounted('error', `${broken.message}.`, broken);
@@ -33,9 +33,9 @@ export function decide(input: VerdictInput): Verdict {
   const items = [...input.checks.map(ofCheck), ...input.criteria.map(ofCriterion)];
   const counted = items.filter(({ met }) => met !== undefined);
   const missed = counted.filter(({ met }) => met === false);
-  const isFailedAnyway = missed.some(({ required }) => required) || breakage(input) !== undefined;
+  const isFailed = missed.some(({ required }) => required) || breakage(input) !== undefined;
   const judgeFailure = input.criteria.find((criterion) => criterion.failure)?.failure;
-  if (!isFailedAnyway) {
+  if (!isFailed) {
     if (judgeFailure) return uncounted('error', `${judgeFailure.message}.`, judgeFailure);
     if (counted.length === 0 && items.length > 0) {
       const undecided = failure('nothing_judged', truncate(input.criteria[0]?.reason ?? '', 200));
@@ -43,8 +43,8 @@ export function decide(input: VerdictInput): Verdict {
     }
   }
   return {
-    outcome: isFailedAnyway ? 'failed' : 'passed',
-    score: scoreOf(counted, isFailedAnyway),
+    outcome: isFailed ? 'failed' : 'passed',
+    score: scoreOf(counted, isFailed),
     reason: sentences(input, items, missed),
     failure: broken ?? null,
   };
@@ -55,7 +55,7 @@ interface Item {
   readonly detail: string;
   readonly weight: number;
   readonly required: boolean;
-  /** Undefined when it is not counted. */
+  /** Undefined when not counted. */
   readonly met: boolean | undefined;
 }
 
@@ -82,7 +82,7 @@ const uncounted = (outcome: 'invalid' | 'error', reason: string, cause: Failure 
   failure: cause,
 });
 
-/** With nothing to weigh, the call itself is what was tested. */
+/** Without checks and criteria, the call itself was the test. */
 function scoreOf(counted: readonly Item[], isFailed: boolean): number {
   const sum = (items: readonly Item[]) => items.reduce((total, { weight }) => total + weight, 0);
   const all = sum(counted);
@@ -90,7 +90,7 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
   return Math.round((sum(counted.filter(({ met }) => met)) / all) * 1000) / 10;
 }
 
-/** What the agent did that fails a call whatever was asked of it. */
+/** Why the agent failed the call regardless of its checks and criteria. */
 function breakage({ end, failure: broken }: VerdictInput): string | undefined {
   if (broken) return broken.message;
   return end.code === 'agent_silent' ? `Broken off: ${END_CODES.agent_silent}` : undefined;
@@ -102,7 +102,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
   const found: string[] = [];
   const broken = breakage(input);
   if (broken !== undefined) found.push(`${broken}.`);
-  // What decides the outcome comes first.
+  // Required ones decide the outcome, so they come first.
   const ordered = [...missed].sort((a, b) => Number(b.required) - Number(a.required));
   if (ordered.length > 0) {
     const named = ordered.slice(0, MAX_NAMED).map(({ name, detail, required }) => {
@@ -115,8 +115,8 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
   const undecided = items.filter(({ met }) => met === undefined);
   if (found.length === 0) {
     const count = items.length - undecided.length;
-    if (items.length === 0) found.push('The call took place; the evaluation asks nothing of it.');
-    else found.push(count === 1 ? 'What was asked was met.' : `All ${count} things that were asked were met.`);
+    if (items.length === 0) found.push('The call took place; the evaluation has no checks or criteria.');
+    else found.push(count === 1 ? 'The only requirement was met.' : `All ${count} requirements were met.`);
   }
   if (undecided.length > 0) {
     const [first] = undecided;

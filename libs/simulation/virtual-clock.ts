@@ -2,15 +2,15 @@ import { type Clock, sleepOn } from './clock.js';
 
 interface Timer {
   readonly time: number;
-  /** Timers of the same time fire in the order in which they were set. */
+  /** Timers with the same time fire in the order in which they were set. */
   readonly order: number;
-  /** Undefined once it is cancelled. */
+  /** Undefined when cancelled. */
   action: (() => void) | undefined;
 }
 
 /**
- * Discrete-event time: stands still while anything can go on, and jumps to the next timer as soon as everybody waits.
- * One timer fires at a time, so that what happens does not depend on the machine.
+ * Discrete-event time: stops while any promise callback can run, and jumps to the next timer when all code is waiting. One
+ * timer fires at a time, so results do not depend on the machine.
  */
 export class VirtualClock implements Clock {
   private readonly timers = new TimerHeap();
@@ -44,7 +44,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** An immediate comes after all promise callbacks that can run: then everybody waits. */
+  /** An immediate runs after all pending promise callbacks, when all code is waiting. */
   private arm(): void {
     if (this.isStepDue || this.externalWaits > 0 || this.timers.isEmpty) return;
     this.isStepDue = true;
@@ -63,7 +63,7 @@ export class VirtualClock implements Clock {
   };
 }
 
-/** A binary heap: the earliest timer comes out first. */
+/** A binary heap ordered by time. */
 class TimerHeap {
   private readonly items: Timer[] = [];
 

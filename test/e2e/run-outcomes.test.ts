@@ -167,7 +167,7 @@ describe('outcomes of runs', () => {
         .map(({ startedAt }: any, index: number) => Date.parse(startedAt) - Date.parse(attempts[index].endedAt));
       expect(gaps[0]).toBeGreaterThanOrEqual(1_000);
       expect(gaps[1]).toBeGreaterThanOrEqual(4_000);
-      expect(reason).toMatch(/could not be connected to: ECONNREFUSED/);
+      expect(reason).toMatch(/Could not connect to the agent: ECONNREFUSED/);
     });
 
     it('that are transient are not blamed on the agent: the next attempt counts', async () => {
@@ -221,7 +221,7 @@ describe('outcomes of runs', () => {
       const run = await carryOut(client, agentId);
       expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1, pending: 0 } });
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
-      expect(call.reason).toBe('The tester itself failed: its result cannot be stored.');
+      expect(call.reason).toBe('Internal error of the tester: its result cannot be stored.');
       expect(carried).toHaveBeenCalledTimes(3);
     } finally {
       carried.mockRestore();

@@ -18,13 +18,13 @@ const PASSED: CallResult = {
   ...unstartedCall('none', failure('internal')),
   outcome: 'passed',
   score: 100,
-  reason: 'What was asked was met.',
+  reason: 'The only requirement was met.',
   failure: null,
 };
 const ATTEMPT: Attempt = {
   outcome: 'passed',
   failureCode: null,
-  reason: 'What was asked was met.',
+  reason: 'The only requirement was met.',
   startedAt: '2026-11-21T06:37:42.758Z',
   endedAt: '2026-11-21T06:37:43.758Z',
 };

@@ -22,7 +22,7 @@ export interface GeneratedCallerOptions {
 }
 
 const DEFAULT_TEMPERATURE = 0.7;
-/** Longest line, in characters: nobody says more at once. */
+/** Maximum length of a line, in characters; longer ones are unusable. */
 const MAX_LINE = 2_000;
 const MAX_REASON = 255;
 
@@ -31,11 +31,11 @@ interface Line {
   readonly end: string | undefined;
 }
 
-/** A caller whose words a language model chooses. */
+/** A caller played by a language model. */
 export class GeneratedCaller implements Caller {
   readonly kind = 'generated';
   private readonly messages: Message[];
-  /** Given along with its last words: the caller hangs up when they have been answered. */
+  /** The reason given with the caller's last words: the caller hangs up after the agent's answer. */
   private ending: string | undefined;
 
   constructor(private readonly options: GeneratedCallerOptions) {
@@ -57,7 +57,7 @@ export class GeneratedCaller implements Caller {
     return { type: 'hang_up', code: 'caller_done', reason };
   }
 
-  /** Asks once more when the answer is unusable. @throws CallerUnusable when the second one is too */
+  /** Asks a second time when the answer is unusable. @throws CallerUnusable when the second one is too */
   private async line(signal: AbortSignal): Promise<Line> {
     const first = await this.ask(this.messages, signal);
     const line = readLine(first);
@@ -68,7 +68,7 @@ export class GeneratedCaller implements Caller {
       { role: 'user', content: ASK_AGAIN },
     ];
     const second = readLine(await this.ask(again, signal));
-    if (!second) throw new CallerUnusable('The model that plays the caller gave no usable answer twice');
+    if (!second) throw new CallerUnusable('The model that plays the caller gave two unusable answers');
     return second;
   }
 

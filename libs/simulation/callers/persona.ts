@@ -1,4 +1,4 @@
-/** Who calls, as people wrote it. */
+/** The caller's character, as its author wrote it. */
 export interface Personality {
   readonly name: string;
   readonly description?: string;
@@ -13,7 +13,7 @@ export interface Scenario {
   readonly generalInstructions?: string;
 }
 
-/** Changes whenever the words below do: results name the version that they came about with. */
+/** Increased whenever the prompt changes: results contain the version they were produced with. */
 export const CALLER_PROMPT_VERSION = '1';
 
 /** Instructions for the language model that plays the caller. */
@@ -45,7 +45,7 @@ Answer with one JSON object and nothing else: {"say": "what you say now", "end":
 To end the call, state why: {"say": "your last words, may be empty", "end": "the reason, in one sentence"}`;
 }
 
-/** Stands in the place of the agent's words when it said none. */
+/** Replaces the agent's words when it said nothing. */
 export const NOTHING_HEARD = '(The agent says nothing.)';
 export const CALL_BEGINS = '(The call is connected. The agent waits for you to speak.)';
 export const ASK_AGAIN =

@@ -4,14 +4,14 @@ import { matches } from '../matching.js';
 import type { Caller, CallerAction, AgentReply } from './caller.js';
 
 /**
- * A caller that carries out a script as libs/evaluation-definition describes it. It says its lines and nothing else:
- * when it gets no answer, it says the last one again.
+ * A caller that follows a script (libs/evaluation-definition). It says its lines and nothing else; without an answer it
+ * repeats the last line.
  */
 export class ScriptedCaller implements Caller {
   readonly kind = 'scripted';
   private position = 0;
-  /** Whether the step at `position` has begun: its `when` is asked only once. */
-  private hasBegun = false;
+  /** Whether the step at `position` has started: its `when` is evaluated only once. */
+  private hasStarted = false;
   private lastLine: string | undefined;
 
   constructor(
@@ -22,11 +22,11 @@ export class ScriptedCaller implements Caller {
   async next({ answer, isSilent }: AgentReply): Promise<CallerAction> {
     if (isSilent && this.lastLine !== undefined) return { type: 'speak', text: this.lastLine };
     for (let step = this.script[this.position]; step; step = this.script[this.position]) {
-      if (!this.hasBegun && step.when && !(await this.holds(step.when, answer))) {
+      if (!this.hasStarted && step.when && !(await this.holds(step.when, answer))) {
         this.advance();
         continue;
       }
-      this.hasBegun = true;
+      this.hasStarted = true;
       if ('say' in step) {
         this.advance();
         return this.speak(step.say);
@@ -40,12 +40,12 @@ export class ScriptedCaller implements Caller {
       if (line !== undefined) return this.speak(line);
       this.advance();
     }
-    return { type: 'hang_up', code: 'script_over', reason: 'The script is over' };
+    return { type: 'hang_up', code: 'script_over', reason: 'The script ended' };
   }
 
   private advance(): void {
     this.position++;
-    this.hasBegun = false;
+    this.hasStarted = false;
   }
 
   private speak(text: string): CallerAction {
@@ -53,7 +53,7 @@ export class ScriptedCaller implements Caller {
     return { type: 'speak', text };
   }
 
-  /** What the caller says in this turn of the step; undefined when the turn is the next step's. */
+  /** The caller's line in this step; undefined when the next step takes the turn. */
   private async lineOf({ answers, until, otherwise }: AnswersStep, answer: string): Promise<string | undefined> {
     if (until && (await this.holds(until, answer))) return undefined;
     const fitting: string[] = [];

@@ -1,7 +1,7 @@
 import type { Evidence } from '../checks.js';
 import type { Failure } from '../failure.js';
 
-/** One answer of the judge. */
+/** One verdict of the judge. */
 export interface Sample {
   /** Null when it gave no usable answer. */
   readonly met: boolean | null;
@@ -15,15 +15,15 @@ export interface CriterionResult {
   readonly text: string;
   readonly weight: number;
   readonly required: boolean;
-  /** `no_verdict`: the judge proved nothing. `not_judged`: it was not asked, or could not be. Both are not counted. */
+  /** `no_verdict`: no majority with a valid quote. `not_judged`: the judge was not or could not be asked. Neither counts. */
   readonly verdict: 'met' | 'not_met' | 'no_verdict' | 'not_judged';
-  /** A sentence without a full stop: the judge's reasoning, or why there is no verdict. */
+  /** A sentence without full stop: the judge's reasoning, or why there is no verdict. */
   readonly reason: string;
   readonly evidence: Evidence | null;
-  /** Every time the judge was asked; a failing verdict is asked for three times. */
+  /** All samples; a failing verdict takes three. */
   readonly samples: readonly Sample[];
   /** Whether the samples contradict each other. */
   readonly disagreement: boolean;
-  /** Why the judge could not be asked, when that is a matter of the moment. */
+  /** Why the judge could not be asked. */
   readonly failure?: Failure;
 }

@@ -22,7 +22,7 @@ async function judge(...answers: (object | string)[]) {
 }
 
 describe('judge', () => {
-  it('believes a verdict with a quote that stands in the transcript', async () => {
+  it('believes a verdict with a quote from the transcript', async () => {
     const { result, criterion, asked } = await judge('```json\n' + JSON.stringify(GOOD) + '\n```');
     expect(criterion).toMatchObject({
       verdict: 'met',

@@ -21,19 +21,19 @@ export interface JudgeOptions {
   readonly meter: ModelMeter;
 }
 
-/** How many statements of one call are judged at once. */
+/** Number of statements of one call that are judged concurrently. */
 const PARALLEL = 4;
-/** Samples that confirm or overturn a failing verdict. */
+/** Additional samples that confirm or overturn a failing verdict. */
 const CONFIRMATIONS = 2;
 const FIRST_TEMPERATURE = 0;
-/** Without some chance, further samples would only repeat the first. */
+/** Above 0, because the samples would otherwise repeat the first. */
 const CONFIRMING_TEMPERATURE = 0.7;
 const MAX_REASONING = 1_000;
 
 type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement'>;
 type Who = 'agent' | 'caller' | undefined;
 
-/** Decides sentences about a call by means of a language model, and believes only what it can quote. */
+/** Judges statements about a call with a language model. Only verdicts with a quote from the transcript count. */
 export class Judge {
   private readonly transcript: Transcript;
   private readonly text: string;
@@ -43,7 +43,7 @@ export class Judge {
     this.text = this.transcript.toString();
   }
 
-  /** Judges all criteria. What the model fails to answer is `not_judged`, with its failure. @throws the signal's reason */
+  /** Judges all criteria; `not_judged` with a failure when the model fails. @throws the signal's reason */
   async criteria(criteria: readonly Criterion[]): Promise<CriterionResult[]> {
     const results: CriterionResult[] = [];
     const open = [...criteria.entries()];
@@ -57,7 +57,7 @@ export class Judge {
     return results;
   }
 
-  /** Whether a generated caller left its role in a way that only a reader sees (rule 7). @throws the signal's reason */
+  /** Whether a generated caller left its role in a way that code cannot detect. @throws the signal's reason */
   async callerInvalidity(): Promise<Invalidity | undefined> {
     const { verdict, reason, evidence } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
     if (verdict !== 'not_met' || !evidence) return undefined;
@@ -84,19 +84,19 @@ export class Judge {
     const votes = samples.flatMap(({ met }) => (met === null ? [] : [met]));
     const against = votes.filter((met) => !met).length;
     const disagreement = against > 0 && against < votes.length;
-    // Of three samples two make a majority, whether or not the third gave a verdict.
+    // Two of three samples are a majority, even if the third gave no verdict.
     const needed = samples.length === 1 ? 1 : 2;
     const met = votes.length - against >= needed ? true : against >= needed ? false : undefined;
     const speaker = samples.find((sample) => sample.met === met);
     if (met === undefined || !speaker) {
-      const reason = 'The judge gave no verdict with a quote that stands in the transcript';
+      const reason = 'The judge gave no verdict with a quote from the transcript';
       return { verdict: 'no_verdict', reason, evidence: null, samples, disagreement };
     }
     const { reasoning, evidence } = speaker;
     return { verdict: met ? 'met' : 'not_met', reason: reasoning, evidence, samples, disagreement };
   }
 
-  /** One answer of the judge; what proves nothing is asked for once more. */
+  /** Takes one sample; asks a second time when the first answer is unusable. */
   private async sample(statement: string, temperature: number, who: Who): Promise<Sample> {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
@@ -111,7 +111,7 @@ export class Judge {
     return typeof second === 'string' ? { met: null, reasoning: second, evidence: null } : second;
   }
 
-  /** @returns what is wrong with the answer, as a sentence for the model, when it proves nothing */
+  /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
   private read(answer: string, who: Who): Sample | string {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
     if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
@@ -124,7 +124,7 @@ export class Judge {
   }
 }
 
-/** The results of criteria that nobody judges. */
+/** The results of criteria that were not judged. */
 export const unjudged = (criteria: readonly Criterion[], reason: string): CriterionResult[] =>
   criteria.map((criterion, index) => ({
     index,

@@ -1,6 +1,6 @@
 import type { Message } from '../llm.js';
 
-/** Changes whenever the words below do: results name the version that they came about with. */
+/** Increased whenever the prompts change: results contain the version they were produced with. */
 export const JUDGE_PROMPT_VERSION = '1';
 
 /** Asks whether one statement about a call is true. @param transcript one JSON object per line */
@@ -32,6 +32,6 @@ The transcript is over. Is the statement true?`,
 export const askAgain = (fault: string): string =>
   `${fault} Answer again with one JSON object and nothing else: {"reasoning": "…", "quote": "words copied word for word from the text of one line", "met": true or false}`;
 
-/** What rule 7 asks of a caller and only a reader can see. */
+/** What a generated caller must do that code cannot check. */
 export const CALLER_KEEPS_ROLE =
   'The caller keeps its role: it speaks as the caller only and never as the agent, and every fact that it states about itself or its request (names, numbers, dates, times, addresses) is held by what it was told to do, or was said by the agent before, or follows from these.';

@@ -12,14 +12,14 @@ interface TranscriptLine {
   readonly text: string;
 }
 
-/** Longest line that the judge is shown, in characters. */
+/** Maximum length of a line shown to the judge, in characters. */
 const MAX_LINE = 8_000;
 const MAX_QUOTE = 500;
 
-/** What was said and done, for the judge and for finding its quotes again. */
+/** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
   private readonly lines: readonly TranscriptLine[];
-  /** The lines' texts as quotes are compared with them; one by one when they are first looked at. */
+  /** Normalised texts of the lines for comparison with quotes, computed on first use. */
   private readonly folded: string[] = [];
 
   constructor(entries: readonly TimelineEntry[]) {
@@ -30,14 +30,14 @@ export class Transcript {
     });
   }
 
-  /** JSON, one line each: nothing in it can pretend to be another line or the end of the transcript. */
+  /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
   toString(): string {
     return this.lines.map((line) => JSON.stringify(line)).join('\n');
   }
 
   /**
-   * Where a quote stands, whatever its letter case and white space.
-   * @param who only this side's words count, when given
+   * Locates a quote, ignoring letter case and white space.
+   * @param who limits the search to this side's words
    */
   locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
     const wanted = fold(trimQuotes(quote));

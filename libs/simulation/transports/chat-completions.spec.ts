@@ -282,7 +282,7 @@ describe('an agent that misbehaves ends the call as error', () => {
     await servers.close();
     expect((await greet(url)).failure).toMatchObject({
       code: 'connection_failed',
-      message: 'The agent could not be connected to: ECONNREFUSED',
+      message: 'Could not connect to the agent: ECONNREFUSED',
       retryable: true,
     });
     const strict = new OutboundClient({ resolve: async () => ['10.0.0.1'] });

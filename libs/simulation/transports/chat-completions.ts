@@ -12,20 +12,20 @@ import { Pacer } from './pacer.js';
 export interface ChatCompletionsOptions {
   /** Sends the requests; decides which addresses may be reached. */
   readonly client: OutboundClient;
-  /** Full address, in which `{assistantId}` and `{phoneNumber}` are filled in. */
+  /** Full URL with the optional placeholders `{assistantId}` and `{phoneNumber}`. */
   readonly url: string;
-  /** Also the `model` of each request, unless that is given. */
+  /** Also the `model` of each request, unless `model` is given. */
   readonly assistantId: string;
   readonly phoneNumber?: string;
   readonly apiKey?: string;
   readonly model?: string;
-  /** The greeting is asked for with an empty list of messages. */
+  /** The greeting is requested with an empty list of messages. */
   readonly agentSpeaksFirst?: boolean;
-  /** For one whole answer; 60 s unless given. */
+  /** For one complete answer; 60 s by default. */
   readonly answerTimeoutMs?: number;
 }
 
-/** What every other tool answers: the tester stands outside of the agent's world. */
+/** The result of every tool call: the tester cannot know the real one. */
 const TOOL_RESULT = JSON.stringify({ status: 'ok' });
 
 /**
@@ -36,7 +36,7 @@ export function chatCompletions(options: ChatCompletionsOptions): Transport {
   return { name: 'chat-completions', connect: (lineOptions) => new ChatLine(options, lineOptions) };
 }
 
-/** The agent's address with its place-holders filled in. */
+/** Fills in the placeholders of the agent's URL. */
 export function agentUrl(template: string, assistantId: string, phoneNumber: string): string {
   const values: Readonly<Record<string, string>> = { assistantId, phoneNumber };
   return template.replace(/\{(assistantId|phoneNumber)\}/g, (_all, name: string) =>
@@ -49,7 +49,7 @@ type Message =
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
-/** One for the process: it is the process's event loop that is shared. */
+/** One per process, because all calls share its event loop. */
 const pacer = new Pacer();
 
 class ChatLine implements Line {
@@ -58,10 +58,10 @@ class ChatLine implements Line {
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly url: string;
-  /** As they are sent, again with each turn. */
+  /** The conversation as JSON, sent with every request. */
   private readonly messages: string[] = [];
   private isOver = false;
-  /** Kept for the whole call: an agent does not get slower for connections that a real caller would not make. */
+  /** Kept open for the whole call, so that latencies do not include repeated connection set-up. */
   private readonly connections = new Connections();
   private historySize = 0;
 
@@ -96,7 +96,7 @@ class ChatLine implements Line {
 
   /**
    * One turn of the agent; never throws.
-   * @param onSent is told once the agent is asked, or cannot be
+   * @param onSent called once the request is sent, or has failed
    */
   private async answer(onSent?: () => void): Promise<void> {
     try {
@@ -137,7 +137,7 @@ class ChatLine implements Line {
       this.emit({ type: 'hang_up', at: now(), reason: hangUpReason(parseArguments(hangUp.arguments)) });
       return false;
     }
-    // An agent that has said something and ends with `stop` has carried out its tools by itself.
+    // An agent that said something and ends with `stop` ran its tools itself.
     return toolCalls.length > 0 && (finishReason !== 'stop' || text.trim() === '');
   }
 

@@ -17,7 +17,7 @@ export interface CompletionRequest {
   readonly body: string;
   readonly timeoutMs: number;
   readonly connections: Connections;
-  /** As of an outbound request. */
+  /** Called when the request is about to be sent. */
   readonly onSent: () => void;
 }
 
@@ -30,12 +30,12 @@ const OUTBOUND_CODES: Readonly<Record<OutboundFailure, FailureCode>> = {
   BAD_RESPONSE: 'bad_response',
   HEADER_REFUSED: 'http_refused',
   TIMEOUT: 'timeout',
-  // Only whoever hung up gives a request up, and that one listens no more.
+  // Only after hanging up, when events are ignored.
   ABORTED: 'internal',
 };
 
 /**
- * Sends a chat-completions request and reads its answer, streamed or not, within bounds.
+ * Sends a chat-completions request and reads its answer, streamed or not, within the limits.
  * @throws CallFailure
  */
 export async function requestCompletion(
@@ -51,7 +51,7 @@ export async function requestCompletion(
     await readAnswer(stream, assembler);
     return assembler;
   } catch (error) {
-    // A body without a length that is given up for its time looks as if it had ended by itself.
+    // A body without a length that is aborted by the timeout looks like a complete one.
     if (performance.now() - begun >= request.timeoutMs) throw new CallFailure('timeout', undefined, { cause: error });
     if (!(error instanceof OutboundError)) throw error;
     const code = error.reason === 'CONNECTION_FAILED' ? 'stream_cut' : OUTBOUND_CODES[error.reason];
@@ -79,15 +79,15 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
     });
   } catch (cause) {
     if (!(cause instanceof OutboundError)) throw cause;
-    const detail = cause.reason === 'HEADER_REFUSED' ? 'its key cannot be sent' : systemCode(cause);
+    const detail = cause.reason === 'HEADER_REFUSED' ? 'its API key is not a valid header value' : systemCode(cause);
     throw new CallFailure(OUTBOUND_CODES[cause.reason], detail, { cause });
   }
 }
 
-/** Statuses that say "later"; so do those of gateways, which are all of 5xx that are not the agent's own. */
-const PASSING = new Set([408, 409, 425, 429]);
-/** What a server says of its own failing (RFC 9110 and its kin): no gateway makes these up for a server behind it. */
-const OWN = new Set([500, 501, 505, 506, 507, 508, 510]);
+/** Temporary statuses; 5xx statuses other than the agent's own count as temporary gateway errors. */
+const TEMPORARY = new Set([408, 409, 425, 429]);
+/** Statuses of a server's own failure (RFC 9110 and related); gateways do not send them for a server behind them. */
+const AGENT_ERRORS = new Set([500, 501, 505, 506, 507, 508, 510]);
 
 function refuseStatus(status: number): void {
   if (status >= 200 && status < 300) return;
@@ -96,8 +96,8 @@ function refuseStatus(status: number): void {
 
 function codeOfStatus(status: number): FailureCode {
   if (status >= 300 && status < 400) return 'redirect';
-  if (OWN.has(status)) return 'agent_status';
-  return status >= 500 || PASSING.has(status) ? 'http_status' : 'http_refused';
+  if (AGENT_ERRORS.has(status)) return 'agent_status';
+  return status >= 500 || TEMPORARY.has(status) ? 'http_status' : 'http_refused';
 }
 
 async function readAnswer({ headers, body, close }: OutboundStream, assembler: CompletionAssembler): Promise<void> {
@@ -114,19 +114,19 @@ async function readAnswer({ headers, body, close }: OutboundStream, assembler: C
       const piece = decode(chunk);
       text = kind === 'event-stream' ? piece : text + piece;
       if (kind === undefined) {
-        // White space that never ends would be passed over again with each piece.
+        // Trimmed, so that endless white space is not scanned again with every chunk.
         text = text.trimStart();
-        kind = kindByBeginning(text);
+        kind = detectKind(text);
       }
       if (kind === 'event-stream') {
         if (takeEvents(events.push(text), assembler)) return;
         text = '';
       } else if (text.length > ANSWER_LIMITS.event) throw new CallFailure('answer_too_large');
-      // The answer is complete; what is left to come is its formal end.
+      // The answer is complete; do not wait long for the formal end of the stream.
       if (assembler.finishReason !== undefined) grace ??= setTimeout(close, CLOSING_GRACE_MS);
     }
   } catch (error) {
-    // Closing it ourselves looks like a broken connection.
+    // Our own close after the grace time looks like a broken connection.
     if (grace === undefined || !(error instanceof OutboundError)) throw error;
   } finally {
     clearTimeout(grace);
@@ -136,7 +136,7 @@ async function readAnswer({ headers, body, close }: OutboundStream, assembler: C
   else if (assembler.finishReason === undefined) throw new CallFailure('stream_cut');
 }
 
-/** Whether the stream said that it is over. */
+/** @returns whether the stream has ended with `[DONE]` */
 function takeEvents(events: readonly string[], assembler: CompletionAssembler): boolean {
   for (const event of events) {
     if (event.trim() === '[DONE]') {
@@ -156,8 +156,8 @@ function kindOf(contentType: string | undefined): Kind | undefined {
   return /^application\/(.+\+)?json\b/i.test(contentType) ? 'json' : undefined;
 }
 
-/** For servers that name no or another type. @throws CallFailure when it can be neither */
-function kindByBeginning(beginning: string): Kind | undefined {
+/** Detects the kind when the content type is missing or different. @throws CallFailure when it is neither */
+function detectKind(beginning: string): Kind | undefined {
   if (beginning.startsWith('{')) return 'json';
   if (/^(data|event|id|retry)?:/.test(beginning)) return 'event-stream';
   if (beginning.length >= 'event:'.length) throw new CallFailure('invalid_answer', 'it is neither a stream nor JSON');
@@ -176,7 +176,7 @@ function decoder(): (chunk: Buffer) => string {
   };
 }
 
-/** What the system, or TLS, calls the fault, such as `ECONNREFUSED`: it tells a stopped agent from a firewall. */
+/** The error code of the system or of TLS, such as `ECONNREFUSED`. */
 function systemCode({ cause }: OutboundError): string | undefined {
   const { code } = (cause ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;

@@ -2,13 +2,13 @@ import { CallFailure } from '../failure.js';
 import { truncate } from '../text.js';
 import { ANSWER_LIMITS } from './limits.js';
 
-/** A tool call as it was put together. */
+/** A complete tool call. */
 export interface RawToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON, if the agent sticks to the protocol. */
+  /** JSON, if the agent follows the protocol. */
   readonly arguments: string;
-  /** Clock time of its first and of its last part. */
+  /** Clock time of its first and last chunk. */
   readonly start: number;
   readonly end: number;
 }
@@ -29,13 +29,12 @@ interface OpenToolCall {
 }
 
 /**
- * Puts a chat completion together from its parts. What the protocol does not know is passed over; what it knows must
- * have the right type.
+ * Assembles a chat completion from its chunks. Unknown fields are ignored; known fields must have the right type.
  */
 export class CompletionAssembler {
   private readonly calls = new Map<number, OpenToolCall>();
   private words = '';
-  /** `stop`, `tool_calls`, …: with it the answer is complete. */
+  /** `stop`, `tool_calls`, …; the answer is complete once it is set. */
   finishReason: string | undefined;
 
   constructor(private readonly sink: CompletionSink) {}
@@ -69,21 +68,21 @@ export class CompletionAssembler {
     try {
       value = JSON.parse(json);
     } catch (cause) {
-      throw new CallFailure('invalid_answer', 'a part of it is no JSON', { cause });
+      throw new CallFailure('invalid_answer', 'a part of it is not JSON', { cause });
     }
     const { error, choices } = object(value, 'answer');
     if (error !== undefined && error !== null) throw new CallFailure('agent_error', errorText(error));
     if (!Array.isArray(choices)) throw new CallFailure('invalid_answer', 'it has no list of choices');
-    // The last part may carry nothing but the token counts.
+    // The last chunk may only contain token counts.
     return choices.length === 0 ? undefined : object(choices[0], 'choice');
   }
 
   private message({ content, tool_calls: calls }: Fields): void {
     if (typeof content === 'string') this.say(content);
     else if (content !== undefined && content !== null)
-      throw new CallFailure('invalid_answer', 'its content is no text');
+      throw new CallFailure('invalid_answer', 'its content is not text');
     if (calls === undefined || calls === null) return;
-    if (!Array.isArray(calls)) throw new CallFailure('invalid_answer', 'its tool calls are no list');
+    if (!Array.isArray(calls)) throw new CallFailure('invalid_answer', 'its tool calls are not a list');
     calls.forEach((call, position) => this.toolCall(object(call, 'tool call'), position));
   }
 
@@ -119,10 +118,10 @@ export class CompletionAssembler {
 
 function object(value: unknown, what: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new CallFailure('invalid_answer', `its ${what} is no object`);
+  throw new CallFailure('invalid_answer', `its ${what} is not an object`);
 }
 
-/** @throws CallFailure when it is nested more deeply than can be written */
+/** @throws CallFailure when the value is nested too deeply to serialise */
 function jsonOf(value: object): string {
   try {
     return JSON.stringify(value);

@@ -1,25 +1,28 @@
 import { CallFailure } from '../failure.js';
 import { ANSWER_LIMITS } from './limits.js';
 
-/** Takes the characters of a body piece by piece and gives the data of its events. */
+/**
+ * Parses server-sent events from text chunks. Used in place of eventsource-parser 3.1, which loses an event when a chunk ends
+ * between two lone carriage returns.
+ */
 export class EventStreamParser {
-  /** What has come of the line that is not over yet. */
+  /** Chunks of the current, incomplete line. */
   private pieces: string[] = [];
   private length = 0;
-  /** Whether it ends with a carriage return, of which only the next character tells whether it ends the line. */
+  /** Whether the line ends with a carriage return, which may be the first half of a CRLF. */
   private isUndecided = false;
   private data: string[] = [];
   private size = 0;
 
   /**
-   * The data of all events that this piece completes (WHATWG HTML, 9.2.6).
+   * Returns the data of all events that this chunk completes (WHATWG HTML, 9.2.6).
    * @throws CallFailure when an event is too large
    */
   push(piece: string): string[] {
     const events: string[] = [];
     this.pieces.push(piece);
     this.length += piece.length;
-    // Only then: a long line that comes letter by letter would be searched from its beginning with each of them.
+    // Only search for complete lines when there may be one: long lines in small chunks would take quadratic time.
     if (this.isUndecided || /[\r\n]/.test(piece)) this.takeLines(events);
     if (this.size + this.length > ANSWER_LIMITS.event) throw new CallFailure('answer_too_large', 'one event of it');
     return events;
@@ -55,7 +58,7 @@ function nextLineEnd(text: string, from: number): { at: number; after: number } 
   const carriage = text.slice(from, feed === -1 ? undefined : feed).indexOf('\r');
   if (carriage === -1) return feed === -1 ? undefined : { at: feed, after: feed + 1 };
   const at = from + carriage;
-  // Whether a line feed belongs to it is known only with the next character.
+  // The next character decides whether this is a CRLF.
   if (at + 1 === text.length) return undefined;
   return { at, after: text[at + 1] === '\n' ? at + 2 : at + 1 };
 }

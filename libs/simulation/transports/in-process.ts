@@ -4,25 +4,25 @@ import type { Clock } from '../clock.js';
 import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';
 import type { AgentEvent, Line, LineOptions, Transport } from '../transport.js';
 
-/** What an agent in this process does, one after the other. */
+/** One action of an in-process agent. */
 export type AgentAction =
   | { readonly say: string }
-  /** One of the tools that mean hanging up does so after the turn, as it does over HTTP. */
+  /** Hang-up tools end the call after the turn, as over HTTP. */
   | { readonly tool: string; readonly arguments?: { readonly [name: string]: JsonValue } };
 
 export interface AgentTurn {
-  /** The conversation so far, the caller's last words included. Tool calls are the agent's own affair. */
+  /** The conversation so far, including the caller's last words, without tool calls. */
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
-  /** For waits: on a virtual clock they take no time. */
+  /** For delays: on a virtual clock they take no time. */
   readonly clock: Clock;
   /** Aborted when the call is over. */
   readonly signal: AbortSignal;
 }
 
-/** An agent as a function: all that it does in one turn. Waits only on the clock of its turn. */
+/** An agent as a function that returns its actions in one turn. It may only wait on the clock of the turn. */
 export type InProcessAgent = (turn: AgentTurn) => AsyncIterable<AgentAction> | Iterable<AgentAction>;
 
-/** Reaches an agent in this process: with a virtual clock a call is deterministic and takes no time. */
+/** Connects to an agent in this process: on a virtual clock a call is deterministic and takes no time. */
 export function inProcess(agent: InProcessAgent, { agentSpeaksFirst = false } = {}): Transport {
   return { name: 'in-process', connect: (options) => new InProcessLine(agent, agentSpeaksFirst, options) };
 }

@@ -1,4 +1,4 @@
-/** Bounds of what an agent may send; agents are strangers' programs. */
+/** Limits on what an agent may send; agents are untrusted. */
 export const ANSWER_LIMITS = {
   /** Bytes of one HTTP answer. */
   bytes: 4 * 1024 * 1024,
@@ -9,13 +9,13 @@ export const ANSWER_LIMITS = {
   /** Characters of one tool call's name and arguments. */
   toolCall: 64 * 1024,
   toolCalls: 32,
-  /** How often in one turn the agent may go on after a tool's result. */
+  /** Maximum number of requests that continue one turn after a tool result. */
   toolRounds: 8,
   /** Characters of the conversation's history, which is sent again each turn. */
   history: 2 * 1024 * 1024,
 } as const;
 
-/** For one whole HTTP answer, in milliseconds. */
+/** For one complete HTTP response, in milliseconds. */
 export const DEFAULT_ANSWER_TIMEOUT_MS = 60_000;
-/** How long after its last word an answer may take to be closed: nothing that matters comes any more. */
+/** How long the stream may stay open after the answer is complete, in milliseconds. */
 export const CLOSING_GRACE_MS = 500;

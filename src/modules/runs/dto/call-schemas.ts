@@ -191,7 +191,7 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
   },
   CallFailure: {
     code: 'connection_failed',
-    message: 'The agent could not be connected to: ECONNREFUSED',
+    message: 'Could not connect to the agent: ECONNREFUSED',
     fault: 'infrastructure',
     retryable: true,
   },

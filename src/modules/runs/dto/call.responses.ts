@@ -34,7 +34,7 @@ export class CallAttempt implements Attempt {
   @StringField({ description: 'Code of the failure; null without one', maxLength: 255, nullable: true, example: null })
   failureCode: Attempt['failureCode'];
 
-  @StringField({ description: 'Why', maxLength: MAX_LENGTH.text, example: 'All 6 things that were asked were met.' })
+  @StringField({ description: 'Why', maxLength: MAX_LENGTH.text, example: 'All 6 requirements were met.' })
   reason: string;
 
   @TimestampField({ description: 'When it started' })
@@ -91,7 +91,7 @@ export class Call {
     description: 'Reason in sentences',
     maxLength: MAX_LENGTH.text,
     nullable: true,
-    example: 'All 6 things that were asked were met.',
+    example: 'All 6 requirements were met.',
   })
   reason: string | null;
 
