@@ -8,15 +8,15 @@ import type { Admin } from './admin.module.js';
 import { printTable } from './print.js';
 import { reEncrypt } from './re-encrypt.js';
 
-/** Opens the database, does the work and closes again. */
+/** Opens the database, runs `work` and closes it again. */
 export type WithAdmin = (work: (admin: Admin) => Promise<void>) => Promise<void>;
 
 const MAX_RATE = 1_000_000_000;
 
-/** The administrator's command line. Every answer goes to standard output, everything else to standard error. */
+/** The administrator's command line. Results go to standard output, everything else to standard error. */
 export function adminProgram(withAdmin: WithAdmin): Command {
   const program = new Command('admin')
-    .description('Administer workspaces, plans and API keys. Works while the service runs and while it does not.')
+    .description('Manage workspaces, plans and API keys, whether the service runs or not.')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
   addWorkspaceCommands(program.command('workspace').description('Workspaces and their plans'), withAdmin);
@@ -25,14 +25,14 @@ export function adminProgram(withAdmin: WithAdmin): Command {
     .command('secrets')
     .description('Secrets at rest')
     .command('re-encrypt')
-    .description('Encrypts all stored secrets anew with the first key of ENCRYPTION_KEYS')
+    .description('Re-encrypts all stored secrets with the first key of ENCRYPTION_KEYS')
     .action(() =>
       withAdmin(async ({ appContext }) => {
         const count = await reEncrypt(appContext.dataSource, appContext.keyRing, (done, total) => {
           process.stderr.write(`\r${done} of ${total} secrets`);
         });
         process.stderr.write('\n');
-        process.stdout.write(`Encrypted ${count} secrets anew. Keys that are no longer first can be removed now.\n`);
+        process.stdout.write(`Re-encrypted ${count} secrets. All keys but the first can be removed now.\n`);
       }),
     );
   return program;
@@ -41,11 +41,11 @@ export function adminProgram(withAdmin: WithAdmin): Command {
 function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
   command
     .command('create')
-    .description('Makes a workspace with an owner and an ADMIN key, which is shown only now')
-    .requiredOption('--name <name>', 'name for people', name)
-    .addOption(new Option('--plan <plan>', 'its plan; DEFAULT_PLAN unless given').choices(PLANS))
-    .option('--rate-limit <n>', "requests per minute in place of the plan's", rate)
-    .option('--json', 'print one JSON object and nothing else')
+    .description('Creates a workspace with an owner and an ADMIN key, which is shown only once')
+    .requiredOption('--name <name>', 'display name', name)
+    .addOption(new Option('--plan <plan>', 'plan (default: DEFAULT_PLAN)').choices(PLANS))
+    .option('--rate-limit <n>', "requests per minute, instead of the plan's", rate)
+    .option('--json', 'print only a JSON object')
     .action((options: { name: string; plan?: Plan; rateLimit?: number; json?: boolean }) =>
       withAdmin(async ({ firstKeys }) => {
         const made = await firstKeys.createWorkspace({
@@ -55,14 +55,14 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
         });
         const { workspaceId, userId, apiKey } = made;
         if (options.json) return printJson({ workspaceId, userId, apiKey });
-        print(`Workspace ${workspaceId}\nUser      ${userId}\nAPI key   ${apiKey}  (shown only now)`);
+        print(`Workspace ${workspaceId}\nUser      ${userId}\nAPI key   ${apiKey}  (shown only once)`);
       }),
     );
 
   command
     .command('list')
     .description('Lists all workspaces')
-    .option('--json', 'print one JSON array and nothing else')
+    .option('--json', 'print only a JSON array')
     .action((options: { json?: boolean }) =>
       withAdmin(async ({ workspaces, appContext }) => {
         const rows = (await workspaces.list()).map((workspace) => ({
@@ -79,11 +79,11 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
 
   command
     .command('set-plan')
-    .description('Changes the plan of a workspace; running processes follow within a second')
+    .description('Changes the plan of a workspace, on all processes within a second')
     .argument('<workspaceId>', 'identifier of the workspace')
     .addArgument(command.createArgument('<plan>', 'the new plan').choices(PLANS))
-    .option('--rate-limit <n|none>', "requests per minute in place of the plan's; none removes it", rateOrNone)
-    .option('--json', 'print one JSON object and nothing else')
+    .option('--rate-limit <n|none>', "requests per minute, instead of the plan's; none removes it", rateOrNone)
+    .option('--json', 'print only a JSON object')
     .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | null; json?: boolean }) =>
       withAdmin(async ({ workspaces, appContext }) => {
         const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, options.rateLimit);
@@ -97,11 +97,11 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
 function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
   command
     .command('create')
-    .description("Makes an API key of a workspace's owner; its value is shown only now")
+    .description("Creates an API key for a workspace's owner; its value is shown only once")
     .requiredOption('--workspace <id>', 'identifier of the workspace')
-    .requiredOption('--name <name>', 'name for people', name)
-    .addOption(new Option('--role <role>', 'what the key may do').choices(ROLES).default('EDITOR'))
-    .option('--json', 'print one JSON object and nothing else')
+    .requiredOption('--name <name>', 'display name', name)
+    .addOption(new Option('--role <role>', 'permissions of the key').choices(ROLES).default('EDITOR'))
+    .option('--json', 'print only a JSON object')
     .action((options: { workspace: string; name: string; role: Role; json?: boolean }) =>
       withAdmin(async ({ workspaces, apiKeys }) => {
         const owner = await workspaces.owner(uuidOrNotFound(options.workspace));
@@ -112,7 +112,7 @@ function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
           role: options.role,
         });
         if (options.json) return printJson({ id: apiKey.id, name: apiKey.name, role: apiKey.role, apiKey: value });
-        print(`Key     ${apiKey.id} (${apiKey.role})\nAPI key ${value}  (shown only now)`);
+        print(`Key     ${apiKey.id} (${apiKey.role})\nAPI key ${value}  (shown only once)`);
       }),
     );
 
@@ -120,7 +120,7 @@ function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
     .command('list')
     .description('Lists the API keys of a workspace, without their values')
     .requiredOption('--workspace <id>', 'identifier of the workspace')
-    .option('--json', 'print one JSON array and nothing else')
+    .option('--json', 'print only a JSON array')
     .action((options: { workspace: string; json?: boolean }) =>
       withAdmin(async ({ workspaces, apiKeys }) => {
         const { id } = await workspaces.get(uuidOrNotFound(options.workspace));
@@ -141,7 +141,7 @@ function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
 
   command
     .command('revoke')
-    .description('Ends an API key on every process within a second')
+    .description('Revokes an API key, on all processes within a second')
     .argument('<keyId>', 'identifier of the key, as `key list` shows it')
     .action((keyId: string) =>
       withAdmin(async ({ apiKeys }) => {

@@ -10,7 +10,7 @@ import { SettingsModule } from '../platform/config/settings.module.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { EncryptionModule } from '../platform/encryption/encryption.module.js';
 
-/** The part of the service that an administrator works with; no HTTP. */
+/** The part of the service that the admin command needs, without HTTP. */
 @Module({})
 class AdminModule {
   static forRoot({ settings, dataSource, databaseUrl, keyRing }: AppContext): DynamicModule {

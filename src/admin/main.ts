@@ -8,11 +8,11 @@ import { isPlainError } from '../bootstrap/start-error.js';
 import { adminProgram } from './admin-program.js';
 import { openAdmin } from './admin.module.js';
 
-/** Runs one command, opening the database only when its words were understood. */
-async function run(words: readonly string[]): Promise<void> {
+/** Runs one command; opens the database only if its arguments are valid. */
+async function run(args: readonly string[]): Promise<void> {
   const program = adminProgram(async (work) => {
     const settings = readSettings(process.env);
-    // Standard output belongs to the command's answer.
+    // Standard output is for the command's result.
     const logger = createLogger({ logLevel: 'warn', logFormat: 'pretty' }, process.stderr);
     const appContext = await openAppContext(settings, logger);
     try {
@@ -22,11 +22,11 @@ async function run(words: readonly string[]): Promise<void> {
       await appContext.release();
     }
   });
-  await program.parseAsync(words, { from: 'user' });
+  await program.parseAsync(args, { from: 'user' });
 }
 
 function explain(error: unknown): { text: string; status: number } {
-  // Commander has printed its own explanation.
+  // Commander has already printed an explanation.
   if (error instanceof CommanderError) return { text: '', status: error.exitCode === 0 ? 0 : 2 };
   if (error instanceof DomainError && error.code === 'NOT_FOUND') {
     return { text: 'Not found. `workspace list` and `key list` show the identifiers', status: 1 };

@@ -1,4 +1,4 @@
-/** Prints rows as a table for people, columns as wide as their longest value. */
+/** Prints rows as a table; columns are as wide as their longest value. */
 export function printTable(rows: readonly Readonly<Record<string, string | number | null>>[]): void {
   const [first] = rows;
   if (!first) return void process.stdout.write('None.\n');
@@ -15,6 +15,5 @@ export function printTable(rows: readonly Readonly<Record<string, string | numbe
   }
 }
 
-/** Names are what customers typed: control characters must not reach the administrator's terminal. */
-
+/** Customers choose names: control characters must not reach the administrator's terminal. */
 const printable = (value: string | number): string => String(value).replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');

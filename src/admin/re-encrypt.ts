@@ -6,14 +6,14 @@ import { renewCanary } from '../platform/encryption/canary.js';
 import type { KeyRing } from '../platform/encryption/key-ring.js';
 import { responsePurpose } from '../platform/idempotency/idempotency.interceptor.js';
 
-/** A column of ciphertexts: where it is, and what each is bound to. */
+/** A column of ciphertexts, and the purpose that each of them is bound to. */
 interface EncryptedColumn {
   readonly table: string;
   readonly column: string;
   readonly purpose: (row: Readonly<Record<string, string>>) => string;
 }
 
-/** Every column of the database that holds secrets. A new one must be named here, or a key rotation would miss it. */
+/** Every column that holds secrets. A new one must be added here, or a key rotation would miss it. */
 export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
   { table: 'agents', column: 'api_key', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'apiKey') },
   { table: 'agents', column: 'webhook_secret', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'webhookSecret') },
@@ -38,9 +38,9 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
 const BATCH = 500;
 
 /**
- * Seals every stored secret that another key than the first one sealed anew, in small transactions, while the service
- * runs. Interrupted, it goes on where it was.
- * @returns how many secrets it sealed
+ * Re-encrypts every stored secret that is not encrypted with the first key, in small transactions, while the service
+ * runs. If interrupted, the next run continues where it stopped.
+ * @returns the number of secrets re-encrypted
  */
 export async function reEncrypt(
   dataSource: DataSource,
@@ -58,17 +58,17 @@ export async function reEncrypt(
   }
   let done = 0;
   for (const encrypted of ENCRYPTED_COLUMNS) {
-    for (let sealed = -1; sealed !== 0;) {
-      sealed = await sealBatch(dataSource, keyRing, encrypted, current);
-      done += sealed;
-      if (sealed > 0) progress(done, total);
+    for (let count = -1; count !== 0;) {
+      count = await reEncryptBatch(dataSource, keyRing, encrypted, current);
+      done += count;
+      if (count > 0) progress(done, total);
     }
   }
   await renewCanary(dataSource, keyRing);
   return done;
 }
 
-async function sealBatch(
+async function reEncryptBatch(
   dataSource: DataSource,
   keyRing: KeyRing,
   { table, column, purpose }: EncryptedColumn,

@@ -13,11 +13,11 @@ import { KeyRing } from '../platform/encryption/key-ring.js';
 import { messageOf } from '../platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
-/** Older servers lack what the migrations and the queue use. */
-const OLDEST_POSTGRES = 140_000;
-/** SQLSTATE of a server that starts up, shuts down or recovers. */
+/** `server_version_num`; the migrations and the queue need features of this version. */
+const MIN_POSTGRES_VERSION = 140_000;
+/** SQLSTATE of a server that is starting, stopping or recovering. */
 const CANNOT_CONNECT_NOW = '57P03';
-/** How long such a server is waited for, and between two tries, in milliseconds. */
+/** How long to wait for such a server, and between two attempts, in milliseconds. */
 const STARTING_MS = 60_000;
 const STARTING_PAUSE_MS = 500;
 
@@ -27,9 +27,9 @@ export interface OpenAppContext extends AppContext {
 }
 
 /**
- * Opens the database (the embedded one unless DATABASE_URL is set), brings its tables up to date and makes sure that
- * the encryption keys fit it.
- * @throws StartError, SettingsError or EmbeddedPostgresError, each fit to be printed as it is
+ * Opens the database (the embedded one unless DATABASE_URL is set), migrates it and checks the encryption keys against
+ * it.
+ * @throws StartError, SettingsError or EmbeddedPostgresError, each with a message for administrators
  */
 export async function openAppContext(settings: Settings, logger: Logger): Promise<OpenAppContext> {
   await makeDataDir(settings.dataDir);
@@ -42,8 +42,8 @@ export async function openAppContext(settings: Settings, logger: Logger): Promis
   };
   try {
     await connect(dataSource, databaseUrl, logger);
-    const carriedOut = await migrate(dataSource);
-    if (carriedOut.length > 0) logger.info({ migrations: carriedOut }, 'Database brought up to date');
+    const migrations = await migrate(dataSource);
+    if (migrations.length > 0) logger.info({ migrations }, 'Database migrated');
     const keyRing = await openKeyRing(settings, logger);
     await checkCanary(dataSource, keyRing);
     return { settings, dataSource, databaseUrl, keyRing, release };
@@ -60,7 +60,7 @@ async function connect(dataSource: DataSource, databaseUrl: string, logger: Logg
     await initialize(dataSource, where, logger);
   } catch (cause) {
     throw new StartError(
-      `${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server runs`,
+      `${where} cannot be reached: ${messageOf(cause)}. Check DATABASE_URL and that the server is running`,
       {
         cause,
       },
@@ -69,21 +69,21 @@ async function connect(dataSource: DataSource, databaseUrl: string, logger: Logg
   const [row] = await dataSource.query<{ version: number; name: string }[]>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
   );
-  if (row && row.version < OLDEST_POSTGRES) {
-    throw new StartError(`${where} is PostgreSQL ${row.name}; version 14 or newer is needed`);
+  if (row && row.version < MIN_POSTGRES_VERSION) {
+    throw new StartError(`${where} is PostgreSQL ${row.name}; version 14 or newer is required`);
   }
 }
 
-/** A server that starts, or recovers from a crash, is worth waiting for; one that is not there most often is a wrong setting. */
+/** Waits only for a server that is starting or recovering; any other failure is more likely a wrong setting. */
 async function initialize(dataSource: DataSource, where: string, logger: Logger): Promise<void> {
   const until = performance.now() + STARTING_MS;
-  for (let tries = 0; ; tries++) {
+  for (let attempts = 0; ; attempts++) {
     try {
       return void (await dataSource.initialize());
     } catch (error) {
       const isStarting = (error as { code?: unknown }).code === CANNOT_CONNECT_NOW;
       if (!isStarting || performance.now() > until) throw error;
-      if (tries === 0) logger.warn(`${where} is starting; waiting for it for up to ${STARTING_MS / 1_000} s`);
+      if (attempts === 0) logger.warn(`${where} is starting; waiting up to ${STARTING_MS / 1_000} s`);
       await pause(STARTING_PAUSE_MS);
     }
   }
@@ -95,8 +95,8 @@ async function openKeyRing({ encryptionKeys, dataDir, databaseUrl }: Settings, l
   if (databaseUrl !== undefined) {
     const file = path.join(dataDir, 'encryption-keys');
     logger.warn(
-      `ENCRYPTION_KEYS is not set: ${created ? 'generated keys into' : 'using the keys in'} ${file}. ` +
-        'Every process of this database needs the same keys, and without them its secrets are lost',
+      `ENCRYPTION_KEYS is not set: ${created ? 'generated keys in' : 'using the keys in'} ${file}. ` +
+        'Every process on this database needs the same keys; without them its secrets are lost',
     );
   }
   return new KeyRing(keys);

@@ -16,7 +16,7 @@ const MIN_CONNECTIONS = 200;
 
 /** The embedded database of this process. */
 export interface EmbeddedDatabase {
-  /** With the password: not for logs. */
+  /** Contains the password: do not log. */
   readonly url: string;
   /** The last process that closes the server stops it. */
   close(): Promise<void>;
@@ -48,6 +48,6 @@ export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true });
   } catch (cause) {
-    throw new StartError(`DATA_DIR="${dataDir}" cannot be made: ${messageOf(cause)}`, { cause });
+    throw new StartError(`DATA_DIR="${dataDir}" cannot be created: ${messageOf(cause)}`, { cause });
   }
 }

@@ -37,11 +37,11 @@ async function main(check: boolean): Promise<void> {
   process.exitCode = 1;
 }
 
-/** Where to look: the first line that is not the same. */
+/** The first line that differs. */
 function firstDifference(committed: string, current: string): string {
   const before = committed.split('\n');
   const line = current.split('\n').findIndex((text, index) => text !== before[index]);
-  return `from line ${(line < 0 ? before.length - 1 : line) + 1} on`;
+  return `starting at line ${(line < 0 ? before.length - 1 : line) + 1}`;
 }
 
 await main(process.argv.includes('--check'));

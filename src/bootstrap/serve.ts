@@ -11,19 +11,19 @@ import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
 
-/** What differs between the only process and one of several. */
+/** What differs between a single process and one of several. */
 export interface ProcessHost {
-  /** Makes the metrics of this process available. @throws StartError */
+  /** Exposes the metrics of this process. @throws StartError */
   offerMetrics(metrics: Metrics): Promise<void>;
-  /** Told once, when this process serves and its database has answered. */
+  /** Called once, when this process serves requests. */
   ready(address: string): void;
-  /** @param stop to be called once: `gently` when another process takes over what this one does */
+  /** @param stop to be called once; `gently` if another process takes over */
   onEnd(stop: (reason: string, gently: boolean) => void): void;
 }
 
 /**
- * Serves in this process until it is told to end.
- * @throws StartError, SettingsError or EmbeddedPostgresError when it cannot begin
+ * Serves in this process until it is stopped.
+ * @throws StartError, SettingsError or EmbeddedPostgresError if it cannot start
  */
 export async function serve(settings: Settings, logger: Logger, host: ProcessHost): Promise<void> {
   const appContext = await openAppContext(settings, logger);
@@ -37,15 +37,15 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     nest.get(Readiness).isShuttingDown = true;
     await drain(server, logger, gently);
     await nest.close();
-    // Last: requests and jobs under way needed the database until now.
+    // Last: running requests and jobs needed the database until now.
     await appContext.release();
   };
   try {
     if (settings.role !== 'worker') await listening(nest.listen(settings.port, settings.host), 'PORT', settings.port);
     await host.offerMetrics(metrics);
-    // After the ports: a start that fails on one must not leave a first key behind that nobody was shown.
+    // After the ports, so that a start that fails on one does not create a key that is never shown.
     if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
-      logger.warn('BOOTSTRAP_API_KEY has not the form of a generated key, so a secret scanner will not recognise it');
+      logger.warn('BOOTSTRAP_API_KEY does not look like a generated key, so secret scanners will not recognise it');
     }
     const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     const address = addressOf(settings.host, server.address());

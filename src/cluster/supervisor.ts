@@ -57,7 +57,8 @@ export class Supervisor {
     return new Promise((resolve) => {
       worker.once('exit', (code, signal) => {
         resolve(undefined);
-        if (!this.isStopping)
+        const isReplaced = code === 0 && this.current.get(number) !== worker;
+        if (!this.isStopping && !isReplaced)
           this.logger.warn(`Process ${worker.process.pid} ended (${signal || `exit code ${code}`})`);
         if (this.current.get(number) === worker) void this.forkUntilReady(number);
       });

@@ -42,7 +42,7 @@ describe('rate limits of workspaces', () => {
     const refused = statuses(answers, 429);
     expect([allowed.length, refused.length]).toEqual([limit, sent - limit]);
     expect(new Set(answers.map(limitOf))).toEqual(new Set([limit]));
-    // Each allowed request has a number of its own, none is left out, and none falls below 0.
+    // Each allowed request has its own number, without gaps and not below 0.
     const numbers = allowed.map(remainingOf).sort((a, b) => b - a);
     expect(numbers).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index));
     expect(new Set(refused.map(remainingOf))).toEqual(new Set([0]));
@@ -75,14 +75,14 @@ describe('rate limits of workspaces', () => {
     expect(remainingOf(await other.get('/agents'))).toBe(5);
   });
 
-  it('keeps the end of the window for all of its requests, refused ones too, and begins anew after it', async () => {
+  it('reports one reset time for all requests of a window, including refused ones, and starts a new window after it', async () => {
     const windowMs = 2_000;
     const changed = jest.replaceProperty(app.nest.get(RateLimiter), 'windowMs', windowMs);
     try {
       const workspace = await ofPlan({ requestsPerMinute: 2 });
       const answers = [];
       const begin = performance.now();
-      // Refused requests all along: they must not make the window longer.
+      // Refused requests must not extend the window.
       while (performance.now() - begin < windowMs * 0.75) {
         answers.push(await workspace.get('/agents'));
         await sleep(25);
@@ -111,7 +111,7 @@ describe('rate limits of workspaces', () => {
     expect(resetOf(answer)).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
   });
 
-  it('neither counts nor refuses health checks, and shows them where the caller stands', async () => {
+  it('neither counts nor refuses health checks, but reports the current limit on them', async () => {
     const workspace = await ofPlan({ requestsPerMinute: 2 });
     expect(remainingOf(await workspace.get('/healthz'))).toBe(2);
     await times(3, () => workspace.get('/agents'));
@@ -128,7 +128,7 @@ describe('rate limits of workspaces', () => {
 describe('rate limits of client addresses', () => {
   const env = { PLAN_FREE_REQUESTS_PER_MINUTE: '10' };
 
-  it('gives callers without a valid key the free rate together, whatever they send as X-Forwarded-For', async () => {
+  it('limits all requests of an address without a valid key to the free rate, regardless of X-Forwarded-For', async () => {
     const app = await createTestApp({ env });
     try {
       const anonymous = new HttpClient(app.url);
@@ -140,7 +140,7 @@ describe('rate limits of client addresses', () => {
 
       expect(statuses(answers, 429)).toHaveLength(20);
       expect(new Set(answers.map(limitOf))).toEqual(new Set([10]));
-      // The address has used up its budget, and a workspace behind it has its own.
+      // A workspace at the same address has its own limit.
       const workspace = anonymous.as((await app.createWorkspace({ requestsPerMinute: 3 })).apiKey);
       expect(remainingOf(await workspace.get('/agents'))).toBe(2);
       expect((await anonymous.get('/healthz')).status).toBe(200);
@@ -149,7 +149,7 @@ describe('rate limits of client addresses', () => {
     }
   });
 
-  it('believes X-Forwarded-For of a trusted proxy, and counts an IPv6 network of 64 bits as one', async () => {
+  it('uses X-Forwarded-For of a trusted proxy, and counts an IPv6 /64 network as one client', async () => {
     const app = await createTestApp({ env: { ...env, TRUST_PROXY: '1' } });
     try {
       const anonymous = new HttpClient(app.url);
@@ -158,7 +158,7 @@ describe('rate limits of client addresses', () => {
       expect(await remainingFrom('203.0.113.1')).toBe(9);
       expect(await remainingFrom('203.0.113.2')).toBe(9);
       expect(await remainingFrom('::ffff:203.0.113.1')).toBe(8);
-      // Only the last address was written by the proxy; what stands before it came from the client.
+      // Only the last address was written by the proxy; the others came from the client.
       expect(await remainingFrom('198.51.100.9, 203.0.113.1')).toBe(7);
       expect(await remainingFrom('2001:db8:1:2::1')).toBe(9);
       expect(await remainingFrom('2001:DB8:1:2:ffff:ffff:ffff:ffff')).toBe(8);
@@ -222,13 +222,13 @@ describe('rate-limit headers', () => {
     expect(resetOf(answer) * 1000).toBeGreaterThan(Date.now() - 1000);
   };
 
-  it.each(cases)('come with %s (%d)', async (_, status, send) => {
+  it.each(cases)('are present on %s (%d)', async (_, status, send) => {
     const answer = await send();
     expect(answer.status).toBe(status);
     expectHeaders(answer);
   });
 
-  it('come with an error of the service itself (500)', async () => {
+  it('are present on an internal error (500)', async () => {
     const broken = jest.spyOn(app.nest.get(AgentsService), 'list').mockRejectedValue(new Error('broken on purpose'));
     try {
       const answer = await admin.get('/agents');
@@ -239,7 +239,7 @@ describe('rate-limit headers', () => {
     }
   });
 
-  it('come with a refusal (429), beside everything else that a refusal carries', async () => {
+  it('are present on a refusal (429), with Retry-After, X-Request-Id and CORS headers', async () => {
     const { apiKey } = await app.createWorkspace({ requestsPerMinute: 1 });
     const workspace = client.as(apiKey);
     await workspace.get('/agents');
@@ -259,7 +259,7 @@ describe('rate-limit headers', () => {
     }
   });
 
-  it('can be read by a page of an allowed origin', async () => {
+  it('are exposed to pages of an allowed origin', async () => {
     const answer = await admin.get('/agents', { Origin: 'https://app.example.com' });
     const exposed = answer.headers.get('access-control-expose-headers')?.toLowerCase().split(/,\s*/);
     expect(exposed).toEqual(

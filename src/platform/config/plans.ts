@@ -1,3 +1,3 @@
-/** The plans of the contract; their rates come from the settings. */
+/** The plans of the contract; their rates are settings. */
 export const PLANS = ['FREE', 'PRO', 'ENTERPRISE'] as const;
 export type Plan = (typeof PLANS)[number];

@@ -4,7 +4,7 @@ import type { Settings } from './settings.js';
 /** Injection token of the typed settings. */
 export const SETTINGS = Symbol('SETTINGS');
 
-/** Hands the settings, read once at start, to every module. */
+/** Provides the settings, read once at start, to every module. */
 @Global()
 @Module({})
 export class SettingsModule {

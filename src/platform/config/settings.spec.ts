@@ -138,7 +138,7 @@ describe('settings', () => {
     expect(more).toEqual([]);
     expect(line).toBe(
       `CORS_ORIGINS="https://ok.example,${entry}" must be a comma-separated list of origins such as ` +
-        `https://app.example.com, and "${entry}" is none`,
+        `https://app.example.com, but "${entry}" is not one`,
     );
   });
 
@@ -208,11 +208,11 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_3_URL: 'https://agents/{id}' },
-      'AGENT_PROVIDER_3_URL="https://agents/{id}" must have no place-holder but {assistantId} and {phoneNumber}',
+      'AGENT_PROVIDER_3_URL="https://agents/{id}" must have no placeholder except {assistantId} and {phoneNumber}',
     ],
     [
       { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },
-      'AGENT_PROVIDER_4_URL="https://u:p@agents/" must hold no user name and no password',
+      'AGENT_PROVIDER_4_URL="https://u:p@agents/" must not contain a user name or password',
     ],
   ])('of a model or of agents that do not fit are refused: %j', (env, line) => {
     expect(refusal(env)).toEqual([line]);

@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 
-/** The roles that one process can play: HTTP and jobs, HTTP only, jobs only. */
+/** The roles of a process: HTTP and jobs, HTTP only, jobs only. */
 export const PROCESS_ROLES = ['all', 'api', 'worker'] as const;
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
-/** How `X-Forwarded-For` is believed; the values of Express's `trust proxy`. */
+/** Which proxies are trusted to set `X-Forwarded-For`; the values of Express's `trust proxy`. */
 export type TrustProxy = boolean | number | string[];
 
 /** Every setting of the service, read once at start; see docs/configuration.md. */
@@ -29,9 +29,9 @@ export interface Settings {
   readonly logFormat: 'pretty' | 'json';
   readonly metricsPort: number | undefined;
   readonly databasePoolSize: number;
-  /** Processes that serve on the one port. */
+  /** Number of processes that serve on the port. */
   readonly webConcurrency: number;
-  /** Calls carried out at once by one process. */
+  /** Maximum number of concurrent calls of one process. */
   readonly workerConcurrency: number;
   /** The language model that plays callers without a script, and judges; undefined without one. */
   readonly languageModel: LanguageModelSetting | undefined;
@@ -46,7 +46,7 @@ export interface LanguageModelSetting {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
-  /** US dollars per million tokens; undefined when they are not known. */
+  /** US dollars per million tokens; undefined if unknown. */
   readonly prices: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
@@ -55,7 +55,7 @@ export type AgentProtocol = (typeof AGENT_PROTOCOLS)[number];
 
 export interface AgentProviderSetting {
   readonly protocol: AgentProtocol;
-  /** `{assistantId}` and `{phoneNumber}` stand for the agent's; undefined when agents of it cannot be called. */
+  /** May contain `{assistantId}` and `{phoneNumber}`; undefined if agents of this provider cannot be called. */
   readonly url: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface EncryptionKeySetting {
   readonly key: Buffer;
 }
 
-/** Settings that do not fit; the message is one line per setting, fit to be printed as it is. */
+/** Invalid settings; the message has one line per setting, for administrators. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -90,16 +90,16 @@ const address = (...protocols: string[]) =>
     return input;
   });
 
-/** An address whose place-holders are filled in for every agent. */
+/** An address whose placeholders are filled in for each agent. */
 const agentAddress = makeValidator<string>((input) => {
   const unknown = /\{(?!assistantId\}|phoneNumber\})[^}]*\}?/.exec(input);
-  if (unknown) throw new EnvError('must have no place-holder but {assistantId} and {phoneNumber}');
+  if (unknown) throw new EnvError('must have no placeholder except {assistantId} and {phoneNumber}');
   const example = input.replaceAll(/\{\w+\}/g, 'x');
   const url = URL.canParse(example) ? new URL(example) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new EnvError('must be an address that begins with http:// or https://');
   }
-  if (url.username !== '' || url.password !== '') throw new EnvError('must hold no user name and no password');
+  if (url.username !== '' || url.password !== '') throw new EnvError('must not contain a user name or password');
   return input;
 });
 
@@ -119,14 +119,14 @@ const origins = makeValidator<string[]>((input) => {
   for (const entry of entries) {
     if (entry !== '*' && (!URL.canParse(entry) || new URL(entry).origin !== entry)) {
       throw new EnvError(
-        `must be a comma-separated list of origins such as https://app.example.com, and ${JSON.stringify(entry)} is none`,
+        `must be a comma-separated list of origins such as https://app.example.com, but ${JSON.stringify(entry)} is not one`,
       );
     }
   }
   return entries;
 });
 
-/** In the usual spelling: the library also takes a bare number for an IPv4 address, and `999` is more likely a mistake. */
+/** In dotted form only: the library also accepts a single number as an IPv4 address, where `999` is more likely a mistake. */
 const isAddressOrNetwork = (text: string): boolean =>
   (ipaddr.isValid(text) || ipaddr.isValidCIDR(text)) && (text.includes(':') || /^\d+(\.\d+){3}(\/\d+)?$/.test(text));
 
@@ -134,7 +134,7 @@ const networks = makeValidator<string[]>((input) => {
   const entries = list(input);
   for (const entry of entries) {
     if (!ipaddr.isValidCIDR(entry)) {
-      throw new EnvError(`must be a comma-separated list of networks such as 10.1.0.0/16, and "${entry}" is none`);
+      throw new EnvError(`must be a comma-separated list of networks such as 10.1.0.0/16, but "${entry}" is not one`);
     }
   }
   return entries;
@@ -158,7 +158,7 @@ const trustProxy = makeValidator<TrustProxy>((input) => {
 
 const credential = makeValidator<string>((input) => {
   if (!/^[\x21-\x7e]{16,255}$/.test(input)) {
-    throw new EnvError('must have 16 to 255 visible ASCII characters; better still, a key that this service made');
+    throw new EnvError('must have 16 to 255 visible ASCII characters; better, use a key generated by this service');
   }
   return input;
 });
@@ -167,7 +167,7 @@ const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys
 
 /**
  * Reads an `id:base64(32 bytes)` list, separated by commas.
- * @throws EnvError that says what is wrong without repeating a key.
+ * @throws EnvError whose message contains no key
  */
 export function parseEncryptionKeys(input: string): EncryptionKeySetting[] {
   const keys = list(input).map((entry) => {
@@ -178,8 +178,8 @@ export function parseEncryptionKeys(input: string): EncryptionKeySetting[] {
     }
     return { id, key };
   });
-  if (keys.length === 0) throw new EnvError('must hold at least one id:base64 entry');
-  if (new Set(keys.map((key) => key.id)).size !== keys.length) throw new EnvError('must not name the same id twice');
+  if (keys.length === 0) throw new EnvError('must contain at least one id:base64 entry');
+  if (new Set(keys.map((key) => key.id)).size !== keys.length) throw new EnvError('must not contain the same id twice');
   return keys;
 }
 
@@ -188,8 +188,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /**
  * Reads and checks the environment.
  * @param env usually `process.env`; a blank value counts as unset.
- * @throws SettingsError with one line for each setting that does not fit: its name, its value unless secret, and what
- *   is allowed.
+ * @throws SettingsError with one line per invalid setting: its name, its value unless secret, and what is allowed
  */
 export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settings {
   const given = Object.fromEntries(
@@ -266,7 +265,7 @@ interface ModelSettings {
   readonly LLM_PRICE_COMPLETION: number | undefined;
 }
 
-/** @throws SettingsError when something is set without what belongs to it */
+/** @throws SettingsError if only some of the settings that belong together are set */
 function languageModel(settings: ModelSettings): LanguageModelSetting | undefined {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey } = settings;
   const { LLM_PRICE_PROMPT: prompt, LLM_PRICE_COMPLETION: completion } = settings;
@@ -308,9 +307,9 @@ const agentProviders = (clean: ProviderSettings) =>
 function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {
   const lines = Object.entries(errors).map(([name, error]) => {
     if (error instanceof EnvMissingError) return `${name} must be set`;
-    // As in JSON, so that a value with a line break stays on its line.
+    // As JSON, so that a value with a line break stays on one line.
     const value = SECRET_SETTINGS.has(name) ? '' : `=${JSON.stringify(given[name] ?? '')}`;
-    // envalid says `Value "x" not in choices [a,b]` for a choice; everything else is our own sentence.
+    // envalid says `Value "x" not in choices [a,b]` for a choice; all other messages are our own.
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;
     });

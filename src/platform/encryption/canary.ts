@@ -7,8 +7,8 @@ const PURPOSE = 'canary';
 const CLEAR = 'the configured keys open this database';
 
 /**
- * Makes sure, before anything is served, that the configured keys are the ones this database was written with.
- * @throws SettingsError when they are not
+ * Checks at start that the configured keys are the ones this database was written with.
+ * @throws SettingsError if they are not
  */
 export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
   await dataSource.query(sql.INSERT, [keyRing.encrypt(CLEAR, PURPOSE)]);
@@ -26,7 +26,7 @@ export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Pro
   throw new SettingsError('The encryption canary of this database is damaged; restore the database from a backup');
 }
 
-/** Seals the canary with the first key, after everything else was. */
+/** Encrypts the canary with the first key, after all other secrets. */
 export async function renewCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
   await dataSource.query(sql.UPDATE, [keyRing.encrypt(CLEAR, PURPOSE)]);
 }

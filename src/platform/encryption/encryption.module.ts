@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { KeyRing } from './key-ring.js';
 
-/** Hands the key ring to every module. */
+/** Provides the key ring to every module. */
 @Global()
 @Module({})
 export class EncryptionModule {

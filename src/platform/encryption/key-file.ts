@@ -5,9 +5,9 @@ import { type EncryptionKeySetting, parseEncryptionKeys, SettingsError } from '.
 import { messageOf } from '../errors/message-of.js';
 
 /**
- * The keys of `DATA_DIR/encryption-keys`, made at the first start.
- * @returns the keys, and whether the file was made just now
- * @throws SettingsError when the file cannot be read, made or understood
+ * The keys in `DATA_DIR/encryption-keys`, created at the first start.
+ * @returns the keys, and whether the file was created just now
+ * @throws SettingsError if the file cannot be read, created or parsed
  */
 export async function loadOrCreateKeyFile(
   dataDir: string,
@@ -32,7 +32,7 @@ export async function loadOrCreateKeyFile(
   }
 }
 
-/** Another process may have made the file a moment ago and not written it yet. */
+/** Another process may have just created the file and not written it yet. */
 async function readWhenWritten(file: string): Promise<string> {
   for (let attempt = 0; attempt < 50; attempt++) {
     const text = await readFile(file, 'utf8');

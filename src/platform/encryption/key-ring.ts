@@ -6,24 +6,24 @@ const TAG_BYTES = 16;
 /** The stored form; a nonce and a tag alone are 38 characters of base64url. */
 const STORED = /^[A-Za-z0-9_-]{1,32}\.[A-Za-z0-9_-]{38,}$/;
 
-/** A stored secret that none of the configured keys opens, or that was moved or changed. */
+/** A stored secret that no configured key decrypts, or that was moved or changed. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
 /**
  * Secrets at rest: AES-256-GCM (NIST SP 800-38D) under a ring of keys. The first key encrypts, all decrypt, so a key
- * is replaced by putting a new one in front and re-encrypting.
+ * is rotated by putting a new one first and re-encrypting.
  *
  * Stored form: `keyId.base64url(nonce ‖ ciphertext ‖ tag)`. The purpose, for instance `agent.apiKey:<row id>`, is
- * authenticated with it: a ciphertext copied to another row or column does not open.
+ * authenticated with it: a ciphertext copied to another row or column does not decrypt.
  */
 export class KeyRing {
   private readonly keys: ReadonlyMap<string, KeyObject>;
   private readonly first: { readonly id: string; readonly key: KeyObject };
 
   constructor(keys: readonly EncryptionKeySetting[]) {
-    // Key objects: handed over as bytes, a key would be copied for every secret.
+    // Key objects, because bytes would be copied for every secret.
     const objects = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
     const [first] = objects;
     if (!first) throw new Error('A key ring needs at least one key');
@@ -41,7 +41,7 @@ export class KeyRing {
 
   /** @throws DecryptionError */
   decrypt(stored: string, purpose: string): string {
-    // Nothing of it is repeated: a value that is not sealed may be a secret in clear.
+    // The value is not repeated: if it is not encrypted, it may be a secret in clear text.
     if (!STORED.test(stored)) throw new DecryptionError(`A stored secret is not in its encrypted form (${purpose})`);
     const dot = stored.indexOf('.');
     const keyId = stored.slice(0, dot);
@@ -55,7 +55,7 @@ export class KeyRing {
       decipher.setAAD(Buffer.from(purpose));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
       const clear = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-      // It has no more text, but it is what checks the tag.
+      // Returns no more text, but verifies the tag.
       decipher.final();
       return clear.toString('utf8');
     } catch (cause) {
@@ -63,7 +63,7 @@ export class KeyRing {
     }
   }
 
-  /** The id of the key that encrypts; what it sealed begins with it and a dot. */
+  /** The id of the key that encrypts; its ciphertexts begin with it and a dot. */
   get firstId(): string {
     return this.first.id;
   }
