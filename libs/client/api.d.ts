@@ -220,8 +220,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process is alive
-         * @description Answers as long as the process can answer anything; looks at nothing else.
+         * Check that the process is alive
+         * @description Returns 200 as long as the process can respond at all; checks nothing else.
          */
         get: operations["getHealth"];
         put?: never;
@@ -292,8 +292,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process can serve requests now
-         * @description Answers 503 while the database is out of reach and once the process has begun to shut down.
+         * Check that the process can serve requests
+         * @description Returns 503 while the database is unreachable and once shutdown has begun.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2089,7 +2089,7 @@ export interface components {
             createdByUserId: string;
             /**
              * Format: uuid
-             * @description Workspace that it belongs to
+             * @description Workspace of the evaluation
              * @example e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3
              */
             workspaceId: string;
@@ -3860,7 +3860,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description A fault of the service; its log has the cause under the `X-Request-Id` */
+        /** @description An internal error; the log has its cause under the `X-Request-Id` */
         InternalServerError: {
             headers: {
                 "X-API-Version": components["headers"]["X-API-Version"];
@@ -3874,7 +3874,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description There is no such resource */
+        /** @description The resource does not exist */
         NotFound: {
             headers: {
                 "X-API-Version": components["headers"]["X-API-Version"];
@@ -3902,7 +3902,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The service cannot answer now, for instance because its database is out of reach */
+        /** @description The service is temporarily unavailable, for example because it cannot reach its database */
         ServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3961,7 +3961,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The body is not JSON by its `Content-Type`, or in an encoding that is not supported */
+        /** @description The `Content-Type` of the body is not JSON, or its encoding is not supported */
         UnsupportedMediaType: {
             headers: {
                 "X-API-Version": components["headers"]["X-API-Version"];
@@ -3979,13 +3979,13 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description There when the response is that of an earlier request with the same `Idempotency-Key` */
+        /** @description Present when this is the stored response of an earlier request with the same `Idempotency-Key` */
         "Idempotent-Replayed": "true";
-        /** @description Seconds after which to try again */
+        /** @description Seconds to wait before the next attempt */
         "Retry-After": number;
-        /** @description The scheme that is expected */
+        /** @description Expected authentication scheme */
         "WWW-Authenticate": "Bearer";
-        /** @description Version of the interface */
+        /** @description Version of the API */
         "X-API-Version": "1.0.0";
         /** @description Requests allowed in a window of 60 seconds */
         "X-RateLimit-Limit": number;
@@ -3993,7 +3993,7 @@ export interface components {
         "X-RateLimit-Remaining": number;
         /** @description Unix time in seconds at which the window ends */
         "X-RateLimit-Reset": number;
-        /** @description Identifies the request in the service's log; the caller's own value where it sent a fit one */
+        /** @description Identifies the request in the service's log; the client's own value if it sent a valid one */
         "X-Request-Id": string;
     };
     pathItems: never;

@@ -14,8 +14,8 @@ export class HealthController {
   ) {}
 
   @Operation({
-    summary: 'Whether the process is alive',
-    description: 'Answers as long as the process can answer anything; looks at nothing else.',
+    summary: 'Check that the process is alive',
+    description: 'Returns 200 as long as the process can respond at all; checks nothing else.',
     access: 'PUBLIC',
     tag: 'Health',
     response: { shape: 'message', message: 'Alive' },
@@ -23,12 +23,12 @@ export class HealthController {
   @NeverRefused()
   @Get('healthz')
   getHealth(): void {
-    // Answering at all is the answer.
+    // The response itself shows that the process is alive.
   }
 
   @Operation({
-    summary: 'Whether the process can serve requests now',
-    description: 'Answers 503 while the database is out of reach and once the process has begun to shut down.',
+    summary: 'Check that the process can serve requests',
+    description: 'Returns 503 while the database is unreachable and once shutdown has begun.',
     access: 'PUBLIC',
     tag: 'Health',
     response: { shape: 'message', message: 'Ready' },
@@ -38,7 +38,7 @@ export class HealthController {
   @Get('readyz')
   async getReadiness(): Promise<void> {
     if (this.readiness.isShuttingDown) throw unavailable();
-    // Whatever the database says instead of an answer, this process cannot serve requests now.
+    // Any error of the database means that this process cannot serve requests now.
     await this.database.ping().catch((cause: unknown) => {
       throw unavailable(cause);
     });

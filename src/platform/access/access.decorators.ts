@@ -5,10 +5,10 @@ import type { Caller, Role } from './caller.js';
 export const NEEDED_ROLE = 'access:role';
 export const PUBLIC = 'access:public';
 
-/** Needs a key of at least this role. A route without `@Needs` and without `@Public` needs ADMIN. */
+/** Requires a key of at least this role. A route without `@Needs` and `@Public` requires ADMIN. */
 export const Needs = (role: Role) => SetMetadata(NEEDED_ROLE, role);
 
-/** Needs no key. */
+/** Requires no key. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
 /** The caller of an authenticated route. */

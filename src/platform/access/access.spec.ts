@@ -6,7 +6,7 @@ const caller: Caller = { workspaceId: WORKSPACE, userId: 'u', role: 'EDITOR', ap
 const forbidden = expect.objectContaining({ code: 'FORBIDDEN', message: 'Insufficient access' });
 
 describe('roles', () => {
-  it('each may do what those before it may do, and nothing of those after it', () => {
+  it('include the roles below them and none above', () => {
     const table = ROLES.map((role) => ROLES.map((needed) => covers(role, needed)));
     expect(table).toEqual([
       [true, false, false],
@@ -17,12 +17,12 @@ describe('roles', () => {
 });
 
 describe('requireOwned', () => {
-  it('hands on a row of the caller’s workspace', () => {
+  it('returns a row of the caller’s workspace', () => {
     const row = { workspaceId: WORKSPACE };
     expect(requireOwned(caller, row)).toBe(row);
   });
 
-  it('says NOT_FOUND where there is none, and FORBIDDEN where it is another workspace’s', () => {
+  it('throws NOT_FOUND without a row, and FORBIDDEN for a row of another workspace', () => {
     for (const nothing of [null, undefined]) {
       expect(() => requireOwned(caller, nothing)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
     }

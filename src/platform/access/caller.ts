@@ -1,21 +1,21 @@
-/** Roles of an API key, from the least to the most. */
+/** Roles of an API key, in ascending order. */
 export const ROLES = ['VIEWER', 'EDITOR', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether `role` may do what `needed` may do. */
+/** Whether `role` includes everything that `needed` allows. */
 export const covers = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
-/** On whose behalf a service method works; the first argument of every one of them. */
+/** On whose behalf a service method runs; the first argument of each. */
 export interface Caller {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: Role;
   readonly apiKeyId: string;
-  /** What the workspace may spend, from its own override or its plan. */
+  /** Rate limit of the workspace: its own override or that of its plan. */
   readonly requestsPerMinute: number;
 }
 
-/** What the credential of a request turned out to be. */
+/** Result of looking up the credential of a request. */
 export type Identity =
   | { readonly kind: 'caller'; readonly caller: Caller }
   | { readonly kind: 'missing' }

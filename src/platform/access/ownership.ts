@@ -2,7 +2,7 @@ import { forbidden, notFound } from '../errors/domain-error.js';
 import type { Caller } from './caller.js';
 
 /**
- * The row, if there is one and it is the caller's workspace's.
+ * Returns the row if it exists and belongs to the caller's workspace.
  * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace (decisions, "Authentication")
  */
 export function requireOwned<Row extends { readonly workspaceId: string }>(

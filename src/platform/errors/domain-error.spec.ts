@@ -10,7 +10,7 @@ import {
 } from './domain-error.js';
 
 describe('domain errors', () => {
-  it('have the contract’s messages by default', () => {
+  it('have the messages of the contract by default', () => {
     expect(DEFAULT_MESSAGES).toMatchObject({
       BAD_REQUEST: 'Invalid input data',
       UNAUTHORIZED: 'Authorization not provided',

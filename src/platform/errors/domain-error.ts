@@ -1,4 +1,4 @@
-/** The closed set of error codes that the service answers with (contract, "Errors", and its decisions). */
+/** The closed set of error codes of the service (contract, "Errors", and its decisions). */
 export const ERROR_CODES = [
   'BAD_REQUEST',
   'UNAUTHORIZED',
@@ -14,7 +14,7 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Default message of each code; the contract fixes those of 400, 401, 403, 404 and 500 to the letter. */
+/** Default message of each code; the contract prescribes those of 400, 401, 403, 404 and 500. */
 export const DEFAULT_MESSAGES: Readonly<Record<ErrorCode, string>> = {
   BAD_REQUEST: 'Invalid input data',
   UNAUTHORIZED: 'Authorization not provided',
@@ -29,7 +29,7 @@ export const DEFAULT_MESSAGES: Readonly<Record<ErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'Service is temporarily unavailable',
 };
 
-/** What a service throws when a request cannot be carried out; it knows nothing of HTTP. */
+/** Thrown by services when a request cannot be fulfilled; independent of HTTP. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 

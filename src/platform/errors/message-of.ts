@@ -1,4 +1,4 @@
-/** What a person reads of whatever was thrown; Node's errors for a refused connection have an empty message of their own. */
+/** The message of anything that was thrown. The message of Node's AggregateError for a refused connection is empty. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -8,7 +8,7 @@ const record = (logLevel = 'trace') => {
 
 describe('the logger', () => {
   it.each(['apiKey', 'webhookSecret', 'authorization', 'cookie', 'password', 'secret', 'key'])(
-    'blots out %s, down to the third level',
+    'redacts %s, down to the third level',
     (name) => {
       const { lines, logger } = record();
       logger.info({ [name]: 's3cret', a: { [name]: 's3cret', b: { [name]: 's3cret' } } }, 'x');
@@ -20,14 +20,14 @@ describe('the logger', () => {
     },
   );
 
-  it('is silent below its level', () => {
+  it('omits lines below its level', () => {
     const { lines, logger } = record('warn');
     logger.info('quiet');
     logger.warn('loud');
     expect(lines.map(({ msg }) => msg)).toEqual(['loud']);
   });
 
-  it('writes of a driver’s error only what holds no value of the statement', () => {
+  it('omits the fields of a database error that hold values of the statement', () => {
     const { lines, logger } = record();
     const error = Object.assign(new Error('duplicate key'), {
       code: '23505',
@@ -43,7 +43,7 @@ describe('the logger', () => {
     expect(JSON.stringify(lines)).not.toContain('s3cret');
   });
 
-  it('follows a chain of causes to a sensible depth, also when it is a circle', () => {
+  it('logs at most six causes of an error, even when they are circular', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     let depth = 0;
@@ -53,7 +53,7 @@ describe('the logger', () => {
 });
 
 describe('Nest’s own messages', () => {
-  it('go to the same log, by level, with their context', () => {
+  it('are logged with their level and context', () => {
     const { lines, logger } = record();
     const nest = new NestLogger(logger);
     nest.log('a', 'Context');
@@ -72,7 +72,7 @@ describe('Nest’s own messages', () => {
     ]);
   });
 
-  it('keep an error’s stack', () => {
+  it('keep the stack of an error', () => {
     const { lines, logger } = record();
     new NestLogger(logger).error(new Error('broken'), 'Context');
     expect(lines[0]).toMatchObject({ msg: 'broken', err: { message: 'broken', stack: expect.any(String) } });

@@ -3,13 +3,13 @@ import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../config/settings.js';
 
-/** Names under which credentials travel through this service; their values never reach a log line. */
+/** Field names of credentials; their values are redacted from every log line. */
 const SECRET_NAMES = ['apiKey', 'webhookSecret', 'authorization', 'cookie', 'password', 'secret', 'key'];
 const REDACTED = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
  * The process's logger.
- * @param destination where the lines go; standard output unless a test wants them
+ * @param destination standard output by default; tests pass their own
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Settings, 'logLevel' | 'logFormat'>,
@@ -24,7 +24,7 @@ export function createLogger(
   return pino(options, destination ?? (logFormat === 'pretty' ? prettyOutput() : pino.destination(1)));
 }
 
-/** Loaded for a terminal only: a service whose lines are JSON need not start and hold it. */
+/** Loaded on demand: a service that logs JSON does not need it. */
 function prettyOutput(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: 'hostname,pid', translateTime: 'SYS:HH:MM:ss.l', sync: true });
@@ -39,8 +39,8 @@ interface LoggedError {
 }
 
 /**
- * What is logged of an error. Nothing else of it: the driver's errors carry the statement's parameters, and those are
- * prompts and credentials.
+ * The logged fields of an error. No others: the database driver's errors carry the parameters of the statement, which can
+ * be prompts and credentials.
  */
 export function loggedError(error: Error, depth = 0): LoggedError {
   const { code } = error as { code?: unknown };
@@ -53,10 +53,10 @@ export function loggedError(error: Error, depth = 0): LoggedError {
   };
 }
 
-/** Parts of Nest that report each module and route at every start. */
+/** Parts of Nest that log every module and route at start. */
 const CHATTY = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
-/** Nest's own messages through the same logger. */
+/** Sends Nest's own messages to the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -77,7 +77,7 @@ export class NestLogger implements LoggerService {
   }
 
   private write(level: 'info' | 'error' | 'warn' | 'debug' | 'trace', message: unknown, rest: unknown[]): void {
-    // Nest passes the context last, and a stack before it with errors.
+    // Nest passes the context last, after the stack of an error.
     const context = rest.at(-1);
     const fields = {
       ...(typeof context === 'string' && { context }),

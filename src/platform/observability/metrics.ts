@@ -31,7 +31,7 @@ export class Metrics {
     });
   }
 
-  /** Counts a request that has ended; the route is its pattern, so that ids do not become labels. */
+  /** Observes a finished request; the route label is the pattern, so that ids do not become labels. */
   observe(request: Request, response: Response, milliseconds: number): void {
     const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
     const labels = { method: request.method, route, status: String(response.statusCode) };
@@ -45,8 +45,8 @@ export class Metrics {
 }
 
 /**
- * Serves `GET /metrics` on a port of its own, which is not meant for the outside.
- * @param read gives the metrics in the format of Prometheus
+ * Serves `GET /metrics` on a separate port, which should not be public.
+ * @param read returns the metrics in Prometheus format
  */
 export async function serveMetrics(port: number, host: string, read: () => Promise<string>): Promise<Server> {
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whether new requests should still be sent here. */
+/** Whether load balancers should still send requests to this process. */
 @Injectable()
 export class Readiness {
   isShuttingDown = false;

@@ -5,7 +5,7 @@ import { Public } from '../access/access.decorators.js';
 import { ServedDocument } from './served-document.js';
 import { PAGE_POLICY, SwaggerPage } from './swagger-page.js';
 
-/** The OpenAPI document and its Swagger page; routes of their own, so that they pass the guards like all others. */
+/** The OpenAPI document and its Swagger page, as ordinary routes, so that they pass the guards like all others. */
 @ApiExcludeController()
 @Public()
 @Controller()
@@ -37,11 +37,11 @@ export class DocsController {
     return this.page.html;
   }
 
-  /** The page's addresses are relative to /docs. */
+  /** The URLs in the page are relative to /docs. */
   @Redirect('../docs', 308)
   @Get('docs{/}')
   redirectToPage(): void {
-    // The decorator says it all.
+    // The decorator does everything.
   }
 
   @Get('docs/:name')

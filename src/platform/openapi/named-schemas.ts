@@ -4,15 +4,15 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const named: Record<string, object> = {};
 
-/** Puts JSON Schemas that are the source of truth elsewhere into the document's components, under their names. */
+/** Registers JSON Schemas that are defined elsewhere as components of the document, by name. */
 export function nameSchemas(schemas: Readonly<Record<string, object>>): void {
   Object.assign(named, schemas);
 }
 
-/** All that `nameSchemas` was given. */
+/** All schemas registered with `nameSchemas`. */
 export const namedSchemas = (): Schemas => named;
 
-/** Documents a property by its JSON Schema; what validates it reads the same schema. */
+/** Documents a property by the JSON Schema that also validates it. */
 export function SchemaField(schema: Readonly<Record<string, unknown>>, isRequired: boolean): PropertyDecorator {
   const { examples, ...rest } = schema;
   const [example] = Array.isArray(examples) ? (examples as unknown[]) : [];

@@ -1,12 +1,12 @@
-/** Keys that are read first, in this order; all others follow by name. */
+/** Keys that come first, in this order; all others follow by name. */
 const FIRST = ['openapi', 'info', 'servers', 'tags', 'paths', 'get', 'post', 'put', 'patch', 'delete', 'components'];
 
 const rank = (key: string): number => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length);
 const byRankAndName = ([a]: [string, unknown], [b]: [string, unknown]): number => rank(a) - rank(b) || (a < b ? -1 : 1);
 
 /**
- * The same document with its keys in a fixed order, so that moving code changes nothing in the committed file and an
- * API change shows in review.
+ * The document with its keys in a fixed order, so that moving code does not change the committed file and an API change
+ * shows in review.
  */
 export function ordered<T>(node: T): T {
   if (Array.isArray(node)) return node.map(ordered) as T;
@@ -17,12 +17,12 @@ export function ordered<T>(node: T): T {
 
 function orderedBelow(key: string, value: unknown): unknown {
   switch (key) {
-    // Examples stay as they were written, for they are values.
+    // Values, whose order of keys is the author's.
     case 'default':
     case 'example':
     case 'value':
       return value;
-    // Fields stay in the order in which they are answered; the schema of each is ordered.
+    // Fields stay in the order of the response; the schema of each is ordered.
     case 'properties':
       return Object.fromEntries(Object.entries(value as object).map(([name, schema]) => [name, ordered(schema)]));
     default:

@@ -23,27 +23,27 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 0, example: 1795243062 },
   },
   'X-Request-Id': {
-    description: "Identifies the request in the service's log; the caller's own value where it sent a fit one",
+    description: "Identifies the request in the service's log; the client's own value if it sent a valid one",
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$', example: '0b8d4c1e-5f63-4f0e-9a43-0d6a4f2b7c11' },
   },
   'X-API-Version': {
-    description: 'Version of the interface',
+    description: 'Version of the API',
     required: true,
     schema: { type: 'string', enum: [API_VERSION], example: API_VERSION },
   },
   'Retry-After': {
-    description: 'Seconds after which to try again',
+    description: 'Seconds to wait before the next attempt',
     required: true,
     schema: { type: 'integer', minimum: 1, example: 30 },
   },
   'WWW-Authenticate': {
-    description: 'The scheme that is expected',
+    description: 'Expected authentication scheme',
     required: true,
     schema: { type: 'string', enum: ['Bearer'], example: 'Bearer' },
   },
   'Idempotent-Replayed': {
-    description: 'There when the response is that of an earlier request with the same `Idempotency-Key`',
+    description: 'Present when this is the stored response of an earlier request with the same `Idempotency-Key`',
     required: false,
     schema: { type: 'string', enum: ['true'], example: 'true' },
   },
@@ -58,22 +58,22 @@ const ON_EVERY_RESPONSE: readonly HeaderName[] = [
   'X-API-Version',
 ];
 
-/** References to the headers of a response: those of every one, and its own. */
+/** References to the headers of a response: the common ones and its own. */
 export function headers(...own: HeaderName[]): Record<string, Reference> {
   return Object.fromEntries(
     [...ON_EVERY_RESPONSE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-interface ErrorAnswer {
+interface ErrorDescription {
   readonly description: string;
   readonly headers?: readonly HeaderName[];
-  /** Typical bodies by name: the message where it is not the default one, and the issues. */
+  /** Typical bodies by name: the message unless it is the default, and the issues. */
   readonly examples: Readonly<Record<string, { readonly message?: string; readonly issues?: readonly string[] }>>;
 }
 
-/** What each error means to a client. A code without an entry does not compile. */
-const ERRORS: Readonly<Record<ErrorCode, ErrorAnswer>> = {
+/** Meaning of each error to a client. A code without an entry does not compile. */
+const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   BAD_REQUEST: {
     description: 'The input is invalid; `issues` lists the causes',
     examples: { invalidInput: { issues: ['limit must not be greater than 100', 'colour is not a known field'] } },
@@ -87,7 +87,7 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorAnswer>> = {
     description: "The resource is another workspace's, or the operation is beyond the role of the API key",
     examples: { forbidden: {} },
   },
-  NOT_FOUND: { description: 'There is no such resource', examples: { notFound: {} } },
+  NOT_FOUND: { description: 'The resource does not exist', examples: { notFound: {} } },
   CONFLICT: {
     description: 'A request with the same `Idempotency-Key` is still in progress',
     examples: { inProgress: { message: 'A request with this Idempotency-Key is still in progress' } },
@@ -97,7 +97,7 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorAnswer>> = {
     examples: { tooLarge: { issues: ['body must be at most 1 MiB'] } },
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    description: 'The body is not JSON by its `Content-Type`, or in an encoding that is not supported',
+    description: 'The `Content-Type` of the body is not JSON, or its encoding is not supported',
     examples: { notJson: { issues: ['body must be sent as application/json'] } },
   },
   UNPROCESSABLE_CONTENT: {
@@ -110,17 +110,17 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorAnswer>> = {
     examples: { exceeded: {} },
   },
   INTERNAL_SERVER_ERROR: {
-    description: 'A fault of the service; its log has the cause under the `X-Request-Id`',
+    description: 'An internal error; the log has its cause under the `X-Request-Id`',
     examples: { fault: {} },
   },
   SERVICE_UNAVAILABLE: {
-    description: 'The service cannot answer now, for instance because its database is out of reach',
+    description: 'The service is temporarily unavailable, for example because it cannot reach its database',
     headers: ['Retry-After'],
     examples: { unavailable: {} },
   },
 };
 
-/** `NOT_FOUND` is the shared response `NotFound`. */
+/** Name of the shared response: `NotFound` for `NOT_FOUND`. */
 const nameOf = (code: ErrorCode): string =>
   code
     .split('_')
@@ -142,7 +142,7 @@ function errorResponse(code: ErrorCode): Response {
   };
 }
 
-/** The response of each error, said once for all operations. */
+/** The response of each error, shared by all operations. */
 export const ERROR_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
   ERROR_CODES.map((code) => [nameOf(code), errorResponse(code)]),
 );

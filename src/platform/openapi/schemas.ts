@@ -2,7 +2,7 @@ import type { Components, Reference, Schema } from './types.js';
 
 type Schemas = NonNullable<Components['schemas']>;
 
-/** Formats that fix the length of a text, so that a limit beside them says nothing. */
+/** Formats that fix the length of a string, so that `maxLength` is redundant. */
 const FIXED_LENGTH = new Set(['uuid', 'date-time']);
 
 const isReference = (schema: Schema | Reference): schema is Reference => '$ref' in schema;
@@ -15,17 +15,17 @@ export function resolve(schema: Schema | Reference, schemas: Schemas): Schema {
   return resolve(target, schemas);
 }
 
-/** The schema without what says nothing. */
+/** The schema without redundant keywords. */
 export const tidy = (schema: Schema): Schema =>
   eachProperty(schema, (property) => {
     const isFixed = !isReference(property) && FIXED_LENGTH.has(String(property.format));
     return isFixed ? without(property, 'maxLength') : property;
   });
 
-/** A request body takes no field that it does not name (decisions, "Unknown body fields"). */
+/** A request body accepts no unknown field (decisions, "Unknown body fields"). */
 export const closed = (schema: Schema): Schema => ({ ...schema, additionalProperties: false });
 
-/** A partial update leaves alone what is not given, so it has no defaults. */
+/** A partial update has no defaults: absent fields stay unchanged. */
 export const withoutDefaults = (schema: Schema): Schema =>
   eachProperty(schema, (property) => without(property, 'default'));
 
@@ -42,8 +42,8 @@ const without = <T extends object>(schema: T, keyword: string): T =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => key !== keyword)) as T;
 
 /**
- * An example of the whole schema, made of the examples of its parts.
- * @throws Error that names the part without an example, so that none stays without one
+ * An example of the whole schema, built from the examples of its parts.
+ * @throws Error that names a part without an example
  */
 export function exampleOf(schema: Schema | Reference, schemas: Schemas, path = ''): unknown {
   const resolved = resolve(schema, schemas);
@@ -55,7 +55,7 @@ export function exampleOf(schema: Schema | Reference, schemas: Schemas, path = '
     return Object.fromEntries(entries);
   }
   if (resolved.items) return [exampleOf(resolved.items, schemas, `${path}[]`)];
-  // A reference with a description of its own, or a choice, of which the first shows as much as any.
+  // A reference with its own description, or alternatives: the first one will do.
   const [first] = resolved.allOf ?? resolved.anyOf ?? [];
   if (first) return exampleOf(first, schemas, path);
   throw new Error(`${path} has no example`);

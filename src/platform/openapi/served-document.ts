@@ -5,14 +5,14 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 /** The text of `openapi.json`, as it is committed and served. */
 export const documentText = (document: OpenAPIObject): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** The OpenAPI document as it is served; put together when somebody asks for it first, for it would delay every start. */
+/** The OpenAPI document as served; built on the first request, because building it would delay every start. */
 @Injectable()
 export class ServedDocument {
   private build: (() => OpenAPIObject) | undefined;
   private document: OpenAPIObject | undefined;
   private texts: { json?: string; yaml?: string } = {};
 
-  /** Says how it is made, from the application when that is complete. */
+  /** Sets the function that builds the document from the complete application. */
   describe(build: () => OpenAPIObject): void {
     this.build = build;
   }
@@ -26,12 +26,12 @@ export class ServedDocument {
   }
 
   private whole(): OpenAPIObject {
-    if (!this.build) throw new Error('Nobody has said how the OpenAPI document is made');
+    if (!this.build) throw new Error('ServedDocument.describe has not been called');
     return (this.document ??= this.build());
   }
 }
 
-/** The library is loaded here, as most processes are never asked for YAML. */
+/** Loads the library on first use: most processes never serve YAML. */
 function yamlText(document: OpenAPIObject): string {
   const { stringify } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
   return stringify(document, { aliasDuplicateObjects: false });

@@ -6,15 +6,15 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '../errors/domain-error.js';
 import { INFO } from './info.js';
 
-/** A file of the page; its address holds the hash of its text, so that it never changes under one address. */
+/** A file of the page; its URL contains the hash of its text, so that it can be cached forever. */
 export interface PageAsset {
   readonly type: string;
   readonly text: string;
 }
 
 /**
- * All that the page may do: its own scripts, styles and requests, nothing inline and nothing from anywhere else. The
- * style sheet draws its icons from data addresses.
+ * Content security policy of the page: only its own scripts, styles and requests, nothing inline and nothing from other
+ * origins. The style sheet uses data URLs for icons.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -27,13 +27,13 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** An icon of its own inside the page, because a browser without one asks for /favicon.ico and logs the 404. */
+/** An inline icon, because a browser would otherwise request /favicon.ico and log the 404. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b1b1b"/>' +
     '<path d="M4 6v4M7 3v10M10 5v6M13 7v2" stroke="#85ea2d" stroke-width="1.6" stroke-linecap="round"/></svg>',
 )}`;
 
-/** Without the validator's badge: it would send the document to a server outside. */
+/** Without the validator's badge, which would send the document to an external server. */
 const START = `window.addEventListener('load', () => {
   window.ui = SwaggerUIBundle({
     url: 'openapi.json',
@@ -53,15 +53,15 @@ const START = `window.addEventListener('load', () => {
 `;
 
 /**
- * The Swagger page and the few files that it needs, from the npm package. Read when somebody asks for them first: they
- * take 3 MB, and many processes never show the page.
+ * The Swagger page and the few files that it needs, from the npm package. Read on first use: they take 3 MB, and many
+ * processes never serve the page.
  */
 @Injectable()
 export class SwaggerPage {
   private read: ReadonlyMap<string, PageAsset> | undefined;
   private page: string | undefined;
 
-  /** Addresses are relative to /docs, so that the page also works behind a proxy that adds a prefix. */
+  /** URLs are relative to /docs, so that the page also works behind a proxy that adds a prefix. */
   get html(): string {
     this.page ??= `<!doctype html>
 <html lang="en">
@@ -70,13 +70,13 @@ export class SwaggerPage {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${INFO.title}</title>
     <link rel="icon" href="${ICON}">
-    <link rel="stylesheet" href="${this.addressOf('swagger-ui.css')}">
+    <link rel="stylesheet" href="${this.urlOf('swagger-ui.css')}">
   </head>
   <body>
     <div id="swagger-ui"></div>
     <noscript>This page needs JavaScript. The interface is also described in <a href="openapi.json">openapi.json</a>.</noscript>
-    <script src="${this.addressOf('swagger-ui-bundle.js')}"></script>
-    <script src="${this.addressOf('start.js')}"></script>
+    <script src="${this.urlOf('swagger-ui-bundle.js')}"></script>
+    <script src="${this.urlOf('start.js')}"></script>
   </body>
 </html>
 `;
@@ -84,7 +84,7 @@ export class SwaggerPage {
   }
 
   /**
-   * A file by its exact name; there is no way from a name to any other file.
+   * A file by its exact name; no other file can be reached.
    * @throws DomainError NOT_FOUND
    */
   asset(name: string): PageAsset {
@@ -101,7 +101,7 @@ export class SwaggerPage {
     ]));
   }
 
-  private addressOf(name: string): string {
+  private urlOf(name: string): string {
     const hash = createHash('sha256').update(this.asset(name).text).digest('hex').slice(0, 16);
     return `docs/${name}?v=${hash}`;
   }

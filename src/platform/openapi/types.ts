@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-// The parts of an OpenAPI document, by the names of its specification; Nest's package exports only the whole.
+// Parts of an OpenAPI document, named as in the specification; @nestjs/swagger exports only the whole.
 export type Components = NonNullable<OpenAPIObject['components']>;
 export type PathItem = OpenAPIObject['paths'][string];
 export type OperationObject = NonNullable<PathItem['get']>;

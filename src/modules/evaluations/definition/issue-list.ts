@@ -1,11 +1,11 @@
 import { DomainError } from '../../../platform/errors/domain-error.js';
 
-/** So many are listed; the rest is only counted. A file can hold a million faults. */
+/** Most issues that are listed; the rest is only counted. A file can have a million. */
 const MAX_LISTED = 1_000;
-/** With so many, the rest is not looked at any more. */
+/** Checking stops at this number of issues. */
 const MAX_COUNTED = 20_000;
 
-/** The faults of what was sent. */
+/** Collects the issues of a body or file, up to a maximum. */
 export class IssueList {
   private readonly listed: string[] = [];
   private count = 0;

@@ -35,7 +35,7 @@ export class Evaluation {
   @IdField({ kind: 'user', description: 'User that created it' })
   createdByUserId: string;
 
-  @IdField({ kind: 'workspace', description: 'Workspace that it belongs to' })
+  @IdField({ kind: 'workspace', description: 'Workspace of the evaluation' })
   workspaceId: string;
 
   @StringField({

@@ -21,7 +21,7 @@ export class ImportedEvaluation {
   action: ImportAction;
 }
 
-/** What an import did, or would do. */
+/** Result of an import or of its dry run. */
 export class ImportResult {
   @BooleanField({ description: 'Whether this was a dry run: nothing was written', example: false })
   dryRun: boolean;

@@ -12,10 +12,10 @@ const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
 ]);
 
 /**
- * Reads the whole body and undoes its Content-Encoding. Unlike Express's parsers it refuses a body as soon as it is
- * known to be too large, instead of when the last byte of it has arrived; Node reads and drops the rest after the
- * answer, so that the client gets the answer and not a reset connection.
- * @param limit largest size in bytes, both as sent and as decoded
+ * Reads the whole body and decodes its Content-Encoding. Unlike Express's parsers it refuses a body as soon as it is
+ * known to be too large, and not only after its last byte; Node reads and drops the rest after the response, so that the
+ * client gets the response and not a reset connection.
+ * @param limit maximum size in bytes, both as sent and as decoded
  * @param onWanted called before the first byte is waited for
  * @throws DomainError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or BAD_REQUEST
  */
@@ -56,7 +56,7 @@ function collect(request: IncomingMessage, decoder: Transform | undefined, limit
 
     const notInFull = () => refuse(invalidInput('body did not arrive in full'));
     request.on('data', onSent).once('error', notInFull);
-    // Without an error when the client went away before anyone listened.
+    // There is no error event if the client disconnected before the listener was added.
     request.once('close', () => void (request.complete || notInFull()));
     (decoder ?? request).on('data', onDecoded).once('end', () => resolve(Buffer.concat(chunks)));
     decoder?.on('error', () => refuse(invalidInput('body cannot be decompressed')));

@@ -8,13 +8,13 @@ export const TEXT_BODY = 'http:text-body';
 
 export interface TextBodyOptions {
   readonly mediaTypes: readonly string[];
-  /** Largest size in bytes, as sent and as decoded. */
+  /** Maximum size in bytes, as sent and as decoded. */
   readonly limit: number;
 }
 
-/** A body as its route gets it: not parsed, because only the route knows how to report its faults. */
+/** An unparsed body: only the route knows how to report errors in its format. */
 export interface TextBody {
-  /** One of those that the route takes. */
+  /** One of the media types that the route takes. */
   readonly mediaType: string;
   readonly text: string;
 }
@@ -22,29 +22,29 @@ export interface TextBody {
 /** The route takes a text of these media types. */
 export const TakesText = (options: TextBodyOptions) => SetMetadata(TEXT_BODY, options);
 
-/** The body of such a route. Not Nest's `Body`, for which the validation would look for a class. */
+/** The body of a `@TakesText` route. Not Nest's `@Body`, whose parameter the validation pipe would validate by class. */
 export const FileBody = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().body as TextBody,
 );
 
-/** Invalid bytes are refused: replaced by U+FFFD, the text would not be stored as it was sent. */
+/** Refuses invalid bytes: replaced by U+FFFD, the text would not be stored as sent. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))/i;
 
 /**
  * Reads a body as text.
- * @param empty what is said of a request without a body
+ * @param emptyIssue the issue of a request without a body
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or BAD_REQUEST
  */
 export async function readText(
   request: Request,
   response: Response,
   { mediaTypes, limit }: TextBodyOptions,
-  empty = 'body must not be empty',
+  emptyIssue = 'body must not be empty',
 ): Promise<TextBody> {
   const { headers } = request;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (!hasBody) throw invalidInput(empty);
+  if (!hasBody) throw invalidInput(emptyIssue);
   const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (!mediaTypes.includes(mediaType)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, [`body must be sent as ${mediaTypes.join(', ')}`]);
@@ -55,7 +55,7 @@ export async function readText(
   const raw = await readBody(request, limit, () => {
     if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
   });
-  // Only an idempotent request pays for the fingerprint of its body.
+  // Only requests with an Idempotency-Key need the hash.
   if (headers['idempotency-key'] !== undefined) request.bodyHash = createHash('sha256').update(raw).digest('hex');
   try {
     return { mediaType, text: utf8.decode(raw) };

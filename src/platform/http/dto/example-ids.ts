@@ -1,4 +1,4 @@
-/** Identifiers for examples, one per kind of resource, so that a reader can tell them apart. */
+/** Identifiers for examples, one per kind of resource, to keep them distinguishable. */
 export const EXAMPLE_ID = {
   agent: '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10',
   evaluation: '4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2',

@@ -1,11 +1,11 @@
 import { DomainError } from '../../errors/domain-error.js';
 
-/** So many causes are listed in one answer; a body of a mebibyte can hold a hundred thousand. */
+/** Most issues in one response; a body of 1 MiB can have a hundred thousand. */
 const MAX_ISSUES = 100;
 
 export const unknownField = (path: string): string => `${path} is not a known field`;
 
-/** Invalid input with all its causes, as far as an answer can hold them. */
+/** BAD_REQUEST with all issues, up to the maximum. */
 export function invalidFields(issues: readonly string[]): DomainError {
   const listed = issues.length <= MAX_ISSUES ? issues : issues.slice(0, MAX_ISSUES - 1);
   const more = issues.length - listed.length;

@@ -12,7 +12,7 @@ import { QueryIntegerField } from './fields.js';
 class OffsetIsSafe implements ValidatorConstraintInterface {
   validate(page: unknown, args: ValidationArguments): boolean {
     const { limit = DEFAULT_LIMIT } = args.object as PageQuery;
-    // A wrong type is the other validator's issue.
+    // A wrong type is reported by the other validator.
     return typeof page !== 'number' || typeof limit !== 'number' || Number.isSafeInteger((page - 1) * limit);
   }
 
@@ -21,7 +21,7 @@ class OffsetIsSafe implements ValidatorConstraintInterface {
   }
 }
 
-/** The query of every list. */
+/** Query parameters of every list. */
 export class PageQuery implements PageRequest {
   @Validate(OffsetIsSafe)
   @QueryIntegerField({

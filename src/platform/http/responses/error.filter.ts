@@ -6,10 +6,10 @@ import { RateLimiter } from '../../throttling/rate-limiter.js';
 import { errorBody } from './error-body.js';
 import { STATUS_OF } from './error-status.js';
 
-/** Seconds after which a client may try again when the database was out of reach. */
+/** `Retry-After` in seconds when the database is unavailable. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Turns whatever was thrown into the contract's error body; nothing of an unexpected error leaves the process. */
+/** Turns anything that was thrown into the contract's error body; details of unexpected errors never leave the process. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -23,9 +23,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.code === 'INTERNAL_SERVER_ERROR' || error.code === 'SERVICE_UNAVAILABLE') {
       request.log.error({ err: error.cause ?? exception }, error.message);
     }
-    // A response that has begun can only be cut off, so that the client does not take it for a whole one.
+    // A response that has started can only be cut off, so that the client does not take it for a complete one.
     if (response.headersSent) return void response.destroy();
-    // Only what fails before the guards, for instance a request line that no route can match, has no headers yet.
+    // Errors before the guards, for example a second Host header, have no rate-limit headers yet.
     if (!response.hasHeader('X-RateLimit-Limit'))
       await this.rateLimiter.count(request, response).catch(() => undefined);
     if (error.code === 'SERVICE_UNAVAILABLE') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
@@ -33,11 +33,11 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The domain error that an exception stands for; an unknown one becomes INTERNAL_SERVER_ERROR with it as cause. */
+/** Maps an exception to a domain error; an unknown one becomes INTERNAL_SERVER_ERROR with the exception as cause. */
 export function toDomainError(exception: unknown): DomainError {
   if (exception instanceof DomainError) return exception;
   if (isDatabaseUnavailable(exception)) return unavailable(exception);
-  // Nest and Express throw these for requests that never reach a route of ours.
+  // Thrown by Nest and Express for requests that reach no route.
   const status = exception instanceof HttpException ? exception.getStatus() : undefined;
   if (status === 404) return notFound();
   if (status !== undefined && status >= 400 && status < 500) return invalidInput('request cannot be understood');

@@ -4,27 +4,27 @@ import type { Response } from 'express';
 import { isDatabaseUnavailable } from '../../database/failures.js';
 
 export interface StreamedFileOptions {
-  /** Its media type. */
+  /** Media type. */
   readonly type: string;
   /** Value of Content-Disposition. */
   readonly disposition?: string;
-  /** What the log calls it. */
+  /** Name in the log. */
   readonly name: string;
 }
 
-/** Sends parts as they come: the whole of it never stands in memory. */
+/** Streams the parts as they arrive, so that the file is never in memory as a whole. */
 export function streamedFile(
   parts: AsyncIterable<string> | Iterable<string>,
   { name, ...options }: StreamedFileOptions,
   response: Response,
 ): StreamableFile {
-  // No object mode: parts are counted in bytes, so that no more is read than the client takes.
+  // Without object mode, backpressure counts bytes and not parts.
   const stream = Readable.from(parts, { objectMode: false });
   return (
     new StreamableFile(stream, options)
-      // It has begun: it can only be cut off, so that nobody takes a part for the whole.
+      // The response has started: it can only be cut off, so that the client does not take it for complete.
       .setErrorHandler((error) => {
-        // Closed already: the client has gone, and the error only says so.
+        // If it is closed, the client has disconnected, and the error only reports that.
         const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
         if (!response.closed) response.req.log[level]({ err: error }, `${name} broke off`);
         response.destroy();

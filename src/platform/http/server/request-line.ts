@@ -4,8 +4,8 @@ import type { Request } from 'express';
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /**
- * A request target as one that the router can match, so that no request escapes the guards: percent signs that encode
- * nothing and fragments are taken literally (an id made of them is simply not found), and the absolute and asterisk forms of
+ * Rewrites a request target so that the router can match it and no request bypasses the guards: invalid percent signs
+ * and fragments are taken literally (an id that contains them is not found), and the absolute and asterisk forms of
  * RFC 9112, section 3.2, become paths.
  */
 export function routableTarget(target: string): string {
@@ -23,8 +23,8 @@ export function routableTarget(target: string): string {
 }
 
 /**
- * Whether a request has exactly one Host, as RFC 9112, section 3.2, demands. Node keeps the first of several; a proxy
- * before it may have kept another.
+ * Whether a request has exactly one Host, as RFC 9112, section 3.2, requires. Node keeps the first of several; a proxy
+ * in front of it may have kept another.
  */
 export function hasOneHost({ httpVersion, rawHeaders }: Request): boolean {
   let count = 0;

@@ -7,8 +7,8 @@ import type { Settings } from '../../config/settings.js';
 import { notFound } from '../../errors/domain-error.js';
 
 /**
- * Every path that no other route took. A route of its own, and the last one, because Nest's built-in answer passes no
- * guard and would neither be counted nor carry the rate-limit headers.
+ * Catch-all for unknown paths. An ordinary route, registered last, because Nest's built-in 404 bypasses the guards and
+ * would neither be counted nor carry the rate-limit headers.
  */
 @ApiExcludeController()
 @Controller()
@@ -17,8 +17,8 @@ export class UnknownPathController {
 
   @Public()
   @All('{*path}')
-  answer(@Req() request: Request, @Res() response: Response): void {
-    // The CORS middleware has set its headers by now; a preflight (Fetch, section 4.8) only needs its 204.
+  respond(@Req() request: Request, @Res() response: Response): void {
+    // The CORS middleware has set its headers; a preflight (Fetch, section 4.8) only needs a 204.
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (!isPreflight || this.settings.corsOrigins.length === 0) throw notFound();
     response.status(204).end();
