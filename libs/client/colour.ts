@@ -1,14 +1,14 @@
 import { styleText } from 'node:util';
 
 export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
-/** Gives a text a colour, or leaves it. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 export interface Terminal {
   readonly isTTY?: boolean;
 }
 
-/** Whether escape sequences may be written: never to a log unless FORCE_COLOR asks for them; NO_COLOR rules it out. */
+/** Whether to write colours: on terminals, unless NO_COLOR is set; FORCE_COLOR enables them elsewhere. */
 export function hasColour(stream: Terminal, env: NodeJS.ProcessEnv): boolean {
   if (env['NO_COLOR']) return false;
   if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0' && env['FORCE_COLOR'] !== 'false';

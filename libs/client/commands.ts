@@ -11,7 +11,7 @@ import { countsLine, exitCodeOf, summarise } from './summary.js';
 import type { Look } from './table.js';
 import { plain } from './text.js';
 
-/** What a command has of the process: the answer goes to standard output, everything else to standard error. */
+/** Streams and environment of the process. Results go to standard output, everything else to standard error. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: ProgressStream;
@@ -35,22 +35,22 @@ export async function run(agentId: string, request: StartRunRequest, flags: Foll
     for (const warning of warnings) io.stderr.write(`Note: ${plain(warning)}\n`);
     return service.startRun(agentId, request);
   };
-  return carryOut(start, flags, io);
+  return startAndFollow(start, flags, io);
 }
 
-/** Starts the plan of an earlier run again and follows it. @throws CommandError */
+/** Runs the plan of an earlier run again and follows it. @throws CommandError */
 export async function rerun(id: string, only: 'failed' | undefined, flags: FollowFlags, io: Io): Promise<ExitCode> {
-  return carryOut((service) => service.rerun(id, only), flags, io);
+  return startAndFollow((service) => service.rerun(id, only), flags, io);
 }
 
-/** Prints what a run would carry out. @throws CommandError */
+/** Prints the plan of a run. @throws CommandError */
 export async function plan(agentId: string, request: StartRunRequest, flags: ServiceFlags, io: Io): Promise<ExitCode> {
   const service = await connect(flags, io);
   io.stdout.write(`${planText(await service.plan(agentId, request), lookOf(io))}\n`);
   return EXIT.met;
 }
 
-/** Prints what a run has come to, or will have. Leaves the run alone, also when it is interrupted. @throws CommandError */
+/** Prints the results of a run, on request after its end. Never cancels the run. @throws CommandError */
 export async function status(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
   const service = await connect(flags, io);
   await prepareOutputs(flags);
@@ -58,7 +58,7 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
   if (flags.wait && !hasEnded(current)) {
     const interruption = new Interruption(flags.timeout, io.env);
     const ended = await watch(service, current, interruption, io).finally(() => interruption.release());
-    if (ended === undefined) throw new CommandError(EXIT.notCarriedOut, `${interruption.reason}; the run goes on`);
+    if (ended === undefined) throw new CommandError(EXIT.noResult, `${interruption.reason}; the run continues`);
     current = ended;
   }
   return conclude(service, current, flags, io);
@@ -77,13 +77,13 @@ export async function save(
   try {
     await writeAtomically(out, text);
   } catch (error) {
-    throw new CommandError(EXIT.notCarriedOut, `${out} cannot be written: ${(error as Error).message}`);
+    throw new CommandError(EXIT.noResult, `${out} cannot be written: ${(error as Error).message}`);
   }
   io.stderr.write(`Written to ${plain(out)}\n`);
   return EXIT.met;
 }
 
-async function carryOut(
+async function startAndFollow(
   start: (service: Service) => Promise<RunDetails>,
   flags: FollowFlags,
   io: Io,
@@ -92,7 +92,7 @@ async function carryOut(
   await prepareOutputs(flags);
   const interruption = new Interruption(flags.timeout, io.env);
   try {
-    // Not given up when interrupted: a run that nobody knows of could not be cancelled.
+    // Not aborted by a signal: a run with an unknown id could not be cancelled.
     const started = await start(service);
     if (!flags.wait) {
       io.stdout.write(`${started.id}\n`);
@@ -124,8 +124,8 @@ async function watch(
   } catch (error) {
     if (interruption.signal.aborted) return undefined;
     if (!(error instanceof UnreachableError)) throw error;
-    const cure = `The run may go on all the same: npx vat status ${plain(first.id)} --wait`;
-    throw new CommandError(EXIT.notCarriedOut, error.message, [], cure, { cause: error });
+    const cure = `The run may continue: npx vat status ${plain(first.id)} --wait`;
+    throw new CommandError(EXIT.noResult, error.message, [], cure, { cause: error });
   } finally {
     progress.end();
   }
@@ -136,13 +136,13 @@ async function cancel(service: Service, id: string, { reason }: Interruption, io
   try {
     return await service.cancel(id);
   } catch (error) {
-    // It has ended in the meantime.
+    // The run has ended.
     if (error instanceof RefusedError && error.status === 409) return service.run(id);
     throw error;
   }
 }
 
-/** Prints and writes what the run has come to. */
+/** Prints and writes the results of the run. */
 async function conclude(service: Service, ended: RunDetails, flags: OutputFlags, io: Io): Promise<ExitCode> {
   const summary = summarise(ended, await service.calls(ended.id));
   io.stdout.write(`${resultText(summary, lookOf(io), { hasReport: flags.report !== undefined })}\n`);
@@ -154,7 +154,7 @@ async function connect({ url }: ServiceFlags, { env }: Io): Promise<Service> {
   return new Service(await readConfiguration(url, env));
 }
 
-/** Columns of a log, which has none of its own. */
+/** Width of the table in a log, in columns. */
 const LOG_WIDTH = 160;
 
 const lookOf = ({ stdout, env }: Io): Look => ({ paint: painter(stdout, env), width: stdout.columns ?? LOG_WIDTH });

@@ -15,7 +15,7 @@ describe('the configuration', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('comes from the environment, the address also from an option', async () => {
+  it('reads the environment, and the URL also from an option', async () => {
     const env = { VAT_API_KEY: 'vat_env' };
     expect(await readConfiguration(undefined, env)).toEqual({ url: 'http://localhost:3000', apiKey: 'vat_env' });
     const other = { VAT_API_KEY_FILE: keyFile, VAT_URL: 'https://vat.test/base/' };
@@ -25,14 +25,14 @@ describe('the configuration', () => {
 
   it.each<[string, NodeJS.ProcessEnv]>([
     ['VAT_URL is empty', { VAT_URL: '' }],
-    ['VAT_URL is no http or https address', { VAT_URL: 'localhost:3000' }],
-    ['VAT_URL must not hold a password', { VAT_URL: 'http://a:b@vat.test' }],
-    ['VAT_URL must end with its path', { VAT_URL: 'http://vat.test/?x' }],
+    ['VAT_URL is not an http or https URL', { VAT_URL: 'localhost:3000' }],
+    ['VAT_URL must not contain credentials', { VAT_URL: 'http://a:b@vat.test' }],
+    ['VAT_URL must not have a query or fragment', { VAT_URL: 'http://vat.test/?x' }],
     ['VAT_API_KEY is not set', { VAT_API_KEY: '' }],
-    ['VAT_API_KEY holds no API key', { VAT_API_KEY: 'vat_a\nX-Header: b' }],
+    ['VAT_API_KEY does not contain an API key', { VAT_API_KEY: 'vat_a\nX-Header: b' }],
     ['VAT_API_KEY and VAT_API_KEY_FILE are both set', { VAT_API_KEY_FILE: '/x' }],
     ['VAT_API_KEY_FILE cannot be read', { VAT_API_KEY: '', VAT_API_KEY_FILE: '/nowhere/key' }],
-  ])('is refused: %s', async (message, env) => {
+  ])('rejects a configuration: %s', async (message, env) => {
     const error = await readConfiguration(undefined, { VAT_API_KEY: 'vat_secret', ...env }).catch((e: unknown) => e);
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(message) });
     expect((error as Error).message).not.toContain('vat_secret');

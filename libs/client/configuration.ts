@@ -5,8 +5,8 @@ import type { ServiceOptions } from './service.js';
 export const DEFAULT_URL = 'http://localhost:3000';
 
 /**
- * Where the service is and the key to it. The key is never an argument: arguments are seen in lists of processes.
- * @param url of `--url`, before `VAT_URL`
+ * Reads the URL of the service and the API key. The key is never an argument, because process lists show arguments.
+ * @param url value of `--url`, which overrides `VAT_URL`
  * @throws CommandError
  */
 export async function readConfiguration(url: string | undefined, env: NodeJS.ProcessEnv): Promise<ServiceOptions> {
@@ -16,28 +16,29 @@ export async function readConfiguration(url: string | undefined, env: NodeJS.Pro
 }
 
 function readUrl(name: string, address: string): string {
-  const cure = 'It is the address of the service, such as https://vat.example.com.';
+  const cure = 'It must be the URL of the service, such as https://vat.example.com.';
   if (address.trim() === '') throw misuse(`${name} is empty`, cure);
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw misuse(`${name} is no http or https address`, cure);
-  if (url.username || url.password) throw misuse(`${name} must not hold a password; the key is VAT_API_KEY`, cure);
-  if (url.search || url.hash) throw misuse(`${name} must end with its path`, cure);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw misuse(`${name} is not an http or https URL`, cure);
+  if (url.username || url.password)
+    throw misuse(`${name} must not contain credentials; use VAT_API_KEY for the key`, cure);
+  if (url.search || url.hash) throw misuse(`${name} must not have a query or fragment`, cure);
   return url.href.replace(/\/+$/, '');
 }
 
 async function readKey(env: NodeJS.ProcessEnv): Promise<string> {
   const { VAT_API_KEY: value, VAT_API_KEY_FILE: file } = env;
-  if (value && file) throw misuse('VAT_API_KEY and VAT_API_KEY_FILE are both set', 'Set one of them.');
+  if (value && file) throw misuse('VAT_API_KEY and VAT_API_KEY_FILE are both set', 'Set only one of them.');
   if (!value && !file) {
     throw misuse(
       'VAT_API_KEY is not set',
-      'Set it to an API key of the workspace, or VAT_API_KEY_FILE to a file with one.',
+      'Set it to an API key of the workspace, or set VAT_API_KEY_FILE to a file that contains one.',
     );
   }
   const key = (value || (await readKeyFile(file!))).trim();
   const where = value ? 'VAT_API_KEY' : file;
   if (!/^[\x21-\x7E]+$/.test(key))
-    throw misuse(`${where} holds no API key`, 'A key is one word that begins with vat_.');
+    throw misuse(`${where} does not contain an API key`, 'A key is one word that begins with vat_.');
   return key;
 }
 

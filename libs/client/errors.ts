@@ -1,23 +1,23 @@
-/** What the command ends with (docs/guides/ci.md). */
+/** Exit codes (docs/guides/ci.md). */
 export const EXIT = {
   /** The gate is met. */
   met: 0,
   /** The gate is not met, by calls that count. */
   notMet: 1,
-  /** The run could not be carried out: nothing can be said about the agent. */
-  notCarriedOut: 2,
+  /** No result: says nothing about the agent. */
+  noResult: 2,
   /** Wrong usage or configuration: the same command will fail again. */
   misused: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Something that the reader can be told in a sentence, with what can be done about it. */
+/** An error with a message for the user and a hint how to resolve it. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
   /**
    * @param details one sentence each
-   * @param cure what to do, a sentence
+   * @param cure how to resolve it, a sentence
    */
   constructor(
     readonly exitCode: ExitCode,
@@ -30,10 +30,10 @@ export class CommandError extends Error {
   }
 }
 
-/** The same command will fail again until the reader changes something. */
+/** Wrong usage or configuration. */
 export const misuse = (message: string, cure?: string) => new CommandError(EXIT.misused, message, [], cure);
 
-/** An answer of the service that is no success. */
+/** An error response of the service. */
 export class RefusedError extends CommandError {
   constructor(
     readonly status: number,
@@ -45,47 +45,47 @@ export class RefusedError extends CommandError {
   }
 }
 
-/** 4xx says that the request is wrong, except where it is only too early. */
+/** 408, 429 and 5xx are temporary; other errors are wrong usage. */
 function exitCodeOf(status: number): ExitCode {
-  return status >= 500 || status === 408 || status === 429 ? EXIT.notCarriedOut : EXIT.misused;
+  return status >= 500 || status === 408 || status === 429 ? EXIT.noResult : EXIT.misused;
 }
 
 function cureOf(status: number): string | undefined {
   switch (status) {
     case 400:
-      return 'Correct the options that are named above; `vat run --help` explains them.';
+      return 'Correct the options above; see `vat run --help`.';
     case 401:
-      return 'Set VAT_API_KEY to a valid key: `npm run --silent admin -- key create` on the service makes one.';
+      return 'Set VAT_API_KEY to a valid key: `npm run --silent admin -- key create` on the service creates one.';
     case 403:
-      return 'The key must belong to the workspace of what is named, and have the role EDITOR to start and cancel runs.';
+      return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
     case 404:
-      return 'Check the identifier that was given, and that VAT_URL names the right service.';
+      return 'Check the identifier, and that VAT_URL is the right service.';
     case 409:
-      return 'Change what stands in the way, then run the command again.';
+      return 'Resolve the conflict, then run the command again.';
     case 429:
-      return "The workspace's rate limit is used up; raise its plan or start fewer jobs at once.";
+      return "The workspace's rate limit is exceeded; upgrade its plan or start fewer jobs at once.";
     default:
-      return status >= 500 ? 'The log of the service says more.' : undefined;
+      return status >= 500 ? 'See the log of the service.' : undefined;
   }
 }
 
-/** The service could not be reached, or not for long enough. */
+/** The service is unreachable. */
 export class UnreachableError extends CommandError {
   constructor(url: string, cause: unknown) {
     super(
-      EXIT.notCarriedOut,
+      EXIT.noResult,
       `The service at ${url} cannot be reached: ${reasonOf(cause)}`,
       [],
-      'Start the service, or set VAT_URL (or --url) to where it listens.',
+      'Start the service, or set VAT_URL (or --url) to its URL.',
       { cause },
     );
   }
 }
 
-/** Why a connection failed, in words: the cause of `fetch failed` says more than itself. */
+/** Why a connection failed; the cause of `fetch failed` is more specific than its message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return 'it does not answer in time';
+  if (error.name === 'TimeoutError') return 'it does not respond in time';
   const { cause } = error;
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error ? reasonOf(cause) : error.message;

@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { CommandError, UnreachableError } from './errors.js';
 import { isFinalRefusal, type RunDetails, type Service } from './service.js';
 
-/** What the service tells of a call (`event: call`). */
+/** State of a call (`event: call`). */
 export interface CallEvent {
   readonly id: string;
   readonly evaluationName: string;
@@ -17,33 +17,33 @@ export interface CallEvent {
 export type RunEvent =
   | { readonly type: 'run'; readonly run: RunDetails }
   | { readonly type: 'call'; readonly call: CallEvent }
-  /** Something the reader should know about the connection. */
+  /** A message about the connection. */
   | { readonly type: 'note'; readonly text: string };
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds of silence after which a connection counts as dead; the service gives a sign of life every 15 s. */
+  /** Milliseconds without data after which the connection counts as lost; the service sends a comment every 15 s. */
   readonly silenceMs?: number;
-  /** Milliseconds after which a service that tells nothing more is given up. */
+  /** Milliseconds without events after which following fails. */
   readonly patienceMs?: number;
 }
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
-/** Seconds of one wait, where events cannot be had. */
+const MAX_PAUSE_MS = 10_000;
+/** Seconds of one long poll if events are not available. */
 const POLL_SECONDS = 5;
 
 export const hasEnded = ({ status }: RunDetails): boolean => status !== 'QUEUED' && status !== 'RUNNING';
 
 /**
- * Tells of a run until its end, the last event being of the ended run. A broken connection is resumed where it broke;
- * where no events can be had, the run is asked for again and again. A call may be told of twice.
- * @throws CommandError when the service refuses or stays out of reach; the signal's reason
+ * Yields the events of a run until its end; the last event is the ended run. Resumes lost connections, and polls the run
+ * if events are not available. An event of a call may be repeated.
+ * @throws CommandError if the service refuses or stays unreachable; the signal's reason
  */
 export async function* follow(service: Service, runId: string, options: FollowOptions): AsyncGenerator<RunEvent> {
   const { signal, silenceMs = 60_000, patienceMs = 120_000 } = options;
   let lastEventId: string | undefined;
-  let heardAt = performance.now();
+  let lastDataAt = performance.now();
   let pause = FIRST_PAUSE_MS;
   for (;;) {
     const silence = new AbortController();
@@ -51,34 +51,34 @@ export async function* follow(service: Service, runId: string, options: FollowOp
     try {
       const stream = await service.events(runId, lastEventId, AbortSignal.any([signal, silence.signal]));
       for await (const { event, data, id } of messages(stream, silence, silenceMs)) {
-        heardAt = performance.now();
-        const told = eventOf(event, data);
-        if (told) yield told;
-        if (told?.type === 'run' && hasEnded(told.run)) return;
+        lastDataAt = performance.now();
+        const runEvent = eventOf(event, data);
+        if (runEvent) yield runEvent;
+        if (runEvent?.type === 'run' && hasEnded(runEvent.run)) return;
         lastEventId = id ?? lastEventId;
       }
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof CommandError && !(error instanceof UnreachableError)) {
-        // Refused for good, or no events for now: the run itself tells which.
+        // Throws if the run itself is refused.
         if (isFinalRefusal(error)) await service.run(runId, undefined, signal);
-        yield { type: 'note', text: `No events to be had (${error.message}); asking for the run instead.` };
+        yield { type: 'note', text: `Events are not available (${error.message}); polling the run instead.` };
         yield* poll(service, runId, signal);
         return;
       }
-      if (performance.now() - heardAt > patienceMs) throw error;
+      if (performance.now() - lastDataAt > patienceMs) throw error;
     }
     signal.throwIfAborted();
-    yield { type: 'note', text: 'The connection broke; resuming.' };
+    yield { type: 'note', text: 'Connection lost; resuming.' };
     await sleep(pause, undefined, { signal });
-    pause = heardAt - since > LONGEST_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, pause * 2);
+    pause = lastDataAt - since > MAX_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(MAX_PAUSE_MS, pause * 2);
   }
 }
 
-/** @param silence is aborted when nothing was heard for so long */
+/** @param silence is aborted after `silenceMs` without data */
 async function* messages(stream: ReadableStream<Uint8Array>, silence: AbortController, silenceMs: number) {
   const timer = setTimeout(() => silence.abort(), silenceMs);
-  // Comments are signs of life too, so the bytes are watched and not the events.
+  // Comments count too, so bytes are observed instead of events.
   const watched = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       timer.refresh();
@@ -98,7 +98,7 @@ async function* messages(stream: ReadableStream<Uint8Array>, silence: AbortContr
   }
 }
 
-/** Events of later versions of the service are passed over. */
+/** Ignores unknown events, which later versions of the service may send. */
 function eventOf(event: string | undefined, data: string): RunEvent | undefined {
   if (event === 'run') return { type: 'run', run: JSON.parse(data) as RunDetails };
   if (event === 'call') return { type: 'call', call: JSON.parse(data) as CallEvent };

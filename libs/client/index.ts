@@ -1,12 +1,12 @@
 /**
- * A client of the service: its runs with types from `openapi.json`, and the command `vat` for CI (`main.ts`). Knows the
- * service by its HTTP API only.
+ * Client of the service: runs with types from `openapi.json`, and the command `vat` for CI (`main.ts`). Uses only the HTTP
+ * API.
  *
  *     const service = new Service({ url: 'https://vat.example.com', apiKey });
  *     const run = await service.startRun(agentId, { tags: ['booking'], repeat: 3 });
  *     for await (const event of follow(service, run.id, { signal })) console.log(event);
  *
- * What agents and users wrote is hostile to terminals and to Markdown: `text.ts` is the one way into either.
+ * Text of agents and users is untrusted: it is printed to terminals and Markdown only through `text.ts`.
  */
 export type { components, operations, paths } from './api.js';
 export { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';

@@ -7,7 +7,7 @@ import { plain } from './text.js';
 
 const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr };
 
-// Whoever reads the output may have seen enough of it, or may be gone: the run is seen to all the same.
+// The reader of a pipe may close it early; the run must still be followed.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 async function main(words: readonly string[]): Promise<ExitCode> {
@@ -16,10 +16,10 @@ async function main(words: readonly string[]): Promise<ExitCode> {
     await vatProgram(io, (concluded) => (code = concluded)).parseAsync(words, { from: 'user' });
     return code;
   } catch (error) {
-    // Commander has printed its own explanation.
+    // Commander has printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.met : EXIT.misused;
     explain(error);
-    return error instanceof CommandError ? error.exitCode : EXIT.notCarriedOut;
+    return error instanceof CommandError ? error.exitCode : EXIT.noResult;
   }
 }
 
@@ -34,7 +34,7 @@ function explain(error: unknown): void {
   if (error.cure !== undefined) write(`  ${error.cure}`);
 }
 
-/** An issue begins with the field that it is about; the reader knows it as an option. */
+/** Adds the option that corresponds to the field at the beginning of an issue. */
 function withOption(issue: string): string {
   const option = OPTION_OF[/^\w+/.exec(issue)?.[0] ?? ''];
   return option === undefined ? issue : `${option}: ${issue}`;

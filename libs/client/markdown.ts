@@ -1,11 +1,11 @@
 import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.js';
 import { markdownText } from './text.js';
 
-/** A sign that is seen in a list of jobs, beside words for those who do not see it. */
+/** Sign of the result, by exit code. */
 const SIGNS = ['✅', '❌', '⚠️'];
 const OUTCOMES: Readonly<Record<string, string>> = { passed: '✅ passed', failed: '❌ failed' };
 
-/** What a run came to, as GitHub's step summaries and GitLab's comments show it. */
+/** Results of a run as Markdown, for GitHub's step summaries and GitLab's comments. */
 export function resultMarkdown(summary: Summary): string {
   const { run } = summary;
   const isRepeated = run.repeat > 1;

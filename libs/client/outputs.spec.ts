@@ -6,7 +6,7 @@ import type { Service } from './service.js';
 import { summarise } from './summary.js';
 import { callOf, runOf } from './testing/factories.js';
 
-describe('files', () => {
+describe('output files', () => {
   let folder: string;
   const file = (name: string) => path.join(folder, name);
   const summary = summarise(runOf(), [callOf()]);
@@ -17,7 +17,7 @@ describe('files', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('replace what was there, also behind a link, and leave nothing else', async () => {
+  it('replaces existing files, also behind symbolic links, and leaves no temporary files', async () => {
     await mkdir(file('real'));
     await writeFile(file('real/a'), 'a longer text than the new one');
     await symlink(file('real/a'), file('link'));
@@ -26,19 +26,19 @@ describe('files', () => {
     expect([...(await readdir(folder)), ...(await readdir(file('real')))].sort()).toEqual(['a', 'link', 'real']);
   });
 
-  it('are written into devices as they are', async () => {
+  it('writes to devices directly', async () => {
     await writeAtomically('/dev/null', 'text');
     expect((await readdir('/dev')).filter((name) => name.startsWith('null.'))).toEqual([]);
   });
 
-  it("are appended to a step's summary", async () => {
+  it('appends to the step summary', async () => {
     await writeFile(file('summary'), 'before\n');
     const env = { GITHUB_STEP_SUMMARY: file('summary') };
     await writeOutputs(service as unknown as Service, summary, { markdown: file('summary') }, env);
     expect(await readFile(file('summary'), 'utf8')).toMatch(/^before\n### ✅ Nightly\n/);
   });
 
-  it('are written as far as they can be, and the others named', async () => {
+  it('writes the other files if one fails, and names the failed one', async () => {
     const files = { json: file('a/b/r.json'), report: file('r.html'), junit: file('r.xml') };
     await prepareOutputs(files);
     await expect(writeOutputs(service as unknown as Service, summary, files, {})).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('files', () => {
     expect(JSON.parse(await readFile(files.json, 'utf8'))).toEqual(summary);
   });
 
-  it('that cannot be written are refused before anything is started', async () => {
+  it('rejects unwritable files before starting a run', async () => {
     await writeFile(file('plain'), '');
     await expect(prepareOutputs({ json: file('plain/r.json') })).rejects.toMatchObject({ exitCode: 3 });
     await expect(prepareOutputs({ junit: folder })).rejects.toMatchObject({ exitCode: 3 });

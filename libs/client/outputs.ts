@@ -68,7 +68,7 @@ export async function writeOutputs(
   await write(files.markdown, () => resultMarkdown(summary));
   await write(files.junit, () => service.junit(id));
   await write(files.report, () => service.report(id));
-  if (failures.length > 0) throw new CommandError(EXIT.notCarriedOut, 'Not everything could be written', failures);
+  if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not everything could be written', failures);
 }
 
 /** What `--json` writes; a terminal bears it too. */

@@ -24,7 +24,7 @@ const summary = summarise(run, [callOf({ evaluationName: HOSTILE, outcome: 'fail
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]/;
 
 describe('printed results', () => {
-  it('show what agents and users wrote without obeying it', () => {
+  it('replaces control characters in untrusted text', () => {
     const plan = {
       ...{ agentId: 'agent', name: HOSTILE, repeat: 1, concurrency: 1, minimumScore: null, totalCalls: 1 },
       evaluations: [
@@ -49,7 +49,7 @@ describe('printed results', () => {
     expect(JSON.parse(jsonText(summary))).toEqual(summary);
   });
 
-  it('wrap reasons within the terminal and end lines without spaces', () => {
+  it('wraps reasons to the width of the terminal, without trailing spaces', () => {
     const long = summarise(run, [
       callOf({ outcome: 'failed', reason: 'The agent never said what it was asked for. '.repeat(5) }),
     ]);
@@ -60,7 +60,7 @@ describe('printed results', () => {
     expect(table.join(' ').match(/never/g)).toHaveLength(5);
   });
 
-  it('keep columns aligned under wide characters', () => {
+  it('keeps columns aligned with wide characters', () => {
     const [, first, second] = resultText(
       summarise(runOf(), [callOf({ evaluationName: '予約' }), callOf({ evaluationId: 'b', evaluationName: 'Book' })]),
       look,
@@ -70,14 +70,14 @@ describe('printed results', () => {
     expect(first!.indexOf('1/1') + 2).toBe(second!.indexOf('1/1'));
   });
 
-  it('have colours only where they are asked for', () => {
+  it('uses colours only if requested', () => {
     const paint = (style: string, text: string) => `<${style}>${text}</>`;
     expect(resultText(summary, { ...look, paint })).toContain('<red>failed</>');
   });
 });
 
 describe('Markdown', () => {
-  it('has one row for each evaluation, whatever its name is', () => {
+  it('has one row per evaluation, whatever its name contains', () => {
     const rows = resultMarkdown(summary)
       .split('\n')
       .filter((line) => line.startsWith('|'));

@@ -10,8 +10,8 @@ const NAME = { title: 'Evaluation', width: 48 } as const;
 const figure = (title: string): Column => ({ title, align: 'right' });
 
 /**
- * What a run came to: its evaluations, the gate, and where to look next.
- * @param hasReport whether the report is written anyway
+ * Results of a run: its evaluations, the gate, and a hint how to get the report.
+ * @param hasReport whether the report is written to a file
  */
 export function resultText(summary: Summary, look: Look, { hasReport = false } = {}): string {
   const { run } = summary;
@@ -47,7 +47,7 @@ const row =
     return [outcome, plain(name), passed, ...(isRepeated ? [stability] : []), score, p50, p95, plain(reason, 240)];
   };
 
-/** What a run would carry out. */
+/** The plan of a run. */
 export function planText(plan: RunPlan, look: Look): string {
   const { name, repeat, concurrency, minimumScore, totalCalls, evaluations, warnings } = plan;
   const table = textTable(
@@ -65,7 +65,7 @@ export function planText(plan: RunPlan, look: Look): string {
   return [
     table,
     '',
-    `"${plain(name, 120)}" would carry out ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
+    `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
     `Gate: ${minimumScore === null ? 'no minimum score' : `score of at least ${minimumScore}`}; every critical evaluation must pass.`,
     ...warnings.map((warning) => look.paint('yellow', plain(warning))),
     'Nothing was started.',

@@ -16,41 +16,39 @@ interface RunFlags extends FollowFlags {
   readonly dryRun?: boolean;
 }
 
-/** Of `Date` and timers: longer ones fire at once. */
-const LONGEST_TIMEOUT = 2_000_000;
+/** In seconds; longer timers overflow and fire immediately. */
+const MAX_TIMEOUT_SECONDS = 2_000_000;
 
 const FOOTER = `
 Environment:
-  VAT_URL            address of the service (default: ${DEFAULT_URL})
-  VAT_API_KEY        API key of the workspace, of role EDITOR to start and cancel runs
-  VAT_API_KEY_FILE   file that holds the key, instead
+  VAT_URL            URL of the service (default: ${DEFAULT_URL})
+  VAT_API_KEY        API key of the workspace; starting and cancelling runs requires the role EDITOR
+  VAT_API_KEY_FILE   file that contains the key, as an alternative
 
 Exit codes:
   0  the gate is met
   1  the gate is not met
-  2  the run could not be carried out: service or agent out of reach, cancelled, timed out
+  2  no result: service or agent unreachable, run cancelled or timed out
   3  wrong usage or configuration
 
-docs/guides/ci.md says more.`;
+See docs/guides/ci.md.`;
 
 /**
  * The command line.
- * @param conclude gets the exit code of the command that was carried out
+ * @param conclude receives the exit code of the executed command
  */
 export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command {
   const program = new Command('vat')
-    .description(
-      'Tests a voice agent by simulated calls, for CI: carries out runs and tells whether their gate is met.',
-    )
+    .description('Tests a voice agent with simulated calls in CI: executes runs and reports whether the gate is met.')
     .addHelpText('after', FOOTER)
-    .showHelpAfterError('(--help explains the options)')
+    .showHelpAfterError('(see --help)')
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) });
 
   const run = program
     .command('run')
-    .description('start a run of an agent and follow it to its end')
+    .description('start a run and follow it to its end')
     .option('--agent <id>', 'agent to call (required)')
     .option('--evaluation <id>', 'only this evaluation; may be repeated', collect)
     .addOption(
@@ -58,15 +56,15 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
         .argParser(collect)
         .conflicts('evaluation'),
     )
-    .option('--repeat <n>', 'calls of each evaluation: more than one shows which are flaky', wholeNumber)
-    .option('--concurrency <n>', 'most calls of the agent at once', wholeNumber)
+    .option('--repeat <n>', 'calls per evaluation; repetition reveals flaky results', wholeNumber)
+    .option('--concurrency <n>', 'maximum number of concurrent calls of the agent', wholeNumber)
     .option('--min-score <score>', 'score that the run must reach, 0 to 100', score)
-    .option('--name <name>', 'name of the run, for people')
-    .option('--no-wait', 'do not follow the run: print its id and end')
-    .option('--dry-run', 'print what would be carried out, and start nothing')
+    .option('--name <name>', 'name of the run')
+    .option('--no-wait', 'print the id of the run and exit without following it')
+    .option('--dry-run', 'print the plan without starting a run')
     .action(async (flags: RunFlags) => {
       const { agent, dryRun } = flags;
-      // Not a required option: its absence would be told in place of a misspelt name.
+      // Not a requiredOption: its absence would be reported instead of a misspelt option.
       if (agent === undefined) return run.error("error: required option '--agent <id>' not specified");
       const request = requestOf(flags);
       conclude(dryRun ? await commands.plan(agent, request, flags, io) : await commands.run(agent, request, flags, io));
@@ -75,10 +73,10 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
 
   const rerun = program
     .command('rerun')
-    .description('start the plan of an earlier run again and follow it')
+    .description('run the plan of an earlier run again and follow it')
     .argument('<run>', 'identifier of the earlier run')
-    .addOption(new Option('--only <which>', 'only the evaluations of which a call did not pass').choices(['failed']))
-    .option('--no-wait', 'do not follow the run: print its id and end')
+    .addOption(new Option('--only <which>', 'only evaluations with a call that did not pass').choices(['failed']))
+    .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (id: string, { only, ...flags }: FollowFlags & { only?: 'failed' }) => {
       conclude(await commands.rerun(id, only, flags, io));
     });
@@ -86,14 +84,14 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
 
   const status = program
     .command('status')
-    .description('print what a run has come to; exit code 2 while it goes on')
+    .description('print the results of a run; exit code 2 if it has not ended')
     .argument('<run>', 'identifier of the run')
     .option('--wait', 'follow it to its end', false)
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.status(id, flags, io)));
   addOptions(status, FOLLOWING, REACHING);
 
   for (const [kind, what] of [
-    ['report', 'report as one HTML page'],
+    ['report', 'report as an HTML page'],
     ['junit', 'results as JUnit XML'],
   ] as const) {
     const save = program
@@ -109,26 +107,26 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   return program;
 }
 
-const REACHING = [new Option('--url <address>', 'address of the service, instead of VAT_URL')];
+const REACHING = [new Option('--url <address>', 'URL of the service, overrides VAT_URL')];
 
 const FOLLOWING = [
-  new Option('--timeout <seconds>', 'give up after so long, and cancel a run that the command has started').argParser(
+  new Option('--timeout <seconds>', 'stop after this time and cancel the run that the command started').argParser(
     seconds,
   ),
   new Option('--junit <file>', 'write the results as JUnit XML'),
-  new Option('--json <file>', 'write run, evaluations and calls as JSON'),
-  new Option('--markdown <file>', 'write the table as Markdown; $GITHUB_STEP_SUMMARY is appended to'),
-  new Option('--report <file>', 'write the report: one HTML page with transcripts and evidence'),
+  new Option('--json <file>', 'write the run, its evaluations and calls as JSON'),
+  new Option('--markdown <file>', 'write a table as Markdown; appended to $GITHUB_STEP_SUMMARY'),
+  new Option('--report <file>', 'write the report as an HTML page with transcripts and evidence'),
 ];
 
-/** After a command's own options, so that its help begins with them. */
+/** Added after the command's own options, which come first in its help. */
 function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
   for (const option of groups.flat()) command.addOption(option);
 }
 
 function requestOf(flags: RunFlags): StartRunRequest {
   const { evaluation, tag, repeat, concurrency, minScore, name } = flags;
-  // The service fills in what is left out, so that there is one place for defaults.
+  // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
     ...(evaluation && { evaluationIds: evaluation }),
@@ -139,7 +137,7 @@ function requestOf(flags: RunFlags): StartRunRequest {
   };
 }
 
-/** Which option a field that the service finds fault with comes from. */
+/** Option of each field of the request, for error messages. */
 export const OPTION_OF: Readonly<Record<string, string>> = {
   name: '--name',
   evaluationIds: '--evaluation',
@@ -154,16 +152,16 @@ const collect = (value: string, earlier: string[] = []): string[] => [...earlier
 function score(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= 100) return value;
-  throw new InvalidArgumentError('It must be a number from 0 to 100.');
+  throw new InvalidArgumentError('Must be a number from 0 to 100.');
 }
 
 function wholeNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number.');
+  throw new InvalidArgumentError('Must be a whole number.');
 }
 
 function seconds(text: string): number {
   const value = wholeNumber(text);
-  if (value >= 1 && value <= LONGEST_TIMEOUT) return value;
-  throw new InvalidArgumentError(`It must be a number of seconds from 1 to ${LONGEST_TIMEOUT}.`);
+  if (value >= 1 && value <= MAX_TIMEOUT_SECONDS) return value;
+  throw new InvalidArgumentError(`Must be a number of seconds from 1 to ${MAX_TIMEOUT_SECONDS}.`);
 }

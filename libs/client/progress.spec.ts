@@ -29,7 +29,7 @@ describe('progress', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('is a bar on a terminal, drawn at its own pace and taken away at the end', () => {
+  it('is a bar on a terminal, drawn by a timer and erased at the end', () => {
     const stream = streamOf({ isTTY: true, columns: 80 });
     const progress = progressOf(running(4, 4), stream, painted, {});
     progress.show({ type: 'run', run: running(4, 3, 1) });
@@ -44,7 +44,7 @@ describe('progress', () => {
     expect(drawn.at(-1)).toBe('');
   });
 
-  it('never draws a line that would wrap', () => {
+  it('never draws a line that wraps', () => {
     const stream = streamOf({ isTTY: true, columns: 40 });
     const run = runOf({
       totalCalls: 4000,
@@ -54,21 +54,21 @@ describe('progress', () => {
     expect(stream.text().split('\r\u001B[2K')[1]!.length).toBeLessThan(40);
   });
 
-  it('is a line for each ended call in a log, once', () => {
+  it('is one line per ended call in a log', () => {
     const stream = streamOf();
     const progress = progressOf(running(2, 2, 0, 2), stream, painted, {});
     progress.show(call('a', { status: 'RUNNING', outcome: null }));
     progress.show(call('a'));
     progress.show(call('a'));
     progress.show(call('b', { outcome: 'failed', reason: 'Wrong\u001B[2J\nhours', repetition: 2 }));
-    progress.show({ type: 'note', text: 'The connection broke; resuming.' });
+    progress.show({ type: 'note', text: 'Connection lost; resuming.' });
     progress.end();
     expect(stream.text()).toBe(
-      '1/2  passed   Books (1 of 2): score 100\n2/2  failed   Books (2 of 2): Wrong␛[2J hours\nThe connection broke; resuming.\n',
+      '1/2  passed   Books (1 of 2): score 100\n2/2  failed   Books (2 of 2): Wrong␛[2J hours\nConnection lost; resuming.\n',
     );
   });
 
-  it('is a line now and then for a large run, and while nothing happens', () => {
+  it('is an occasional line of counts for a large run and while no call ends', () => {
     const stream = streamOf();
     const progress = progressOf(running(1000, 1000), stream, painted, {});
     for (let ended = 1; ended <= 60; ended++) {

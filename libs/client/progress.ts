@@ -5,10 +5,10 @@ import type { RunDetails } from './service.js';
 import { countsLine } from './summary.js';
 import { plain } from './text.js';
 
-/** Shows how a run goes on. */
+/** Shows the progress of a run. */
 export interface Progress {
   show(event: RunEvent): void;
-  /** Once nothing more comes. */
+  /** Called after the last event. */
   end(): void;
 }
 
@@ -27,7 +27,7 @@ const DRAW_MS = 100;
 const BAR_WIDTH = 24;
 const ERASE_LINE = '\r\u001B[2K';
 
-/** One line that is drawn again and again. */
+/** A progress bar on one line. */
 class Bar implements Progress {
   private readonly began = performance.now();
   private drawn = '';
@@ -38,7 +38,7 @@ class Bar implements Progress {
     private readonly stream: ProgressStream,
     private readonly paint: Paint,
   ) {
-    // At its own pace: hundreds of calls may end within a second, and without any the clock goes on.
+    // Independent of events: hundreds of calls may end within a second, and the elapsed time advances without any.
     this.timer = setInterval(() => this.draw(), DRAW_MS);
     this.draw();
   }
@@ -89,10 +89,10 @@ function elapsed(since: number): string {
   return h > 0 ? `${h}:${padded(m)}:${padded(s)}` : `${m}:${padded(s)}`;
 }
 
-/** Of a run with more calls, the log has counts now and then instead of every call. */
-const MOST_LINES = 200;
+/** Runs with more calls are logged as occasional counts instead of a line per call. */
+const MAX_LINES = 200;
 const BETWEEN_COUNTS_MS = 5_000;
-/** A log in which nothing happens looks like a job that hangs. */
+/** Maximum time without output, so that the job does not look stuck. */
 const QUIET_MS = 30_000;
 
 /** One line for each call that has ended; for large runs, counts. */
@@ -117,9 +117,9 @@ class Lines implements Progress {
     if (event.type === 'call') return this.showCall(event.call);
     this.run = event.run;
     const counts = countsLine(event.run);
-    // Every call has been told already, unless there are too many of them or there are no events.
-    const isTold = this.ended.size >= event.run.totalCalls - event.run.counts.pending;
-    if (counts === this.counts || (isTold && event.run.totalCalls <= MOST_LINES)) return;
+    // Every call has a line, unless there are too many or events are not available.
+    const isLogged = this.ended.size >= event.run.totalCalls - event.run.counts.pending;
+    if (counts === this.counts || (isLogged && event.run.totalCalls <= MAX_LINES)) return;
     if (performance.now() - this.wroteAt > BETWEEN_COUNTS_MS) this.writeCounts();
   }
 
@@ -131,7 +131,7 @@ class Lines implements Progress {
     if (status !== 'ENDED' || this.ended.has(id)) return;
     this.ended.add(id);
     const { totalCalls, repeat } = this.run;
-    if (totalCalls > MOST_LINES) return;
+    if (totalCalls > MAX_LINES) return;
     const which = repeat > 1 ? ` (${repetition} of ${repeat})` : '';
     const why = outcome === 'passed' ? `score ${score ?? '–'}` : plain(reason ?? '', 200);
     const position = `${String(this.ended.size).padStart(String(totalCalls).length)}/${totalCalls}`;

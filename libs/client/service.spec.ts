@@ -40,7 +40,7 @@ describe('the client', () => {
     return new Promise((resolve) => server.close(resolve));
   });
 
-  it('starts one run, however often the connection breaks', async () => {
+  it('starts only one run if the connection fails repeatedly', async () => {
     const inProgress = refusal('CONFLICT', 'A request with this Idempotency-Key is still in progress');
     answers = [hangUp, hangUp, json(409, inProgress), data(runOf({ id: 'one' }), 201)];
     expect(await service.startRun('agent', { repeat: 3 })).toMatchObject({ id: 'one' });
@@ -56,14 +56,14 @@ describe('the client', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36} /);
   });
 
-  it('waits as long as a rate limit asks for', async () => {
+  it('waits for the Retry-After of a rate limit', async () => {
     const since = performance.now();
     answers = [json(429, refusal('TOO_MANY_REQUESTS', 'Rate limit exceeded'), { 'Retry-After': '1' }), data(runOf())];
     await service.run('run');
     expect(performance.now() - since).toBeGreaterThanOrEqual(1000);
   });
 
-  it('asks again for an answer that broke off, and when the service is not ready', async () => {
+  it('retries interrupted responses, and while the service is not ready', async () => {
     answers = [
       (response) => {
         response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' }).write('{"data":');
@@ -121,7 +121,7 @@ describe('the client', () => {
       return events;
     }
 
-    it('resumes after the last id that it got, and ends with the run', async () => {
+    it('resumes after the last received event id, and ends with the run', async () => {
       answers = [
         stream(event('call', undefined, { id: 'c1' }) + event('run', '7', running), 'destroy'),
         stream(event('later', '8', {}) + event('call', '9', { id: 'c2' }), 'end'),
@@ -132,12 +132,12 @@ describe('the client', () => {
       expect(seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', '9']);
     });
 
-    it('takes a connection that fell silent for a broken one', async () => {
+    it('treats a silent connection as lost', async () => {
       answers = [stream(event('run', '7', running), 'stay'), stream(event('run', '8', runOf()), 'end')];
       expect(types(await followed({ silenceMs: 300 }))).toEqual(['run', 'note', 'run']);
     });
 
-    it('asks for the run instead where events are refused', async () => {
+    it('polls the run if events are refused', async () => {
       const full = json(429, refusal('TOO_MANY_REQUESTS', 'Too many event streams of the workspace are open'));
       answers = [full, data(running), data(runOf())];
       const events = await followed();
@@ -145,7 +145,7 @@ describe('the client', () => {
       expect(seen.map(({ url }) => url)).toEqual(['/runs/run/events', '/runs/run', '/runs/run?wait=5']);
     });
 
-    it('gives up when the run itself is refused', async () => {
+    it('fails if the run itself is refused', async () => {
       const gone = json(404, refusal('NOT_FOUND', 'Not found'));
       answers = [gone, gone];
       await expect(followed()).rejects.toMatchObject({ exitCode: 3, status: 404 });

@@ -11,13 +11,13 @@ export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type Call = components['schemas']['Call'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
-/** Milliseconds. Before anything was begun the reader waits at the keyboard; a run under way outlives a restart. */
+/** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
 const PATIENCE_AT_FIRST = 5_000;
 const PATIENCE_LATER = 120_000;
 const CALLS_PER_PAGE = 100;
 
 export interface ServiceOptions {
-  /** Where the service is, without a slash at the end. */
+  /** URL of the service, without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
 }
@@ -29,9 +29,9 @@ interface Answered {
 }
 
 /**
- * The service's runs, typed by its OpenAPI document. Requests are tried again when the connection breaks; those that
- * write carry an Idempotency-Key, so that nothing is done twice.
- * Every method throws RefusedError for an answer that is no success, and UnreachableError.
+ * Client for runs, typed by the OpenAPI document. Requests are retried if the connection fails; writes have an
+ * Idempotency-Key, so that they are executed once.
+ * Every method throws RefusedError for error responses, and UnreachableError.
  */
 export class Service {
   readonly url: string;
@@ -120,14 +120,14 @@ export class Service {
     const type = answer.response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) return stream;
     await stream.cancel();
-    throw new RefusedError(answer.response.status, 'NO_EVENTS', 'What stands in between passes no events on', []);
+    throw new RefusedError(answer.response.status, 'NO_EVENTS', 'A proxy does not forward events', []);
   }
 
   private async read<A extends Answered>(request: () => Promise<A>): Promise<NonNullable<A['data']>> {
     return this.dataOf(await this.attempt(request));
   }
 
-  /** One key for all tries: the service answers the second as it did the first. */
+  /** All attempts use the same key, so that the service repeats the first response. */
   private async write<A extends Answered>(
     request: (header: { 'Idempotency-Key': string }) => Promise<A>,
   ): Promise<NonNullable<A['data']>> {
@@ -135,7 +135,7 @@ export class Service {
     const until = performance.now() + this.patience.ms;
     for (;;) {
       const answer = await this.attempt(() => request(header));
-      // The connection broke while the service was at work: it still is.
+      // The connection failed while the service was processing the request: it still is.
       if (!isInProgress(answer) || performance.now() > until) return this.dataOf(answer);
       await sleep(500);
     }
@@ -145,7 +145,7 @@ export class Service {
     try {
       return await request();
     } catch (error) {
-      if (error instanceof SyntaxError) throw this.strange('its answer is no JSON');
+      if (error instanceof SyntaxError) throw this.strange('its response is not JSON');
       if (error instanceof Error && error.name === 'AbortError') throw error;
       throw new UnreachableError(this.url, error);
     }
@@ -157,26 +157,26 @@ export class Service {
       return data as NonNullable<A['data']>;
     }
     if (response.status >= 300 && response.status < 400) {
-      throw this.strange(`it redirects to ${response.headers.get('location') ?? 'another address'}`);
+      throw this.strange(`it redirects to ${response.headers.get('location') ?? 'another URL'}`);
     }
     const body = errorBody(error);
     if (body) throw new RefusedError(response.status, body.code, body.message, body.issues);
-    if (response.status >= 500) throw new RefusedError(response.status, response.statusText, 'no reason is given', []);
-    throw this.strange(`it answers ${response.status} ${response.statusText}, but not as the service does`);
+    if (response.status >= 500) throw new RefusedError(response.status, response.statusText, 'no reason given', []);
+    throw this.strange(`its response (${response.status} ${response.statusText}) is not from the service`);
   }
 
   private strange(what: string): CommandError {
-    return misuse(`${this.url} is not the address of the service: ${what}`, 'Set VAT_URL (or --url) to its address.');
+    return misuse(`${this.url} is not the URL of the service: ${what}`, 'Set VAT_URL (or --url) to its URL.');
   }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A file, or what the service wraps in `data`. */
+/** A file, or an envelope with `data`. */
 const isAnswer = (data: unknown): boolean =>
   typeof data === 'string' || data instanceof ReadableStream || (isObject(data) && 'data' in data);
 
-/** The service's own error body, wherever it came from. */
+/** The error body of the service. */
 function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {
   const body: unknown = typeof error === 'string' ? parsed(error) : error;
   if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['message'] !== 'string') return undefined;
@@ -195,6 +195,6 @@ function parsed(text: string): unknown {
 const isInProgress = ({ error, response }: Answered): boolean =>
   response.status === 409 && (errorBody(error)?.message.includes('Idempotency-Key') ?? false);
 
-/** Whether the service is there but will never give what was asked for in this way. */
+/** Whether repeating the request cannot succeed. */
 export const isFinalRefusal = (error: unknown): boolean =>
   error instanceof RefusedError && error.exitCode === EXIT.misused;

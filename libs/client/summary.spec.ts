@@ -2,7 +2,7 @@ import { exitCodeOf, rowsOf, summarise, verdictLine } from './summary.js';
 import { callOf, countsOf, runOf } from './testing/factories.js';
 
 describe('a summary', () => {
-  it('has the calls of each evaluation together, in the order of the plan', () => {
+  it('groups the calls by evaluation, in the order of the plan', () => {
     const { evaluations } = summarise(runOf(), [
       callOf({ evaluationId: 'b', evaluationName: 'B', latencies: [100, 300] }),
       callOf({ evaluationId: 'b', evaluationName: 'B', outcome: 'error', score: null, reason: 'Gone', latencies: [9] }),
@@ -57,13 +57,13 @@ describe('a summary', () => {
     ...{ stability: null, passAtK: [], passHatK: [], score: null, latencyP50: null, latencyP95: null, reason: null },
   });
 
-  it('shows of many evaluations those that did not pass, and counts the rest', () => {
+  it('shows only evaluations that did not pass if there are many, and counts the rest', () => {
     const calls = Array.from({ length: 350 }, (_, index) =>
       callOf({ evaluationId: `${index}`, evaluationName: `${index}`, outcome: index % 2 === 0 ? 'passed' : 'failed' }),
     );
     const { rows, rest } = rowsOf(summarise(runOf(), calls));
     expect(rows.map(({ outcome }) => outcome)).toEqual(Array(100).fill('failed'));
-    expect(rest).toBe('Not shown: 175 evaluations passed and 75 more did not pass; --json has all of them.');
+    expect(rest).toBe('Not shown: 175 evaluations passed and 75 more that did not pass; use --json for all of them.');
     expect(rowsOf(summarise(runOf(), calls.slice(0, 100)))).toMatchObject({ rows: { length: 100 } });
   });
 });
@@ -74,17 +74,12 @@ describe('the exit code', () => {
       0,
       'COMPLETED',
       { passed: 1, failed: 1 },
-      'Gate met: 2 calls, 1 passed, 1 failed; score 50, and no minimum was asked for.',
+      'Gate met: 2 calls, 1 passed, 1 failed; score 50, no minimum score set.',
     ],
-    [1, 'FAILED', { failed: 2 }, 'Gate not met: 2 calls, 0 passed, 2 failed; score 50, and no minimum was asked for.'],
-    [
-      2,
-      'FAILED',
-      { error: 1, invalid: 1 },
-      'Could not be carried out: 2 calls, 0 passed, 1 invalid, 1 error; no score.',
-    ],
+    [1, 'FAILED', { failed: 2 }, 'Gate not met: 2 calls, 0 passed, 2 failed; score 50, no minimum score set.'],
+    [2, 'FAILED', { error: 1, invalid: 1 }, 'No result: 2 calls, 0 passed, 1 invalid, 1 error; no score.'],
     [2, 'CANCELLED', { passed: 1, cancelled: 1 }, 'Cancelled: 2 calls, 1 passed, 1 cancelled; score 50.'],
-    [2, 'RUNNING', { passed: 1, pending: 1 }, 'Not ended yet: 2 calls, 1 passed, 1 pending; score 50.'],
+    [2, 'RUNNING', { passed: 1, pending: 1 }, 'In progress: 2 calls, 1 passed, 1 pending; score 50.'],
   ] as const)('is %i for a run that is %s with %j', (code, status, counts, line) => {
     const run = runOf({ status, score: 50, totalCalls: 2, counts: countsOf(counts) });
     expect(exitCodeOf(run)).toBe(code);

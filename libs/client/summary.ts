@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from './errors.js';
 import { hasEnded } from './follow.js';
 import type { Call, RunDetails } from './service.js';
 
-/** What the calls of one evaluation came to. Latencies in milliseconds. */
+/** Results of the calls of one evaluation. Latencies in milliseconds. */
 export interface EvaluationSummary {
   readonly id: string;
   readonly name: string;
@@ -18,20 +18,20 @@ export interface EvaluationSummary {
   readonly error: number;
   /** Null without a counted call, as `score` is. */
   readonly stability: 'stable pass' | 'flaky' | 'stable fail' | null;
-  /** Chance that of k calls one at least passes, for k = 1 … counted calls, at position k − 1. */
+  /** Probability that at least one of k calls passes, for k = 1 … counted calls, at index k − 1. */
   readonly passAtK: readonly number[];
-  /** Chance that all of k calls pass, likewise. */
+  /** Probability that all of k calls pass, likewise. */
   readonly passHatK: readonly number[];
   /** 0 to 100, mean of the counted calls. */
   readonly score: number | null;
   readonly latencyP50: number | null;
-  /** Null below five answers, too. */
+  /** Also null with fewer than five responses. */
   readonly latencyP95: number | null;
-  /** Of the first call that did not pass, the failed ones first. */
+  /** Reason of the first call that did not pass, failed calls first. */
   readonly reason: string | null;
 }
 
-/** A run with its calls: what every output is made of, and what `--json` writes. */
+/** A run with its calls, as `--json` writes it; the source of every output. */
 export interface Summary {
   readonly run: RunDetails;
   readonly evaluations: readonly EvaluationSummary[];
@@ -71,7 +71,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     outcome: evaluationState(counts, run),
     calls: calls.length,
     ...counts,
-    // Nothing is stable of which a part was not carried out.
+    // A cancelled evaluation with missing calls has no stability.
     stability: run.status === 'CANCELLED' && ended.length < calls.length ? null : (statistics?.stability ?? null),
     passAtK: statistics?.passAtK ?? [],
     passHatK: statistics?.passHatK ?? [],
@@ -82,24 +82,24 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
   };
 }
 
-/** The gate is the service's alone; what the command adds is whether anything could be said about the agent. */
+/** The service decides on the gate; without a counted call there is no result. */
 export function exitCodeOf({ status, counts }: Pick<RunDetails, 'status' | 'counts'>): ExitCode {
   if (status === 'COMPLETED') return EXIT.met;
-  return status === 'FAILED' && counts.passed + counts.failed > 0 ? EXIT.notMet : EXIT.notCarriedOut;
+  return status === 'FAILED' && counts.passed + counts.failed > 0 ? EXIT.notMet : EXIT.noResult;
 }
 
-/** The run in one line: `Gate met: 12 calls, 12 passed; score 100.` */
+/** Summary of the run: `Gate met: 12 calls, 12 passed; score 100.` */
 export function verdictLine(run: RunDetails): string {
   const score = run.counts.passed + run.counts.failed > 0 ? `score ${number(run.score)}` : 'no score';
-  const none = run.counts.failed > 0 ? ', and no minimum was asked for' : '';
+  const none = run.counts.failed > 0 ? ', no minimum score set' : '';
   const minimum = run.minimumScore === null ? none : ` of at least ${number(run.minimumScore)}`;
   return `${verdict(run)}: ${countsLine(run)}; ${score}${minimum}.`;
 }
 
 function verdict(run: RunDetails): string {
   if (run.status === 'CANCELLED') return 'Cancelled';
-  if (!hasEnded(run)) return 'Not ended yet';
-  return ['Gate met', 'Gate not met', 'Could not be carried out'][exitCodeOf(run)] ?? run.status;
+  if (!hasEnded(run)) return 'In progress';
+  return ['Gate met', 'Gate not met', 'No result'][exitCodeOf(run)] ?? run.status;
 }
 
 /** `12 calls, 10 passed, 1 failed, 1 error`. */
@@ -110,7 +110,7 @@ export function countsLine({ totalCalls, counts }: Pick<RunDetails, 'totalCalls'
   return [count(totalCalls, 'call'), ...parts].join(', ');
 }
 
-/** How one evaluation is shown in a row, each cell a text that is not escaped yet. */
+/** Cells of an evaluation in a table; not escaped. */
 export function cells(evaluation: EvaluationSummary) {
   const { name, outcome, passed, calls, stability, score, latencyP50, latencyP95, reason } = evaluation;
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
@@ -126,16 +126,16 @@ export function cells(evaluation: EvaluationSummary) {
   };
 }
 
-/** Evaluations beyond so many are shown only if they did not pass. */
-const MOST_ROWS = 100;
+/** With more evaluations, only those that did not pass are shown. */
+const MAX_ROWS = 100;
 
-/** Which evaluations a table shows, and a sentence on the others. */
+/** Rows of the table, and a sentence about the omitted evaluations. */
 export function rowsOf({ evaluations }: Summary): { rows: readonly EvaluationSummary[]; rest?: string } {
-  if (evaluations.length <= MOST_ROWS) return { rows: evaluations };
+  if (evaluations.length <= MAX_ROWS) return { rows: evaluations };
   const notPassed = evaluations.filter(({ outcome }) => outcome !== 'passed');
-  const rows = notPassed.slice(0, MOST_ROWS);
+  const rows = notPassed.slice(0, MAX_ROWS);
   const passed = evaluations.length - notPassed.length;
   const more = notPassed.length - rows.length;
-  const also = more > 0 ? ` and ${number(more)} more did not pass` : '';
-  return { rows, rest: `Not shown: ${number(passed)} evaluations passed${also}; --json has all of them.` };
+  const also = more > 0 ? ` and ${number(more)} more that did not pass` : '';
+  return { rows, rest: `Not shown: ${number(passed)} evaluations passed${also}; use --json for all of them.` };
 }

@@ -4,9 +4,9 @@ import type { Paint } from './colour.js';
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Of its cells as they are to be printed. */
+  /** Colour of a cell. */
   readonly colour?: (cell: string) => Parameters<Paint>[0];
-  /** Most columns of the terminal; longer cells are wrapped. The last column takes what is left unless it says so. */
+  /** Maximum width; longer cells are wrapped. By default the last column takes the remaining width. */
   readonly width?: number;
 }
 
@@ -16,7 +16,7 @@ export interface Look {
   readonly width: number;
 }
 
-/** Columns that a text needs to be readable; on a narrower terminal lines are left to break. */
+/** Minimum width of the last column; on narrower terminals lines wrap. */
 const NARROWEST = 24;
 const GAP = 2;
 
@@ -27,7 +27,7 @@ const NO_BORDERS = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-/** A table without lines. @param rows cells that a terminal bears, one for each column */
+/** A table without borders. @param rows cells that are safe to print, one per column */
 export function textTable(columns: readonly Column[], rows: readonly (readonly string[])[], look: Look): string {
   const longest = columns.map(({ title }, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)));
   const natural = columns.map(({ width = Infinity }, index) => Math.min(width, longest[index]!));
@@ -37,7 +37,7 @@ export function textTable(columns: readonly Column[], rows: readonly (readonly s
     head: columns.map(({ title }) => look.paint('bold', title)),
     chars: NO_BORDERS,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
-    // Without a width the library measures the cells, wide characters rightly counted.
+    // Without a width the library measures the cells, including wide characters.
     colWidths: columns.map(({ width }, index) => {
       const most = width ?? (index === columns.length - 1 ? left : Infinity);
       return longest[index]! > most ? most + GAP : null;

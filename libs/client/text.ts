@@ -1,19 +1,19 @@
 import { clipped, oneLine, visible } from '../text/index.js';
 
 /**
- * What the service says, as it may be printed: names and reasons come from users and agents, and a terminal obeys
- * escape sequences. On one line; control characters and characters that turn the direction of text get a stand-in.
+ * Untrusted text for the terminal: names and reasons come from users and agents and may contain escape sequences. On one
+ * line; control characters and bidirectional overrides are replaced by visible symbols.
  */
 export const plain = (text: string, length = 400): string => clipped(visible(oneLine(text)), length);
 
 /**
- * As it may stand within a line of Markdown, also in a cell of a table: neither markup, nor HTML, nor a link, nor a
- * mention that would notify somebody. References to characters are never markup (CommonMark 0.31, 2.5).
+ * Untrusted text for a line or table cell of Markdown, without markup, HTML, links or mentions. Character references are
+ * never markup (CommonMark 0.31, 2.5).
  */
 export const markdownText = (text: string, length = 300): string =>
   plain(text, length)
     .replace(/[\\`*_{}[\]<>()|~$&"'#!]/g, (character) => `&#${character.charCodeAt(0)};`)
-    // GFM makes links of bare addresses; an invisible space keeps it from doing so.
+    // A zero-width space prevents GFM from linking bare URLs.
     .replace(/:\/\/|www\./gi, (match) => `${match.slice(0, -1)}&#8203;${match.slice(-1)}`)
-    // A mention is found behind such a space, too, but not with one in it.
+    // A mention is recognised after a zero-width space, but not with one after the @.
     .replaceAll('@', '@&#8203;');

@@ -119,7 +119,7 @@ describe('the command vat', () => {
     const { code, stdout } = await vat(['run', '--agent', agentId], env);
     expect(code).toBe(2);
     expect(stdout).toMatch(/^error +Books a table/m);
-    expect(stdout).toContain('Could not be carried out: 2 calls, 0 passed, 2 error; no score.');
+    expect(stdout).toContain('No result: 2 calls, 0 passed, 2 error; no score.');
   });
 
   it('exits with 2 if the service is down', async () => {
@@ -158,7 +158,7 @@ describe('the command vat', () => {
       ],
       ['no number', () => [['run', '--agent', agentId, '--repeat', 'x']], "argument 'x' is invalid"],
       ['no key', () => [['run', '--agent', agentId], { VAT_API_KEY: '' }], 'VAT_API_KEY is not set'],
-      ['no address', () => [['status', 'x', '--url', 'localhost:3000']], '--url is no http or https address'],
+      ['no address', () => [['status', 'x', '--url', 'localhost:3000']], '--url is not an http or https URL'],
       ['a wrong key', () => [['run', '--agent', agentId], { VAT_API_KEY: 'vat_wrong' }], '401 UNAUTHORIZED'],
       ['an unknown agent', () => [['run', '--agent', NOBODY]], '404 NOT_FOUND'],
       ['an unknown run', () => [['report', NOBODY, '--out', path.join(folder, 'x')]], '404 NOT_FOUND'],
@@ -168,7 +168,7 @@ describe('the command vat', () => {
         () => [['run', '--agent', agentId, '--concurrency', '101', '--repeat', '51']],
         /400 BAD_REQUEST: Invalid input data\n(.*\n)*  - --repeat: repeat must .*\n(.*\n)*  - --concurrency: concurrency must /,
       ],
-      ['another server', () => [['run', '--agent', agentId, '--url', agent.url]], 'is not the address of the service'],
+      ['another server', () => [['run', '--agent', agentId, '--url', agent.url]], 'is not the URL of the service'],
     ])('for %s', async (_, words, said) => {
       const [given, overriding = {}] = words();
       const { code, stdout, stderr } = await vat(given, { ...env, ...overriding });
@@ -182,7 +182,7 @@ describe('the command vat', () => {
     const { code, stdout } = await vat(['run', '--agent', agentId, '--repeat', '3', '--dry-run'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Books a table, detail by detail +books-a-table +booking +scripted +3 +critical$/m);
-    expect(stdout).toContain('would carry out 6 calls of 2 evaluations');
+    expect(stdout).toContain('would make 6 calls of 2 evaluations');
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
   });
 
@@ -203,7 +203,7 @@ describe('the command vat', () => {
       await until('the first call has ended', () => running.stderr().includes('1/6  passed'), 30_000);
       proxy.open = false;
       proxy.cut();
-      await until('the break is noticed', () => running.stderr().includes('The connection broke; resuming.'));
+      await until('the break is noticed', () => running.stderr().includes('Connection lost; resuming.'));
       proxy.open = true;
       const { code, stderr } = await running.ended;
       expect(code).toBe(0);
