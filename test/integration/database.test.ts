@@ -53,7 +53,7 @@ describe('Database', () => {
     expect(await seenByOthers()).toEqual(['ambient', 'explicit', 'given']);
   });
 
-  it('takes all of it back when it fails, and hands on the error', async () => {
+  it('rolls back when the work fails, and rethrows its error', async () => {
     const failure = new Error('no');
     const work = database.transaction(async () => {
       await insert('explicit');
@@ -76,7 +76,7 @@ describe('Database', () => {
     expect(await seenByOthers()).toEqual([]);
   });
 
-  it('keeps transactions side by side apart', async () => {
+  it('isolates concurrent transactions', async () => {
     const write = (text: string, fails: boolean) =>
       database.transaction(async () => {
         await insert(text);
@@ -87,7 +87,7 @@ describe('Database', () => {
     expect(await seenByOthers()).toEqual(['a', 'c', 'e']);
   });
 
-  it('gives every connection back', async () => {
+  it('returns every connection to the pool', async () => {
     for (let i = 0; i < 10; i++)
       await database.transaction(async () => Promise.reject(new Error())).catch(() => undefined);
     const { total, idle, waiting } = database.poolState;
@@ -96,7 +96,7 @@ describe('Database', () => {
     expect(total).toBeLessThanOrEqual(4);
   });
 
-  it('survives connections that were cut', async () => {
+  it('recovers from terminated connections', async () => {
     await Promise.all([1, 2, 3].map(() => database.query('SELECT pg_sleep(0.05)')));
     await sql(
       own.url,

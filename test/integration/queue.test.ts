@@ -99,7 +99,7 @@ describe('job queue', () => {
     expect((await client.query('SELECT * FROM queue_workers')).rows).toEqual([]);
   });
 
-  it('tries a job again whose handler throws', async () => {
+  it('retries a job whose handler throws', async () => {
     let calls = 0;
     await startProcess((queue) =>
       queue.handle(FAULTY, async () => {
@@ -115,7 +115,7 @@ describe('job queue', () => {
     expect(calls).toBe(2);
   });
 
-  it('frees what a dead process held, and nothing of one that lives', async () => {
+  it('unlocks the jobs of a dead process and keeps those of a living one', async () => {
     const lockedBy = async (pools: string[], seen: string) => {
       const id = randomUUID();
       await client.query(`INSERT INTO queue_workers VALUES ($1, $2, 'elsewhere', 1, now(), now() - $3::interval)`, [
@@ -148,7 +148,7 @@ describe('job queue', () => {
     await client.query('DELETE FROM queue_workers WHERE id = $1', [alive]);
   });
 
-  it('frees what it has locked itself by a fetch whose answer was lost', async () => {
+  it('unlocks jobs of its own fetch whose result was lost', async () => {
     const done: string[] = [];
     const context = await startProcess((queue) => queue.handle(NOTE, async ({ text }) => void done.push(text)));
     const [{ pools }] = await eventually(
@@ -170,7 +170,7 @@ describe('job queue', () => {
     expect(done).toEqual(['lost']);
   });
 
-  it('keeps a job that it works on for long', async () => {
+  it('keeps the lock of a job that runs for a long time', async () => {
     let begun = 0;
     let release = () => undefined as void;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -194,7 +194,7 @@ describe('job queue', () => {
     expect(begun).toBe(1);
   });
 
-  it('waits for running jobs when it stops, and leaves nothing locked', async () => {
+  it('waits for running jobs on shutdown and leaves no job locked', async () => {
     let begun = 0;
     let ended = 0;
     const context = await startProcess((queue) =>
@@ -217,7 +217,7 @@ describe('job queue', () => {
     expect((await client.query('SELECT * FROM queue_workers')).rows).toEqual([]);
   });
 
-  it('tells jobs to hand back when they take too long to end', async () => {
+  it('aborts jobs that take too long to end on shutdown', async () => {
     let signal: AbortSignal | undefined;
     const context = await startProcess((queue) =>
       queue.handle(SLOW, async (_, given: JobContext) => {
@@ -236,7 +236,7 @@ describe('job queue', () => {
     expect(performance.now() - begun).toBeLessThan(9_000);
   });
 
-  it('tells as many jobs to make way as wait, and none while nobody does', async () => {
+  it('asks one job to yield per waiting job', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let running = 0;
@@ -248,7 +248,7 @@ describe('job queue', () => {
     );
     const worker = context.get(QueueWorker);
     const told = async () => {
-      const answers = await Promise.all(Array.from({ length: 6 }, () => worker.shouldMakeWay('calls')));
+      const answers = await Promise.all(Array.from({ length: 6 }, () => worker.shouldYield('calls')));
       return answers.filter(Boolean).length;
     };
     try {
@@ -268,7 +268,7 @@ describe('job queue', () => {
     await eventually(jobs, (rows) => rows.length === 0);
   });
 
-  it('goes on by itself after the database was away', async () => {
+  it('continues after a database outage', async () => {
     const done: string[] = [];
     const context = await startProcess((queue) =>
       queue.handle(NOTE, async ({ text }) => {

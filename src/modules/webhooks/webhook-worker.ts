@@ -3,8 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { JobContext } from '../../platform/queue/job.js';
-import { Limiter } from '../../platform/queue/limiter.js';
-import { persist } from '../../platform/queue/persist.js';
+import { PrioritySemaphore } from '../../platform/queue/priority-semaphore.js';
+import { withRetry } from '../../platform/queue/with-retry.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { QueueWorker } from '../../platform/queue/queue-worker.js';
 import { DELIVER, PRUNE } from './delivery-job.js';
@@ -17,7 +17,7 @@ export class WebhookWorker {
   /** Attempts that this process is making. */
   private readonly claims = new Set<string>();
   /** Of hundreds of deliveries at once only a few may use the database, so that requests always find a connection. */
-  private readonly database: Limiter;
+  private readonly database: PrioritySemaphore;
 
   constructor(
     queue: Queue,
@@ -26,7 +26,7 @@ export class WebhookWorker {
     private readonly sender: WebhookSender,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
-    this.database = new Limiter(Math.max(1, Math.floor(databasePoolSize / 4)));
+    this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 4)));
     queue.handle(DELIVER, ({ deliveryId, targetId }, context) => this.deliver(deliveryId, targetId, context));
     queue.handle(PRUNE, (_, context) => this.prune(context));
     queue.onSweep(() => this.database.run(() => this.repository.sweep(this.worker.id, [...this.claims])));
@@ -41,9 +41,9 @@ export class WebhookWorker {
       while (delivery) {
         const current: ClaimedDelivery = delivery;
         const outcome = await this.sender.send(current, signal);
-        if (!outcome) return await persist(this.database, () => this.repository.release(current), signal);
+        if (!outcome) return await withRetry(this.database, () => this.repository.release(current), signal);
         const next = signal.aborted ? undefined : this.newClaim(claims);
-        delivery = await persist(this.database, () => this.repository.record(current, outcome, next), signal);
+        delivery = await withRetry(this.database, () => this.repository.record(current, outcome, next), signal);
         this.forget(claims, current.claimId);
       }
     } finally {

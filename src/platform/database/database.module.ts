@@ -4,15 +4,15 @@ import { DATABASE_URL } from './database.tokens.js';
 import { Database } from './database.js';
 import { Notifications } from './notifications.js';
 
-/** Hands the connected data source to every module, and closes it last. */
+/** Provides the connected data source to every module, and closes it last. */
 @Global()
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(private readonly database: Database) {}
 
   /**
-   * @param dataSource connected, with all migrations carried out
-   * @param url the address behind it, for connections of their own (LISTEN)
+   * @param dataSource connected, with all migrations applied
+   * @param url its connection string, for separate connections (LISTEN)
    */
   static forRoot(dataSource: DataSource, url: string): DynamicModule {
     return {

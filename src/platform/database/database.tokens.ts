@@ -1,2 +1,2 @@
-/** Injection token of the database's address, settled at start: the setting's, or the embedded server's. */
+/** Injection token of the connection string: from the settings, or of the embedded server. */
 export const DATABASE_URL = Symbol('DATABASE_URL');

@@ -41,7 +41,7 @@ describe('isDatabaseUnavailable', () => {
     (error) => expect(isDatabaseUnavailable(error)).toBe(false),
   );
 
-  it('looks into what a host with several addresses answers', () => {
+  it('recognises the aggregate error of a host with several addresses', () => {
     const refused = new AggregateError([failure('refused', 'ECONNREFUSED'), failure('refused', 'ECONNREFUSED')]);
     expect(isDatabaseUnavailable(Object.assign(refused, { code: 'ECONNREFUSED' }))).toBe(true);
   });

@@ -1,10 +1,10 @@
 import { types } from 'node:util';
 
-/** SQLSTATEs and socket errors that mean "the database cannot answer now", not "the statement is wrong". */
+/** SQLSTATEs that mean "the database is not available now", not "the statement is wrong". */
 const UNAVAILABLE_SQLSTATES = new Set([
   '53300', // too_many_connections
   '53400', // configuration_limit_exceeded
-  '42501', // insufficient_privilege: what PostgreSQL says of files that it may not open or write any more
+  '42501', // insufficient_privilege: PostgreSQL has lost access to its files
   '58P01', // undefined_file
   '58030', // io_error
   '53100', // disk_full
@@ -13,7 +13,7 @@ const UNAVAILABLE_SQLSTATES = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
-  '55000', // object_not_in_prerequisite_state: the database takes no connections for now
+  '55000', // object_not_in_prerequisite_state: the database accepts no connections at present
   '3D000', // invalid_catalog_name: the database is being restored
   '28000', // invalid_authorization_specification: the role may not log in any more
   '28P01', // invalid_password: the role's password was changed
@@ -26,9 +26,9 @@ const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/;
 
-/** Whether an error of the driver means that the database is out of reach or overloaded: worth a 503 and a retry. */
+/** Whether a driver error means that the database is unavailable or overloaded, so that a retry may succeed (503). */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  // Not instanceof: Jest gives the tests an Error of their own, which Node's socket errors are no instances of.
+  // Not instanceof: Jest runs tests in a realm with its own Error class, and Node's socket errors belong to another.
   if (!types.isNativeError(error)) return false;
   const { code } = error as Error & { code?: string };
   if (code !== undefined) {

@@ -7,9 +7,9 @@ describe('uuidOrNotFound', () => {
     '0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10',
     '0A6F1C5E-7D4A-4C1B-8F3E-2A6D5B4C3F10',
     '00000000-0000-0000-0000-000000000000',
-  ])('takes %s', (id) => expect(uuidOrNotFound(id)).toBe(id));
+  ])('accepts the UUID %s', (id) => expect(uuidOrNotFound(id)).toBe(id));
 
-  // PostgreSQL takes the braces and the missing hyphens too; as an id they name nothing.
+  // PostgreSQL accepts braces and missing hyphens too.
   it.each([
     '',
     'x',
@@ -20,7 +20,7 @@ describe('uuidOrNotFound', () => {
     '0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10\n',
     ' 0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10',
     '0a6f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3fg0',
-  ])('knows nothing by the name of %j', (id) => {
+  ])('rejects %j as not found', (id) => {
     expect(() => uuidOrNotFound(id)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
   });
 });
@@ -40,12 +40,12 @@ describe('window', () => {
 describe('connectionOptions', () => {
   const { extra } = connectionOptions('postgresql://x/y', 7) as { extra: Record<string, number> };
 
-  it('let the server end a statement before its answer is given up', () => {
+  it('makes the server cancel a statement before the client gives up', () => {
     expect(extra['statement_timeout']).toBeGreaterThan(0);
     expect(extra['query_timeout']).toBeGreaterThan(extra['statement_timeout'] ?? 0);
   });
 
-  it('lose all limits for migrations but that of the connection itself', () => {
+  it('has no time limits for migrations except when connecting', () => {
     const unhurried = withoutTimeouts(connectionOptions('postgresql://x/y', 7)) as { extra: Record<string, number> };
     expect(unhurried).toMatchObject({
       url: 'postgresql://x/y',

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleIn
 import { Client } from 'pg';
 import { DATABASE_URL } from './database.tokens.js';
 
-/** How often the connection proves that it is alive. With the answer's time-out it stays below one second. */
+/** Interval of the heartbeat. Together with its time-out it stays below one second. */
 const HEARTBEAT_MS = 400;
 const HEARTBEAT_TIMEOUT_MS = 400;
 const RECONNECT_MS = 250;
@@ -19,14 +19,14 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
-  /** By the monotonic clock, in milliseconds: a clock that is set back must not make a dead connection look alive. */
-  private lastHeard = 0;
+  /** Monotonic clock, in milliseconds: setting the system clock back must not make a dead connection look alive. */
+  private lastHeartbeat = 0;
 
   constructor(@Inject(DATABASE_URL) private readonly url: string) {}
 
-  /** Whether notifications reach this process. */
+  /** Whether notifications reach this process at present. */
   get live(): boolean {
-    return this.client !== undefined && performance.now() - this.lastHeard < HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
+    return this.client !== undefined && performance.now() - this.lastHeartbeat < HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
   }
 
   /**
@@ -72,16 +72,16 @@ export class Notifications implements OnModuleInit, OnApplicationShutdown {
     }
     if (this.stopped) return void (await client.end());
     this.client = client;
-    this.lastHeard = performance.now();
+    this.lastHeartbeat = performance.now();
     for (const channel of this.events.eventNames()) this.events.emit(channel, undefined);
     this.schedule(() => this.beat(client), HEARTBEAT_MS);
   }
 
-  /** A half-open TCP connection looks alive for hours: only an answer proves that notifications still arrive. */
+  /** A half-open TCP connection looks alive for hours: only a response proves that notifications still arrive. */
   private async beat(client: Client): Promise<void> {
     try {
       await client.query('SELECT 1');
-      this.lastHeard = performance.now();
+      this.lastHeartbeat = performance.now();
       this.schedule(() => this.beat(client), HEARTBEAT_MS);
     } catch {
       this.lose(client);

@@ -13,7 +13,7 @@ describe('surviveBrokenConnections', () => {
   beforeEach(async () => {
     server = createServer((socket) => {
       socket.on('error', () => undefined);
-      // All in one packet, as of a server that is told to end in this moment.
+      // All in one packet, like a server that starts to shut down at this moment.
       socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, SHUTTING_DOWN])));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');

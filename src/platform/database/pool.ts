@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 
 /**
- * Makes broken connections an affair of whoever uses them: without listeners they would end the process. The pool's own
- * listener does not cover a connection that it has just handed out: a server that is ending says so in the same packet
- * in which it lets a client in, before anybody can have listened.
+ * Leaves broken connections to the statements that use them: an error event without a listener would end the process. The
+ * pool's own listener does not cover a client that it has just handed out: a server that is shutting down can send its
+ * error in the same packet as the end of the handshake.
  */
 export function surviveBrokenConnections<Connections extends Pool>(pool: Connections): Connections {
   pool.on('error', () => undefined);

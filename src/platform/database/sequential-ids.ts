@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Identifiers that sort in the order in which they are given out (UUID version 7, RFC 9562 with a counter): rows that
- * are written at one moment keep the order of their file.
+ * Identifiers that sort in the order of their creation (UUID version 7 with a counter, RFC 9562): rows written at the same
+ * moment keep the order of their file.
  * @param count at most 2^20
  */
 export function sequentialIds(count: number): string[] {

@@ -6,20 +6,20 @@ import { isDatabaseUnavailable } from '../database/failures.js';
 import { messageOf } from '../errors/message-of.js';
 import type { JobKind } from './job.js';
 import type { HandledJob } from './queue.js';
-import { patientPool } from './patient-pool.js';
 import { queueLogger } from './queue-logger.js';
+import { retryingPool } from './retrying-pool.js';
 import type { WorkerRegistry } from './worker-registry.js';
 
-/** How late a job with a time of its own may be, in milliseconds; others are announced. */
+/** How late a scheduled job may start, in milliseconds; other jobs are announced by NOTIFY. */
 const POLL_MS = 1_000;
-/** How long fetched jobs may wait for a place in this process before others may take them. */
+/** How long fetched jobs may wait in this process before they are returned to the queue, in milliseconds. */
 const LOCAL_QUEUE_TTL_MS = 5_000;
-/** When told to stop: how long jobs may go on before their signal fires, in milliseconds. */
+/** On shutdown: how long jobs may continue before their signal fires, in milliseconds. */
 export const GRACE_MS = 5_000;
-/** And how long they may take to hand back afterwards. */
+/** How long jobs may take to end after their signal has fired, in milliseconds. */
 const HAND_BACK_MS = 3_000;
-const FIRST_RESTART_MS = 250;
-const LONGEST_RESTART_MS = 5_000;
+const MIN_RESTART_DELAY_MS = 250;
+const MAX_RESTART_DELAY_MS = 5_000;
 
 const COUNT_WAITING = `
   SELECT count(*)::int AS count
@@ -34,17 +34,25 @@ export interface JobRunnerOptions {
   readonly registry: WorkerRegistry;
 }
 
-/** Carries out the jobs of one kind, and begins anew whenever graphile-worker has given up. */
+/**
+ * Runs the jobs of one kind with graphile-worker, and starts that again whenever it fails.
+ *
+ * - Running: one graphile-worker pool exists. It fetches jobs in batches; those that wait for a free slot are the backlog.
+ * - Restarting: the pool has ended, or did not end within the time that jobs have. The next one starts after a delay,
+ *   which doubles up to 5 s while pools end soon after their start.
+ * - Stopped: for good, by `stop`. Jobs have `GRACE_MS` to complete, then their signals fire and they have
+ *   `HAND_BACK_MS` to end.
+ */
 export class JobRunner {
   private readonly logger = new Logger('Queue');
-  /** Fires when what still waits for the database must give up. */
-  private readonly over = new AbortController();
+  /** Ends the retries of statements that wait for the database. */
+  private readonly stopRetries = new AbortController();
   private runner: Runner | undefined;
   private stopped = false;
   private running: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
-  /** How many jobs the present pool has fetched and not begun. */
-  private backlog: () => number = () => 0;
+  /** Ids of the jobs that the current pool has fetched and not started. */
+  private backlog: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: JobRunnerOptions) {}
 
@@ -52,7 +60,7 @@ export class JobRunner {
     this.running = this.keepRunning();
   }
 
-  /** Takes no new job and waits until the running ones have ended or were handed back, for a bounded time. */
+  /** Fetches no more jobs, and waits a bounded time for the running ones to end. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.wake();
@@ -65,32 +73,33 @@ export class JobRunner {
     })();
     await Promise.race([ended, late]);
     clearTimeout(timer);
-    this.over.abort();
+    this.stopRetries.abort();
   }
 
   get kind(): JobKind {
     return this.options.kind;
   }
 
-  /** How many jobs wait for a place in this process, or in none; of the latter no more than it has places. */
+  /** The number of waiting jobs: those fetched by this process, and of those in the queue at most its concurrency. */
   async countWaiting(): Promise<number> {
     const { jobs, pool, concurrency } = this.options;
     const names = jobs.map(({ job }) => job.name);
     const { rows } = await pool.query<{ count: number }>(COUNT_WAITING, [names, concurrency]);
-    return this.backlog() + (rows[0]?.count ?? 0);
+    return this.backlog.size + (rows[0]?.count ?? 0);
   }
 
   private async keepRunning(): Promise<void> {
-    let pause = FIRST_RESTART_MS;
+    let delay = MIN_RESTART_DELAY_MS;
     while (!this.stopped) {
-      const begun = Date.now();
+      const startedAt = performance.now();
       await this.runOnce().catch((error: unknown) => {
-        this.logger.warn(`Jobs of kind ${this.options.kind} stand still: ${messageOf(error)}`);
+        this.logger.warn(`Job runner "${this.options.kind}" stopped: ${messageOf(error)}`);
       });
       if (this.stopped) return;
-      pause = Date.now() - begun > LONGEST_RESTART_MS ? FIRST_RESTART_MS : Math.min(pause * 2, LONGEST_RESTART_MS);
+      const wasStable = performance.now() - startedAt > MAX_RESTART_DELAY_MS;
+      delay = wasStable ? MIN_RESTART_DELAY_MS : Math.min(delay * 2, MAX_RESTART_DELAY_MS);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pause);
+        const timer = setTimeout(resolve, delay);
         this.wake = () => {
           clearTimeout(timer);
           resolve();
@@ -105,25 +114,25 @@ export class JobRunner {
     const events: NonNullable<RunnerOptions['events']> = new EventEmitter();
     events.on('pool:create', ({ workerPool }) => {
       name = workerPool.id;
-      // Known before its first job, or nobody could tell soon that a job belongs to a dead process.
+      // Registered before its first job, so that other processes can detect a dead owner.
       registry.add(name);
-      registry.beat().catch(() => undefined);
+      registry.heartbeat().catch(() => undefined);
     });
-    // Of this pool alone: one that was left behind may still speak.
-    let fetched = 0;
-    this.backlog = () => fetched;
+    // A new set for each pool: an abandoned pool may still emit events.
+    const backlog = new Set<string>();
+    this.backlog = backlog;
     events.on('localQueue:getJobs:complete', ({ jobs }) => {
-      fetched += jobs.length;
-      registry.hold(name, jobs);
+      for (const { id } of jobs) backlog.add(id);
+      registry.track(name, jobs);
     });
     events.on('localQueue:returnJobs', ({ jobs }) => {
-      fetched -= jobs.length;
-      registry.letGo(name, jobs);
+      for (const { id } of jobs) backlog.delete(id);
+      registry.untrack(name, jobs);
     });
-    events.on('job:start', () => fetched--);
-    events.on('job:complete', ({ job }) => registry.letGo(name, [job]));
-    // graphile-worker 0.17 ends a pool of which anything has failed, but may wait for ever for that end: after the time
-    // that jobs have for theirs, it is left behind.
+    events.on('job:start', ({ job }) => backlog.delete(job.id));
+    events.on('job:complete', ({ job }) => registry.untrack(name, [job]));
+    // graphile-worker 0.17 shuts a failed pool down, but this may hang: after the time that jobs have to end, the pool is
+    // abandoned.
     let reason: unknown = 'graphile-worker ended';
     events.on('pool:fatalError', ({ error }) => (reason = error));
     const stuck = new Promise<never>((_, reject) => {
@@ -134,7 +143,7 @@ export class JobRunner {
     stuck.catch(() => undefined);
     try {
       this.runner = await run({
-        pgPool: patientPool(pool, this.over.signal),
+        pgPool: retryingPool(pool, this.stopRetries.signal),
         concurrency,
         pollInterval: POLL_MS,
         noHandleSignals: true,
@@ -144,16 +153,16 @@ export class JobRunner {
         parsedCronItems: this.cronItems(),
         preset: {
           worker: {
-            // One query fetches for all places at once; without it each idle place would poll by itself.
+            // One query fetches jobs for all slots; without it each idle slot would poll on its own.
             localQueue: { size: concurrency, ttl: LOCAL_QUEUE_TTL_MS },
-            // Batched even without delay: only the batches handle errors, the rest would be unhandled rejections.
+            // Batched even without a delay: errors of single completions would be unhandled rejections.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
             gracefulShutdownAbortTimeout: GRACE_MS,
           },
         },
       });
-      // Told to stop while it was starting.
+      // Stopped while it was starting.
       if (this.stopped) await this.runner.stop();
       await Promise.race([this.runner.promise, stuck]);
       if (!this.stopped) throw asError(reason);
@@ -169,13 +178,13 @@ export class JobRunner {
         job.name,
         async (payload: unknown, { abortSignal }: { abortSignal?: AbortSignal }) => {
           const signal = abortSignal ?? new AbortController().signal;
-          // One signal for all jobs of the process: many listeners are no leak.
+          // All jobs of the process share the signal: many listeners are not a leak.
           setMaxListeners(0, signal);
           try {
             await handler(payload ?? {}, { signal });
           } catch (error) {
-            const told = new Error(`The job ${job.name} failed and will be tried again`, { cause: error });
-            this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](told);
+            const failure = new Error(`The job ${job.name} failed and will be retried`, { cause: error });
+            this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](failure);
             throw error;
           }
         },

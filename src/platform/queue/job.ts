@@ -9,7 +9,7 @@ export interface JobOptions {
   /** Unique, for instance `webhooks.deliver`; stored with every job, so a change needs the old name to be kept too. */
   readonly name: string;
   readonly kind: JobKind;
-  /** How often a job whose handler throws is tried in all, with growing pauses. */
+  /** The total number of attempts when the handler throws, with growing delays. */
   readonly maxAttempts?: number;
   /** Runs by itself at these times (crontab, UTC), once among all processes. */
   readonly cron?: string;
@@ -25,12 +25,12 @@ export interface Job<Payload extends object> extends JobOptions {
 export const defineJob = <Payload extends object>(options: JobOptions): Job<Payload> => options;
 
 export interface JobContext {
-  /** Fires when the process is to end: what is under way must come to an end or be handed back within seconds. */
+  /** Fires when the process shuts down: the job must end or return its work within seconds. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Carries out a job. It may be called twice for one job, even at the same time: a process that was thought dead can
+ * Runs a job. It may be called twice for one job, even at the same time, because a process that was considered dead can
  * come back.
  */
 export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<void>;

@@ -2,8 +2,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * Tells in which space of process numbers this process is: two processes with the same answer can see each other's
- * numbers. On Linux that is this start of the machine and the container; elsewhere the host's name has to do.
+ * Identifies the process id namespace of this process: two processes with the same value can see each other's ids. On
+ * Linux it is the boot of the machine and the container; elsewhere it is the host name.
  */
 export function machineId(): string {
   try {
@@ -14,13 +14,13 @@ export function machineId(): string {
   }
 }
 
-/** Whether a process with this number exists. */
+/** Whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Someone else's process is alive as well.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,16 +1,16 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A process that carries out jobs, as long as it lives; what a dead one had locked is freed. */
+/** A living process that runs jobs; the jobs of a dead one are unlocked. */
 @Entity('queue_workers')
 export class QueueWorkerEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'queue_workers_pkey' })
   id: string;
 
-  /** Under these names it locks jobs. */
+  /** Names under which it locks jobs. */
   @Column({ type: 'text', array: true })
   pools: string[];
 
-  /** Which machine (or container) and which process there: on the same machine a dead process is told at once. */
+  /** The machine or container: a process on the same one can see at once whether this one is dead. */
   @Column({ type: 'text' })
   machine: string;
 

@@ -16,30 +16,30 @@ import { JobRunner } from './job-runner.js';
 import { Queue } from './queue.js';
 import { WorkerRegistry } from './worker-registry.js';
 
-/** Connections of the queue's own pool: it must be heard of as alive also while requests use up the other one. */
+/** Connections of the queue's own pool, so that heartbeats do not depend on the pool of the requests. */
 const POOL_SIZE = 10;
-/** How long an answer is waited for, in milliseconds: only a dead connection takes longer. */
-const ANSWER_TIMEOUT_MS = 20_000;
+/** How long a statement may take, in milliseconds; only on a dead connection it takes longer. */
+const QUERY_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 5_000;
-/** How long an answer to who waits is good for, in milliseconds. */
-const WAITING_MS = 1_000;
+/** How long a count of waiting jobs is reused, in milliseconds. */
+const WAITING_TTL_MS = 1_000;
 
 interface Waiting {
   readonly at: number;
   readonly count: Promise<number>;
-  /** How many were told to make way since. */
-  told: number;
+  /** Jobs that were asked to yield since. */
+  yielded: number;
 }
 
-/** How many jobs of each kind one process carries out at once. */
+/** How many jobs of each kind one process runs at once. */
 const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
-  // Deliveries do nothing but wait for receivers, so there can be many.
+  // Deliveries mostly wait for their receivers, so there can be many.
   webhooks: () => 400,
   calls: ({ workerConcurrency }) => workerConcurrency,
   maintenance: () => 1,
 };
 
-/** Carries out jobs in this process, unless it serves HTTP only. */
+/** Runs jobs in this process, unless it serves HTTP only. */
 @Injectable()
 export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Queue');
@@ -62,41 +62,41 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
         max: POOL_SIZE,
         application_name: 'voice-agent-testing queue',
         connectionTimeoutMillis: 5_000,
-        query_timeout: ANSWER_TIMEOUT_MS,
+        query_timeout: QUERY_TIMEOUT_MS,
         keepAlive: true,
       }),
     );
     this.registry = new WorkerRegistry(this.pool);
   }
 
-  /** Name of this process among those that carry out jobs. */
+  /** Id of this process in the registry. */
   get id(): string {
     return this.registry.id;
   }
 
-  /** How many jobs of a kind this process carries out at once. */
+  /** How many jobs of a kind this process runs at once. */
   concurrency(kind: JobKind): number {
     return CONCURRENCY[kind](this.settings);
   }
 
   /**
-   * Whether a job that could go on should end, and be put into the queue anew, because others wait. As many are told to
-   * as wait: each costs a way through the queue. The database is asked once a second, however many ask.
+   * Whether a job should end and enqueue its remaining work again, because others wait. At most one job yields per waiting
+   * job. The database is asked at most once a second.
    */
-  async shouldMakeWay(kind: JobKind): Promise<boolean> {
+  async shouldYield(kind: JobKind): Promise<boolean> {
     const known = this.waiting.get(kind);
-    const isFresh = known !== undefined && performance.now() - known.at < WAITING_MS;
-    const waiting = isFresh ? known : { at: performance.now(), count: this.countWaiting(kind), told: 0 };
+    const isFresh = known !== undefined && performance.now() - known.at < WAITING_TTL_MS;
+    const waiting = isFresh ? known : { at: performance.now(), count: this.countWaiting(kind), yielded: 0 };
     this.waiting.set(kind, waiting);
     const count = await waiting.count;
-    if (waiting.told >= count) return false;
-    waiting.told++;
+    if (waiting.yielded >= count) return false;
+    waiting.yielded++;
     return true;
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.settings.role === 'api') return;
-    await this.registry.beat();
+    await this.registry.heartbeat();
     await this.registry.forgetGone();
     this.runners = JOB_KINDS.flatMap((kind) => {
       const jobs = this.queue.handled.filter(({ job }) => job.kind === kind);
@@ -105,7 +105,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
       return jobs.length > 0 ? [new JobRunner({ kind, jobs, concurrency, pool, registry })] : [];
     });
     for (const runner of this.runners) runner.start();
-    // At once, for what an earlier life of this process left behind.
+    // The first sweep runs at once, for the jobs of an earlier process.
     this.sweeping = this.sweep().finally(() => this.schedule());
   }
 
@@ -116,7 +116,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     await Promise.all(this.runners.map((runner) => runner.stop()));
     if (this.runners.length > 0) {
       await this.registry.leave().catch((error: unknown) => {
-        this.logger.warn(`Others will have to free the jobs of this process: ${String(error)}`);
+        this.logger.warn(`The jobs of this process stay locked until another one unlocks them: ${messageOf(error)}`);
       });
     }
     await this.pool.end();
@@ -134,10 +134,10 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     this.timer.unref();
   }
 
-  /** Never throws: what the database does not answer now is done at the next turn. */
+  /** Never throws: after an error the next sweep tries again. */
   private async sweep(): Promise<void> {
     try {
-      await this.registry.beat();
+      await this.registry.heartbeat();
       await this.registry.sweep();
       for (const sweep of this.queue.sweepers) {
         if (!this.stopped) await sweep();

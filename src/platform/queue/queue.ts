@@ -6,7 +6,7 @@ const ADD_JOB = `
   SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
                                  max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`;
 
-/** Of a job that waits already under its key, the place in the queue stays: adding it again must not hold it back. */
+/** A job that already waits under its key keeps its place in the queue. */
 const ADD_JOBS = `
   SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
                                  job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
@@ -25,7 +25,7 @@ export class Queue {
 
   constructor(private readonly database: Database) {}
 
-  /** Puts a job into the queue, in the transaction around the caller: a job exists if and only if its cause does. */
+  /** Adds a job in the caller's transaction, so that the job exists if and only if its cause was committed. */
   async enqueue<Payload extends object>(
     job: Job<Payload>,
     payload: Payload,
@@ -41,7 +41,7 @@ export class Queue {
     ]);
   }
 
-  /** Puts many jobs into the queue; those whose key waits there already are left where they are. */
+  /** Adds many jobs; those whose key is already in the queue stay as they are. */
   async enqueueAll<Payload extends object>(
     job: Job<Payload>,
     jobs: readonly { readonly payload: Payload; readonly key: string; readonly priority?: number }[],
@@ -50,14 +50,14 @@ export class Queue {
     await this.database.query(ADD_JOBS, [job.name, job.maxAttempts ?? null, JSON.stringify(jobs)]);
   }
 
-  /** Says who carries out jobs of this name. To be called before the application has started. */
+  /** Registers the handler of a job. Call it before the application has started. */
   handle<Payload extends object>(job: Job<Payload>, handler: JobHandler<Payload>): void {
     if (this.handlers.has(job.name)) throw new Error(`The job ${job.name} has a handler already`);
     // The payload comes back as it was enqueued: `enqueue` accepts nothing else under this name.
     this.handlers.set(job.name, { job, handler: handler as JobHandler<object> });
   }
 
-  /** Calls `sweep` every few seconds in every process that carries out jobs, after the jobs of dead ones were freed. */
+  /** Calls `sweep` every few seconds in every process that runs jobs, after the jobs of dead processes were unlocked. */
   onSweep(sweep: () => Promise<void>): void {
     this.sweeps.push(sweep);
   }

@@ -6,20 +6,20 @@ import { isAlive, machineId } from './machine.js';
 export const DEAD_AFTER_SECONDS = 20;
 
 /**
- * A fetch whose answer was lost has locked jobs in the name of a living process that does not know of them.
- * graphile-worker has no function for single jobs, hence its private table; none of ours has a named queue.
+ * A fetch whose result was lost has locked jobs for a living process that does not know about them. graphile-worker has no
+ * function that unlocks single jobs, hence its private table; none of our jobs has a named queue.
  */
 const FREE_LOST = `
   UPDATE graphile_worker._private_jobs SET locked_at = NULL, locked_by = NULL
    WHERE locked_by = ANY($1) AND locked_at < now() - interval '${DEAD_AFTER_SECONDS} seconds' AND NOT id = ANY($2::bigint[])`;
 
 /**
- * Which processes carry out jobs. graphile-worker frees the jobs of a dead process after four hours; here they are
- * free within half a minute. A process that was only paused may then find its job carried out twice.
+ * Registry of the processes that run jobs. graphile-worker unlocks the jobs of a dead process after four hours; here they
+ * are unlocked within half a minute. The job of a process that was only paused may then run twice.
  */
 export class WorkerRegistry {
   readonly id = randomUUID();
-  /** The names under which this process locks jobs, each with those that are under way, or about to be. */
+  /** Names under which this process locks jobs, each with the ids of its fetched and running jobs. */
   private readonly pools = new Map<string, Set<string>>();
   private readonly machine = machineId();
 
@@ -30,24 +30,24 @@ export class WorkerRegistry {
     this.pools.set(pool, new Set());
   }
 
-  /** Frees what a pool of this process that has ended still held. */
+  /** Unlocks the remaining jobs of a pool that has ended. */
   async remove(pool: string): Promise<void> {
     this.pools.delete(pool);
     await this.unlock([pool]);
   }
 
   /** @param jobs that a pool of this process has fetched */
-  hold(pool: string, jobs: readonly { readonly id: string }[]): void {
+  track(pool: string, jobs: readonly { readonly id: string }[]): void {
     for (const { id } of jobs) this.pools.get(pool)?.add(id);
   }
 
-  /** @param jobs that have ended or were given back */
-  letGo(pool: string, jobs: readonly { readonly id: string }[]): void {
+  /** @param jobs that have ended or were returned to the queue */
+  untrack(pool: string, jobs: readonly { readonly id: string }[]): void {
     for (const { id } of jobs) this.pools.get(pool)?.delete(id);
   }
 
-  /** Says that this process is alive. */
-  async beat(): Promise<void> {
+  /** Records that this process is alive. */
+  async heartbeat(): Promise<void> {
     await this.database.query(
       `INSERT INTO queue_workers (id, pools, machine, pid, started_at, seen_at) VALUES ($1, $2, $3, $4, now(), now())
        ON CONFLICT (id) DO UPDATE SET pools = excluded.pools, seen_at = now()`,
@@ -55,26 +55,26 @@ export class WorkerRegistry {
     );
   }
 
-  /** Forgets processes of this machine that are gone, as after `kill -9` and a restart. */
+  /** Removes dead processes of this machine, for instance after `kill -9` and a restart. */
   async forgetGone(): Promise<void> {
     const { rows } = await this.database.query<{ id: string; pid: number; pools: string[] }>(
       'SELECT id, pid, pools FROM queue_workers WHERE machine = $1 AND id <> $2',
       [this.machine, this.id],
     );
-    // A process of ours with our own number is an earlier life of it, unless this one has two applications (tests).
+    // In tests one process has several applications, so its own process id proves nothing.
     const gone = rows.filter(({ pid }) => pid !== process.pid && !isAlive(pid));
     if (gone.length === 0) return;
     await this.database.query('DELETE FROM queue_workers WHERE id = ANY($1)', [gone.map(({ id }) => id)]);
     await this.unlock(gone.flatMap(({ pools }) => pools));
   }
 
-  /** Forgets processes that have not been seen for too long, and frees all jobs that no living process holds. */
+  /** Removes processes without a recent heartbeat, and unlocks all jobs that no living process owns. */
   async sweep(): Promise<void> {
     await this.database.query(
       `DELETE FROM queue_workers WHERE seen_at < now() - interval '${DEAD_AFTER_SECONDS} seconds'`,
     );
-    // Not only those of the processes just forgotten: a paused one may have come back for a moment. A pool that is
-    // new may not have been entered yet, hence the age.
+    // Not only jobs of the processes just removed: a paused one may have come back for a moment. The age spares pools that
+    // are too new to be registered.
     const { rows } = await this.database.query<{ lockedBy: string }>(
       `SELECT DISTINCT locked_by AS "lockedBy" FROM graphile_worker.jobs
         WHERE locked_at < now() - interval '${DEAD_AFTER_SECONDS} seconds'
@@ -85,7 +85,7 @@ export class WorkerRegistry {
     await this.database.query(FREE_LOST, [[...this.pools.keys()], held]);
   }
 
-  /** Leaves in an orderly way: nothing that this process held stays locked. */
+  /** Removes this process and unlocks its jobs. */
   async leave(): Promise<void> {
     await this.database.query('DELETE FROM queue_workers WHERE id = $1', [this.id]);
     await this.unlock([...this.pools.keys()]);

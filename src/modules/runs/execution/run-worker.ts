@@ -7,6 +7,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   afterAttempt,
   type Attempt,
@@ -21,9 +22,9 @@ import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import type { JobContext } from '../../../platform/queue/job.js';
-import { Batches } from '../../../platform/queue/batches.js';
-import { Limiter } from '../../../platform/queue/limiter.js';
-import { persist } from '../../../platform/queue/persist.js';
+import { GroupCommit } from '../../../platform/queue/group-commit.js';
+import { PrioritySemaphore } from '../../../platform/queue/priority-semaphore.js';
+import { withRetry } from '../../../platform/queue/with-retry.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
@@ -45,9 +46,9 @@ const RENEW_MS = LEASE_MS / 4;
 const START_SPREAD_MS = 2;
 /** How long a lane goes on before it lets those that wait have a turn, in milliseconds. */
 const TURN_MS = 5_000;
-/** So many calls are ended by one statement at most, and so many characters of results: they may be long. */
-const ENDED_AT_ONCE = 100;
-const ENDED_CHARACTERS = 4 * 1024 * 1024;
+/** Calls that one statement ends at most, and the characters of their results, which may be long. */
+const MAX_ENDED_CALLS = 100;
+const MAX_ENDED_CHARACTERS = 4 * 1024 * 1024;
 
 interface Held {
   readonly call: ClaimedCall;
@@ -61,10 +62,10 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   /** Calls under way, by their claims. */
   private readonly held = new Map<string, Held>();
   /** Of hundreds of calls at once only a few may use the database, so that requests always find a connection. */
-  private readonly database: Limiter;
-  /** By agents, whose claims wait for each other anyway. */
-  private readonly claims = new Map<string, Batches<FreeLane, Claim>>();
-  private readonly ends: Batches<EndedCall, boolean>;
+  private readonly database: PrioritySemaphore;
+  /** By agent id, because claims of one agent wait for each other anyway. */
+  private readonly claims = new LRUCache<string, GroupCommit<FreeLane, Claim>>({ max: 1_000 });
+  private readonly ends: GroupCommit<EndedCall, boolean>;
   private isStopping = false;
   private renewing: NodeJS.Timeout | undefined;
 
@@ -77,14 +78,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
-    this.database = new Limiter(Math.max(1, Math.floor(databasePoolSize / 2)));
-    this.ends = new Batches({
-      size: ENDED_AT_ONCE,
-      atOnce: 2,
-      carryOut: (calls) => persist(this.database, () => this.repository.end(calls)),
-      weight: { of: ({ json }) => json.length, most: ENDED_CHARACTERS },
-      // One of them may be what the database refuses.
-      mayDivide: (error) => !isDatabaseUnavailable(error),
+    this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 2)));
+    this.ends = new GroupCommit({
+      maxItems: MAX_ENDED_CALLS,
+      size: { of: ({ json }) => json.length, max: MAX_ENDED_CHARACTERS },
+      concurrency: 2,
+      execute: (calls) => withRetry(this.database, () => this.repository.end(calls)),
     });
     queue.handle(LANE, (lane, context) => this.lane(lane, context));
     queue.onSweep(() => this.sweep());
@@ -111,7 +110,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       // The sweep makes new lanes as soon as it can: sooner than the queue would try this one again.
-      this.logger.warn(`Calls stand still until the database is back: ${messageOf(error)}`);
+      this.logger.warn(`Call execution paused: database unavailable: ${messageOf(error)}`);
     }
   }
 
@@ -120,7 +119,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let previous: string | undefined;
     while (!this.isStopping && !signal.aborted) {
       if (performance.now() > until) {
-        if (await this.worker.shouldMakeWay(LANE.kind)) break;
+        if (await this.worker.shouldYield(LANE.kind)) break;
         until += TURN_MS;
       }
       const claim = await this.claim(agentId, { previousRun: previous });
@@ -137,10 +136,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private claim(agentId: string, lane: FreeLane): Promise<Claim> {
     let claims = this.claims.get(agentId);
     if (!claims) {
-      claims = new Batches({
-        size: MAX_LANES,
-        carryOut: (lanes) => this.database.run(() => this.repository.claim(agentId, lanes)),
-        onIdle: () => this.claims.delete(agentId),
+      claims = new GroupCommit({
+        maxItems: MAX_LANES,
+        execute: (lanes) => this.database.run(() => this.repository.claim(agentId, lanes)),
       });
       this.claims.set(agentId, claims);
     }
@@ -150,7 +148,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   /** @param isFirst whether its lane has just begun */
   private async carryOut(call: ClaimedCall, stop: AbortSignal, isFirst: boolean): Promise<void> {
     const abort = new AbortController();
-    const stopped = () => abort.abort(new HandedBack());
+    const stopped = () => abort.abort(new ShuttingDown());
     stop.addEventListener('abort', stopped, { once: true });
     if (stop.aborted) stopped();
     this.held.set(call.claimId, { call, abort });
@@ -161,9 +159,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       await this.recordSurely(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
-      if (reason instanceof TakenAway) return;
-      if (!(reason instanceof HandedBack)) throw error;
-      await persist(this.database, () => this.repository.release(call));
+      if (reason instanceof LeaseLost) return;
+      if (!(reason instanceof ShuttingDown)) throw error;
+      await withRetry(this.database, () => this.repository.release(call));
     } finally {
       this.held.delete(call.claimId);
       stop.removeEventListener('abort', stopped);
@@ -194,13 +192,13 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     const mayGoOn = result.outcome === 'error' || result.outcome === 'invalid';
-    const earlier = mayGoOn ? await persist(this.database, () => this.repository.attempts(call.id)) : [];
+    const earlier = mayGoOn ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
     const after = afterAttempt(result, earlier);
     const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
     const endedAt = new Date().toISOString();
     const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
     if (after.next === 'retry') {
-      await persist(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
+      await withRetry(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
       return;
     }
     const latencies = CallView.of(after.result.timeline).latencies;
@@ -222,7 +220,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private drop(isConcerned: (held: Held) => boolean): void {
-    for (const held of this.held.values()) if (isConcerned(held)) held.abort.abort(new TakenAway());
+    for (const held of this.held.values()) if (isConcerned(held)) held.abort.abort(new LeaseLost());
   }
 
   private async sweep(): Promise<void> {
@@ -232,11 +230,11 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 }
 
 /** Why a call is given up: somebody else decides on it now. */
-class TakenAway extends Error {
-  override readonly name = 'TakenAway';
+class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
 }
 
 /** Why a call is given up: this process ends, and another one is to carry it out. */
-class HandedBack extends Error {
-  override readonly name = 'HandedBack';
+class ShuttingDown extends Error {
+  override readonly name = 'ShuttingDown';
 }

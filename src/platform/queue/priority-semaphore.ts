@@ -1,20 +1,20 @@
-/** Lets a number of pieces of work run at the same time; of those that wait the urgent first, then in their order. */
-export class Limiter {
+/** Limits how many tasks run at the same time. Urgent tasks go first, the others in their order. */
+export class PrioritySemaphore {
   private free: number;
   private readonly urgent: (() => void)[] = [];
   private readonly waiting: (() => void)[] = [];
 
-  constructor(places: number) {
-    this.free = places;
+  constructor(permits: number) {
+    this.free = permits;
   }
 
-  async run<T>(work: () => Promise<T>, { isUrgent = false } = {}): Promise<T> {
+  async run<T>(task: () => Promise<T>, { isUrgent = false } = {}): Promise<T> {
     if (this.free > 0) this.free--;
     else await new Promise<void>((resolve) => (isUrgent ? this.urgent : this.waiting).push(resolve));
     try {
-      return await work();
+      return await task();
     } finally {
-      // A place is handed over, so that nobody can take it in between.
+      // The permit is handed over directly, so that no newcomer can take it in between.
       const next = this.urgent.shift() ?? this.waiting.shift();
       if (next) next();
       else this.free++;

@@ -1,12 +1,12 @@
-import { Limiter } from './limiter.js';
+import { PrioritySemaphore } from './priority-semaphore.js';
 
-describe('limiter', () => {
-  it('runs no more than it may, urgent work first, and goes on after a failure', async () => {
-    const limiter = new Limiter(2);
+describe('PrioritySemaphore', () => {
+  it('limits concurrent tasks, runs urgent ones first, and continues after a failure', async () => {
+    const semaphore = new PrioritySemaphore(2);
     const order: string[] = [];
     const ends = new Map<string, () => void>();
     const work = (name: string, isUrgent = false) =>
-      limiter.run(
+      semaphore.run(
         async () => {
           order.push(name);
           await new Promise<void>((resolve) => ends.set(name, resolve));

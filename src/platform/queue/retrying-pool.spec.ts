@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { patientPool } from './patient-pool.js';
+import { retryingPool } from './retrying-pool.js';
 
 const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
-/** Answers with these one after the other; errors are thrown. */
+/** Returns these results one after the other; errors are thrown. */
 function poolOf(...answers: unknown[]) {
   const asked: unknown[][] = [];
   const query = async (...statement: unknown[]) => {
@@ -15,10 +15,10 @@ function poolOf(...answers: unknown[]) {
   return { asked, pool: { query } as unknown as Pool };
 }
 
-describe('patientPool', () => {
-  it('asks again, on another connection, until the database is back', async () => {
+describe('retryingPool', () => {
+  it('retries on another connection until the database is available', async () => {
     const { asked, pool } = poolOf(failure('57P03'), failure('ECONNRESET'), { rows: [1] });
-    const client = await patientPool(pool, new AbortController().signal).connect();
+    const client = await retryingPool(pool, new AbortController().signal).connect();
     await expect(client.query('SELECT $1', [1])).resolves.toEqual({ rows: [1] });
     expect(asked).toEqual([
       ['SELECT $1', [1]],
@@ -28,19 +28,19 @@ describe('patientPool', () => {
     client.release();
   });
 
-  it('passes on what is wrong with the statement', async () => {
+  it('rejects with an error of the statement itself', async () => {
     const { asked, pool } = poolOf(failure('42P01'));
-    await expect(patientPool(pool, new AbortController().signal).query('SELECT')).rejects.toThrow('failed');
+    await expect(retryingPool(pool, new AbortController().signal).query('SELECT')).rejects.toThrow('failed');
     expect(asked).toHaveLength(1);
   });
 
-  it('says nothing more once it is over', async () => {
-    const over = new AbortController();
+  it('never settles after it was stopped', async () => {
+    const stop = new AbortController();
     const { asked, pool } = poolOf(failure('57P03'), failure('57P03'), { rows: [] });
     let settled = false;
     const note = () => void (settled = true);
-    patientPool(pool, over.signal).query('SELECT 1').then(note, note);
-    over.abort();
+    retryingPool(pool, stop.signal).query('SELECT 1').then(note, note);
+    stop.abort();
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect({ settled, asked: asked.length }).toEqual({ settled: false, asked: 1 });
   });
