@@ -5,7 +5,7 @@ import { fold } from './matcher.js';
 import type { Violation } from '../json-input/index.js';
 import { canSay, mostTurns } from './script-violations.js';
 
-/** Checks that no call could ever meet, or that every call meets. `isSound` tells matchers without a violation of their own. */
+/** Checks that could never fail or never be met. `isSound` says whether a matcher is valid. */
 export function checkViolations(
   definition: PartialDefinition,
   isSound: (matcher: SpokenMatcher) => boolean,
@@ -56,7 +56,7 @@ function violationsOf(
   }
 }
 
-/** A scripted caller says its lines and nothing else. */
+/** A scripted caller only says the lines of its script. */
 function unsaid(
   { script }: PartialDefinition,
   parts: readonly (readonly [string, SpokenMatcher])[],
@@ -107,7 +107,7 @@ const OPPOSITES: Readonly<Partial<Record<Check['type'], string>>> = {
   never_calls_tool: 'calls_tool',
 };
 
-/** Checks that ask the same as an earlier one, or the opposite of it. */
+/** Checks that duplicate or contradict an earlier check. */
 function repetitions(checks: PartialDefinition['checks']): Violation[] {
   const violations: Violation[] = [];
   const earlier = new Map<string, { index: number; type: string }>();
@@ -131,7 +131,7 @@ function repetitions(checks: PartialDefinition['checks']): Violation[] {
   return violations;
 }
 
-/** What a check is about, the same for a check and its opposite. */
+/** Subject of a check; a check and its opposite have the same one. */
 function subjectOf(check: Check): string {
   const kind = OPPOSITES[check.type] ?? check.type;
   const { name: _name, weight: _weight, required: _required, type: _type, ...own } = check;
@@ -154,7 +154,7 @@ const variantOf = (check: Check): string => (check.type === 'ends_by' ? check.by
 const identity = (matcher: SpokenMatcher): string =>
   JSON.stringify([matcher.speaker, 'pattern' in matcher ? { pattern: matcher.pattern } : fold(matcher.text)]);
 
-/** A value as JSON with the names in order, so that equal values have equal texts. */
+/** JSON with sorted names, so that equal values have equal texts. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

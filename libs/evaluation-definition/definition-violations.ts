@@ -8,8 +8,8 @@ import { PatternChecker } from './pattern.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
 
 /**
- * What is wrong with a definition although its schema allows it: patterns that are none, checks that could never be
- * evaluated, fail or hold, steps that are never reached, repetitions.
+ * Violations that the schema cannot express: invalid patterns, checks that could never be evaluated, fail or be met,
+ * unreachable steps, duplicates.
  */
 export function definitionViolations(definition: PartialDefinition, patterns = new PatternChecker()): Violation[] {
   const unsound = new Set<Matcher>();
@@ -28,8 +28,8 @@ export function definitionViolations(definition: PartialDefinition, patterns = n
 }
 
 /**
- * The definition without the parts that have violations by the schema.
- * @param isWhole whether what is left out has its default; of a change it is unknown
+ * The definition without the parts that violate the schema.
+ * @param isWhole whether omitted fields have their defaults; in a change they are unknown
  */
 export function usableParts(
   input: DefinitionInput,

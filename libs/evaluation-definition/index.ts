@@ -1,6 +1,5 @@
 /**
- * What an evaluation is: its types, its JSON Schema, and what makes one that can be carried out. Knows neither how it
- * is stored nor how it is carried out.
+ * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';

@@ -1,4 +1,4 @@
-/** Most and longest of everything in an evaluation. Texts count in Unicode code points. */
+/** Limits of an evaluation. Lengths of texts are in Unicode code points. */
 export const LIMITS = {
   key: 255,
   name: 255,

@@ -1,13 +1,13 @@
 import type { Matcher } from './definition.js';
 import { compilePattern } from './pattern.js';
 
-/** A text as it is compared: without letter case, and with one space for any white space. */
+/** Normalises a text for comparison: lower case, white space collapsed. */
 export function fold(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
 /**
- * Whether a matcher finds itself in what one side said in one turn.
+ * Compiles a matcher to a predicate on the text of one turn.
  * @throws PatternError for a pattern that never passed `definitionViolations`
  */
 export function compileMatcher(matcher: Matcher): (said: string) => boolean {

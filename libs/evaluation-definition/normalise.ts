@@ -13,7 +13,7 @@ import type {
 } from './definition.js';
 import { DEFAULTS } from './limits.js';
 
-/** A definition with every default filled in and its fields in the order in which they are documented. */
+/** Fills in all defaults and orders the fields as documented. */
 export function normalise(input: DefinitionInput): EvaluationDefinition {
   return {
     script: (input.script ?? []).map(normaliseStep),

@@ -9,11 +9,11 @@ export interface Pattern {
 
 /** Largest compiled program, in instructions: matching costs up to this many steps per character. */
 const MAX_PROGRAM_SIZE = 2_000;
-/** Largest estimate for which compiling is tried at all: compiling `(…){1000}` costs memory before its size is known. */
+/** Maximum estimated size: compiling `(…){1000}` costs memory before its size is known. */
 const MAX_ESTIMATE = 1_000;
-/** Building the table of a Unicode class costs about as much as so many ordinary instructions. */
+/** Cost of building the table of a Unicode class, in instructions. */
 const UNICODE_CLASS_COST = 20;
-/** Folding the case of a wide range costs about 3 ms, as much as so many ordinary instructions. */
+/** Cost of folding the case of a wide range (about 3 ms), in instructions. */
 const FOLDED_RANGE_COST = 300;
 const WIDE_RANGE = 1_000;
 
@@ -39,7 +39,7 @@ export class PatternError extends Error {
 
 const TOO_LARGE = 'must be a smaller regular expression: it is too long, or repeats too much';
 
-/** Finds violations of patterns, each distinct one once, and within bounds for all of them together. */
+/** Validates patterns: each distinct pattern once, with a limit for all of them together. */
 export class PatternChecker {
   private readonly known = new Map<string, string | undefined>();
   private spent = 0;
@@ -60,7 +60,7 @@ export class PatternChecker {
 
 function validate(source: string): string | undefined {
   try {
-    // What matches nothing at all matches everywhere, so it says nothing of what was said.
+    // A pattern that matches the empty text matches every text.
     return compilePattern(source).test('')
       ? 'must not match the empty text, or it matches whatever is said'
       : undefined;
@@ -70,7 +70,7 @@ function validate(source: string): string | undefined {
   }
 }
 
-/** The library's words without its preface, short enough for an answer. */
+/** The library's error message, shortened. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const plain = message.replace(/^error parsing regexp: /, '').replaceAll('`', '"');

@@ -6,7 +6,7 @@ import { PatternChecker } from './pattern.js';
 import type { InputKind } from './schema.js';
 import { schemaViolations } from './schema-violations.js';
 
-/** What many evaluations that are read together have in common. */
+/** Shared by the evaluations of one request or file. */
 export interface ValidationContext {
   readonly patterns: PatternChecker;
   readonly budget: SizeBudget;
@@ -15,7 +15,7 @@ export interface ValidationContext {
 /** The largest evaluation that the schema allows has some 60,000 values. */
 const JSON_LIMITS: JsonLimits = { maxValues: 100_000, maxEntries: 1_000, maxViolations: 1_000 };
 
-/** Characters and values of all that is read together; for one evaluation sent by itself more than fits a request. */
+/** Maximum number of characters and values; more than fit into a request. */
 const DEFAULT_BUDGET = 4 * 1024 * 1024;
 
 export const createValidationContext = (size = DEFAULT_BUDGET): ValidationContext => ({
@@ -24,8 +24,8 @@ export const createValidationContext = (size = DEFAULT_BUDGET): ValidationContex
 });
 
 /**
- * Every violation of an evaluation as it was sent.
- * Of a change, the parts must be looked at again together with what it leaves as it is.
+ * Finds all violations of an evaluation as it was sent. After a change, the merged evaluation must be validated again with
+ * `evaluationViolations`.
  * @throws SizeExceeded
  */
 export function findViolations(
@@ -42,15 +42,15 @@ export function findViolations(
   return [...new Map(all.map((violation) => [sentence(violation), violation])).values()];
 }
 
-/** The same, as sentences that begin with the path of the field. */
+/** Violations as sentences that begin with the path of the field. */
 export const inputViolations = (kind: InputKind, value: unknown, context?: ValidationContext): string[] =>
   findViolations(kind, value, context).map(sentence);
 
-/** Every violation that the parts of a whole evaluation have together. */
+/** Violations of a complete evaluation, as sentences. */
 export const evaluationViolations = (evaluation: AuthoredEvaluation): string[] =>
   definitionViolations(evaluation).map(sentence);
 
-/** An evaluation without violations with every default filled in; only the agent knows the number that it is called at. */
+/** Fills in the defaults of a valid evaluation. @param defaultPhoneNumber number of the agent */
 export function authored(input: EvaluationInput, defaultPhoneNumber: string): AuthoredEvaluation {
   return {
     key: input.key ?? null,

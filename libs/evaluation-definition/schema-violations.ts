@@ -20,12 +20,12 @@ function validatorOf(kind: InputKind): ValidateFunction {
   return compiled;
 }
 
-/** What of an evaluation, as it was sent, the schema does not allow. */
+/** Violations of the JSON Schema. */
 export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const validate = validatorOf(kind);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
-  // The branches of "exactly one of these" each say that their field is missing, which says nothing.
+  // Errors of the branches of "exactly one of" are redundant.
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
   return errors
     .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
@@ -115,7 +115,7 @@ const tags = (schema: unknown): string =>
 /** The value of `type` that each part of the schema stands for. */
 const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));
 
-/** Steps of a JSON Pointer; only the value itself tells a position in a list from a name. */
+/** Parses a JSON Pointer; the value says whether a step is an index or a name. */
 function pathOf(pointer: string, root: unknown): Path {
   const path: (string | number)[] = [];
   let node = root;

@@ -2,7 +2,7 @@ import type { Matcher, PartialDefinition, ScriptStep } from './definition.js';
 import { compileMatcher } from './matcher.js';
 import type { Violation, Path } from '../json-input/index.js';
 
-/** Steps that can never happen as they are written. */
+/** Steps that can never be executed. */
 export function scriptViolations({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Violation[] {
   const violations: Violation[] = [];
   const end = script.findIndex((step) => step && 'end' in step && !step.when);
@@ -28,7 +28,7 @@ export function scriptViolations({ script, maxTurns, maxDurationSeconds }: Parti
 const certain = (script: PartialDefinition['script']) =>
   script.filter((step): step is ScriptStep => step !== undefined && !step.when);
 
-/** Every matcher of a script and where it stands. */
+/** All matchers of a script with their paths. */
 export function scriptMatchers(script: PartialDefinition['script']): { matcher: Matcher; path: Path }[] {
   const found: { matcher: Matcher; path: Path }[] = [];
   const add = (condition: ScriptStep['when'], path: Path) => {
@@ -47,7 +47,7 @@ export function scriptMatchers(script: PartialDefinition['script']): { matcher: 
 }
 
 /**
- * Most turns that a call with this script can have.
+ * Maximum number of turns of a call with this script.
  * @returns undefined when nothing but `maxTurns` limits them
  */
 export function mostTurns(script: PartialDefinition['script']): number | undefined {
@@ -55,7 +55,7 @@ export function mostTurns(script: PartialDefinition['script']): number | undefin
   return script.filter((step) => step && 'say' in step).length;
 }
 
-/** Whether a scripted caller can say what the matcher looks for; undefined when that cannot be told. */
+/** Whether the matcher can match a scripted caller; undefined if unknown. */
 export function canSay(script: PartialDefinition['script'], matcher: Matcher): boolean | undefined {
   if (script.length === 0 || script.includes(undefined)) return undefined;
   const matches = compileMatcher(matcher);

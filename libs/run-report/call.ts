@@ -11,15 +11,15 @@ import { anchors } from './labels.js';
 const MAX_REASON = 1_000;
 
 export interface Placement {
-  /** Of its evaluation in the plan, from 0. */
+  /** Index of its evaluation in the plan. */
   readonly position: number;
   readonly repeat: number;
   readonly isOpen: boolean;
-  /** Whether its transcript is shown. */
+  /** Whether the transcript is included. */
   readonly isWhole: boolean;
 }
 
-/** One call: what it came to in one line, and behind it why, with the transcript. */
+/** One call: the outcome in one line, and the details with the transcript. */
 export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWhole }: Placement): Html {
   const state = stateOf(call);
   const anchor = anchors.call(position, call.repetition);
@@ -31,7 +31,8 @@ export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWh
       ${glance(call)}
     </summary>
     <div class="body" id="${anchor}">
-      ${!(isWhole && isToldByFindings(call)) && reason(call, state)} ${isWhole ? insight(call, anchor) : leftOut(call)}
+      ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
+      ${isWhole ? insight(call, anchor) : leftOut(call)}
       <p class="note">
         Call <code>${call.id}</code>${call.attempts > 1 && `, carried out at the ${ordinal(call.attempts)} attempt`}
       </p>
@@ -44,7 +45,7 @@ const OPEN = html`open`;
 const ordinal = (n: number): string =>
   `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
 
-/** The numbers of the line that is always to be seen. */
+/** Numbers in the summary line. */
 function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall): Html {
   const took = measures?.durationMs ?? between(startedAt, endedAt);
   const worst = measures?.latency.worst;
@@ -55,8 +56,8 @@ function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall)
   </span>`;
 }
 
-/** The simulation begins its reason so when nothing else decided; the findings tell the same with more detail. */
-const isToldByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
+/** The simulation starts a reason like this if findings decided; they say the same in more detail. */
+const isExplainedByFindings = ({ reason: text }: ReportedCall): boolean => text?.startsWith('Not met: ') ?? false;
 
 function reason({ reason: text }: ReportedCall, state: CallState): Html {
   const note = UNCOUNTED_NOTES[state];

@@ -5,11 +5,11 @@ import { type CallReader, type ReportedRun, stateOf } from './reported.js';
 import { clipped, count, number, title } from '../text/index.js';
 import { anchors } from './labels.js';
 
-/** Calls that the list names, and how long a reason may be there; the calls themselves tell the rest. */
+/** Maximum number of calls in the list, and of characters of a reason. */
 const MAX_LISTED = 100;
 const MAX_REASON = 600;
 
-/** Calls of one evaluation that came to the same for the same reason. */
+/** Calls of one evaluation with the same outcome and reason. */
 interface Group {
   readonly position: number;
   readonly state: CallState;
@@ -17,7 +17,7 @@ interface Group {
   readonly repetitions: number[];
 }
 
-/** What did not pass and why, evaluation by evaluation, with links to the calls. Reads no further than it lists. */
+/** Calls that did not pass, by evaluation and reason, with links. Stops reading when the list is full. */
 export async function failuresSection(run: ReportedRun, calls: CallReader): Promise<Html> {
   const { failed, error, invalid } = run.counts;
   if (failed + error + invalid === 0) return NOTHING;

@@ -4,27 +4,27 @@ import type { ReportedCall } from './reported.js';
 import { clipped, count, moment } from '../text/index.js';
 import { anchors } from './labels.js';
 
-/** The simulation keeps to less; what an agent says at length stands in the transcript. */
+/** Long text of the agent is in the transcript. */
 const MAX_TEXT = 1_500;
 
-/** A check or a criterion with what it came to. */
+/** Result of a check or criterion. */
 export interface Finding {
-  /** From 1: first the checks, then the criteria, as the definition has them. */
+  /** From 1: checks, then criteria, in the order of the definition. */
   readonly number: number;
-  /** What kind of condition it is, for the reader. */
+  /** Kind of the condition, for display. */
   readonly kind: string;
   readonly name: string;
   readonly detail: string;
   readonly weight: number;
   readonly required: boolean;
-  /** Null when it is not decided, and so not counted. */
+  /** Null if it is not decided and therefore not counted. */
   readonly met: boolean | null;
   readonly evidence: readonly Evidence[];
-  /** What the judge said each time, when it contradicted itself. */
+  /** All responses of the judge, if they contradict each other. */
   readonly samples: CriterionResult['samples'];
 }
 
-/** All findings of a call: what decided it first. */
+/** All findings of a call, the decisive ones first. */
 export function findingsOf({ checks, criteria }: Pick<ReportedCall, 'checks' | 'criteria'>): Finding[] {
   const found = [...checks.map(ofCheck), ...criteria.map((criterion) => ofCriterion(criterion, checks.length))];
   return found.sort((a, b) => rank(a) - rank(b) || a.number - b.number);
@@ -51,7 +51,7 @@ const ofCriterion = (criterion: CriterionResult, checks: number): Finding => ({
   samples: criterion.disagreement ? criterion.samples : [],
 });
 
-/** What was asked and what was found; what was met is folded away below what was not. */
+/** Findings that are not met, followed by a collapsed list of those that are met. */
 export function findingsSection(call: ReportedCall, anchor: string, findings: readonly Finding[]): Html {
   if (findings.length === 0) return NOTHING;
   const met = findings.filter((finding) => finding.met === true);
@@ -84,7 +84,7 @@ function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: strin
   );
   const link = (entry: number) =>
     html`<a href="#${anchors.entry(anchor, entry)}">at ${moment(timeline[entry]?.start ?? 0)}</a>`;
-  // A detail mostly has the quote in it.
+  // Most details contain the quote.
   const said = evidence.filter(({ quote }) => detail.includes(quote));
   const unsaid = evidence.filter(({ quote }) => !detail.includes(quote));
   return html`<li class="${stateOfFinding(finding)}" id="${anchors.finding(anchor, number)}">
@@ -106,7 +106,7 @@ const signOf = (met: boolean | null): Html => {
   return html`<span aria-hidden="true">${sign}</span> ${word}`;
 };
 
-/** A judge that contradicts itself is to be believed less. */
+/** Shows that the verdict of the judge is less reliable. */
 function disagreement(samples: CriterionResult['samples']): Html {
   const word = (met: boolean | null) => (met === null ? 'no verdict' : met ? 'met' : 'not met');
   return html`<details class="samples">

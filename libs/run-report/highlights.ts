@@ -9,7 +9,7 @@ export interface Reference {
   readonly quote: string;
 }
 
-/** A piece of a text, with what it proves. */
+/** Part of a text with the findings that quote it. */
 export interface Piece {
   readonly text: string;
   readonly references: readonly Reference[];
@@ -30,8 +30,8 @@ export function referencesOf(findings: readonly Finding[]): ReadonlyMap<number, 
 }
 
 /**
- * Cuts a text into what is quoted and what is not. Quotes that overlap make one piece. A quote that does not stand in
- * the text, such as one that began there and went on in the next entry, stands for the whole of it.
+ * Splits a text at the quotes. Overlapping quotes are merged. A quote that is not in the text, for instance because it
+ * continues in the next entry, highlights the whole text.
  */
 export function piecesOf(text: string, references: readonly Reference[]): Piece[] {
   const spans = references
@@ -55,7 +55,7 @@ export function piecesOf(text: string, references: readonly Reference[]): Piece[
   return pieces;
 }
 
-/** The simulation ends a quote that is too long with this sign. */
+/** The simulation appends an ellipsis to shortened quotes. */
 const SHORTENED = /…$/u;
 
 function rangeOf(quote: string, text: string): readonly [number, number] {

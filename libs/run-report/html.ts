@@ -1,8 +1,7 @@
 import { visible } from '../text/index.js';
 
-/** HTML that is safe to show; only `html` makes it. */
+/** Safe HTML; created only by the tag `html`. */
 export class Html {
-  /** Nobody else may have what he wrote taken for safe. */
   readonly #text: string;
 
   private constructor(text: string) {
@@ -13,7 +12,7 @@ export class Html {
     return this.#text;
   }
 
-  /** Text of this program's own, such as the style sheet; never of anybody else. */
+  /** Marks a constant of this program, such as the style sheet, as safe. Never for untrusted text. */
   static trusted(text: string): Html {
     return new Html(text);
   }
@@ -22,13 +21,13 @@ export class Html {
 type Value = Html | string | number | null | undefined | false | readonly Value[];
 
 /**
- * A piece of HTML. Everything put into it is escaped, for text and for attributes in double quotes alike, unless it is
- * such a piece itself; lists are joined; null, undefined and false are nothing. The only place that escapes.
+ * Template tag for HTML. Escapes every value that is not `Html`, for text and for attributes in double quotes. Lists are
+ * joined; null, undefined and false are omitted.
  */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
   Html.trusted(String.raw({ raw: parts.map(unindented) }, ...values.map(escaped)));
 
-/** The indentation of the source would be a third of a page. */
+/** Indentation of the source would be a third of the page. */
 const unindented = (part: string): string => part.replace(/\n\s+/g, '\n');
 
 function escaped(value: Value): string {

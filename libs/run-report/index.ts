@@ -1,9 +1,9 @@
 /**
- * What a test run came to, for people and for CI: a page of HTML that stands alone, and JUnit XML. Knows neither how
- * results are stored nor how reports are fetched.
+ * Renders the results of a test run as a self-contained HTML page and as JUnit XML. Independent of how results are stored
+ * and how reports are served.
  *
- * What agents and users wrote is hostile here. Two places escape, and no other: `html.ts` every value of a template,
- * `xml.ts` every text and attribute; both show by a stand-in what must not be shown as it is (`text.ts`).
+ * Text of agents and users is untrusted. It is escaped in two places only: `html.ts` escapes every value of a template,
+ * `xml.ts` every text and attribute. Both replace unsafe characters by visible symbols (`libs/text`).
  */
 export { renderJunit } from './junit.js';
 export { renderReport } from './report.js';

@@ -15,10 +15,10 @@ const MAX_LINES = 60;
 
 /**
  * A run as JUnit XML, as GitLab, GitHub's report actions and Jenkins read it. One suite per first tag, one test case
- * per call. Failed calls are failures, those of the network or the tester errors; calls that say nothing about the
- * agent (invalid, cancelled, pending) are skipped, and their message says which. Names do not depend on the outcome,
- * so that two runs of a plan can be compared. Comes in parts; of calls, one at a time is in memory.
- * @param calls is asked for the calls of one suite after the other
+ * per call. Failed calls are failures; failures of the network or the tester are errors; invalid, cancelled and pending
+ * calls are skipped with a message. Names do not depend on the outcome, so that runs of a plan can be compared.
+ * Yields parts and keeps only one call in memory.
+ * @param calls is called once per suite
  * @throws what `calls` throws
  */
 export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
@@ -44,7 +44,7 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
   yield '</testsuites>\n';
 }
 
-/** In the order in which the plan first names them. */
+/** In the order of the plan. */
 function suitesOf({ evaluations }: ReportedRun): ReadonlyMap<string, ReportedEvaluation[]> {
   const suites = new Map<string, ReportedEvaluation[]>();
   for (const evaluation of evaluations) {
@@ -56,10 +56,10 @@ function suitesOf({ evaluations }: ReportedRun): ReadonlyMap<string, ReportedEva
   return suites;
 }
 
-/** As they are shown, so that names that differ do so for every reader. */
+/** Names as they are displayed, so that different names look different. */
 const name = (text: string): string => clipped(oneLine(visible(text)), MAX_NAME);
 
-/** Evaluations of one name are told apart by their keys, or else by their order. */
+/** Makes names unique by key or, without one, by a number. */
 function caseNames(evaluations: readonly ReportedEvaluation[]): ReadonlyMap<string, string> {
   const times = new Map<string, number>();
   for (const evaluation of evaluations) {
@@ -123,7 +123,7 @@ function resultOf(call: ReportedCall): string {
 const errorCode = ({ timeline }: ReportedCall): string | undefined =>
   timeline.find((entry) => entry.type === 'error')?.code;
 
-/** What was not met, each with what was found and the words that prove it. */
+/** Findings that are not met, with details and quotes. */
 function unmet(call: ReportedCall): string {
   const items = findingsOf(call).flatMap(({ met, required, name: asked, detail, evidence }) => {
     if (met !== false) return [];
@@ -139,7 +139,7 @@ function unmet(call: ReportedCall): string {
   return [...(items.length > 0 ? items : [clipped(call.reason ?? '', MAX_MESSAGE)]), `Call ${call.id}`].join('\n');
 }
 
-/** Its beginning and its end, in which there is the reason more often than in between. */
+/** The beginning and the end of the transcript, where the reason usually is. */
 function transcript({ timeline }: ReportedCall): string {
   const lines = timeline.map((entry) => `${moment(entry.start)}  ${clipped(oneLine(words(entry)), MAX_LINE)}`);
   if (lines.length <= MAX_LINES) return lines.join('\n');

@@ -6,9 +6,9 @@ import { count, duration, number } from '../text/index.js';
 
 const BARS = 40;
 
-/** Latencies counted in classes of equal width from 0 on, on a scale that several drawings may share. */
+/** Histogram of latencies with classes of equal width, on a scale that several charts can share. */
 export interface Distribution {
-  /** Milliseconds at the end of the last class. */
+  /** Upper bound of the last class in milliseconds. */
   readonly end: number;
   readonly counts: readonly number[];
 }
@@ -25,7 +25,7 @@ export function distribution(latencies: readonly number[], longest: number): Dis
   return { end: classes * step, counts };
 }
 
-/** The next of 1, 2, 5, 10, 20 … that is at least so much. */
+/** Rounds up to 1, 2, 5, 10, 20 … */
 function niceStep(atLeast: number): number {
   if (!(atLeast > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(atLeast));
@@ -36,7 +36,7 @@ function niceStep(atLeast: number): number {
 export const longestOf = (lists: readonly (readonly number[])[]): number =>
   lists.reduce((longest, list) => list.reduce((max, ms) => Math.max(max, ms), longest), 0);
 
-/** Bars without words, for a table. */
+/** Small histogram without labels, for a table. */
 export function sparkline(latencies: readonly number[], longest: number): Html {
   if (latencies.length === 0) return NOTHING;
   return html`<svg class="spark" width="100%" height="22" aria-hidden="true">
@@ -50,7 +50,7 @@ function bars({ counts }: Distribution, height: number): Html[] {
   const width = 100 / counts.length;
   return counts.flatMap((n, index) => {
     if (n === 0) return [];
-    // A single answer must still be seen beside thousands.
+    // A single response must be visible next to thousands.
     const tall = Math.max(2, (n / highest) * (height - 2));
     return html`<rect
       class="bar"
@@ -70,7 +70,7 @@ export const latencyLabels = ({ p50, p95, worst }: LatencyMeasures): readonly [s
 ];
 const label = (ms: number | null): string => (ms === null ? '–' : duration(ms));
 
-/** How long the agent took to answer, over all counted calls of the run. */
+/** Response latency of the agent in all counted calls of the run. */
 export function latencySection({ evaluations }: ReportedRun): Html {
   const latencies = evaluations.flatMap((evaluation) => evaluation.latencies);
   if (latencies.length === 0) return NOTHING;
@@ -105,7 +105,7 @@ function marker(name: string, ms: number | null, end: number): Html {
     <text class="tick" x="${x}" y="11" text-anchor="${anchorAt(ms / end)}">${name}</text>`;
 }
 
-/** The axis below a drawing that goes from 0 to so many milliseconds: a line, with round times below it. */
+/** Time axis from 0 to `end` milliseconds with round labels. */
 export function axis(end: number, y: number): Html {
   const step = niceStep(end / 5);
   const times = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
@@ -117,5 +117,5 @@ export function axis(end: number, y: number): Html {
     )}`;
 }
 
-/** Words at the edges of a drawing must not stand out of it. */
+/** Keeps labels at the edges inside the chart. */
 const anchorAt = (at: number): string => (at < 0.04 ? 'start' : at > 0.96 ? 'end' : 'middle');

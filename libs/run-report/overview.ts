@@ -8,7 +8,7 @@ import { anchors, STATE_NOTES, STATE_LABELS, verdictOf } from './labels.js';
 
 const MAX_REASON = 600;
 
-/** The verdict, and all that is said of the run as a whole. */
+/** Header of the report: verdict, score and gate. */
 export function banner(run: ReportedRun): Html {
   const { state, label } = verdictOf(run);
   return html`<header class="banner ${state}">
@@ -64,7 +64,7 @@ const COUNTED: readonly (keyof ReportedCounts & CallState)[] = [
   'pending',
 ];
 
-/** How many calls came to what, and when. */
+/** Number of calls by outcome, and times of the run. */
 export function countsSection(run: ReportedRun): Html {
   const { counts, startedAt, endedAt } = run;
   const shown = COUNTED.filter((state) => counts[state] > 0 || state === 'passed' || state === 'failed');
@@ -114,7 +114,7 @@ function stack(counts: ReportedCounts): Html {
 
 const COLUMNS = ['Evaluation', 'Outcome', 'Stability', 'Score', 'Pass rate, 95 % interval', 'p50', 'p95', 'Worst'];
 
-/** One line per evaluation. The roles keep it a table where a narrow screen shows it as cards. */
+/** One row per evaluation. The roles keep table semantics when narrow screens show the rows as cards. */
 export function evaluationTable(run: ReportedRun): Html {
   const { evaluations } = run;
   const longest = longestOf(evaluations.map(({ latencies }) => latencies));
@@ -169,17 +169,17 @@ export function passRate({ passRate: rate, passRateInterval: interval, counted, 
     <small class="nowrap">${percent(low)} to ${percent(high)}</small>`;
 }
 
-/** Of an evaluation that was called more than once; what is flaky must not be overlooked. */
+/** Stability of an evaluation with more than one counted call; flaky ones are highlighted. */
 export function stability({ stability: found, counted }: ReportedEvaluation): Html {
   if (found === null || counted < 2) return html`<span class="none">${counted === 1 ? 'one call' : '–'}</span>`;
   if (found === 'flaky') return html`<span class="badge flaky"><span aria-hidden="true">≈</span> Flaky</span>`;
   return html`<span class="steady">${found === 'stable pass' ? 'Stable pass' : 'Stable fail'}</span>`;
 }
 
-/** So many calls in a row are of interest, as far as there are as many. */
+/** Values of k for pass^k and pass@k, up to the number of counted calls. */
 const CHANCES = [2, 3, 5, 10, 20, 50];
 
-/** What flakiness means for a series of calls; nothing to say of an evaluation that is not flaky. */
+/** pass^k and pass@k of a flaky evaluation. */
 export function chances({ stability: found, counted, passed }: ReportedEvaluation): Html | false {
   if (found !== 'flaky') return false;
   const ks = CHANCES.filter((k) => k <= counted);

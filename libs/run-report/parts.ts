@@ -20,6 +20,6 @@ export const facts = (entries: readonly (readonly [name: string, value: Html | s
       )}
   </dl>`;
 
-/** A position within a drawing: drawings have no style attributes, and widths in percent fit every screen. */
+/** A position in a chart in percent, which fits every screen without style attributes. */
 export const share = (value: number, whole: number): string =>
   `${(whole > 0 ? Math.min(100, Math.max(0, (value / whole) * 100)) : 0).toFixed(2)}%`;

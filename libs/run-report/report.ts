@@ -11,13 +11,13 @@ import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, verdictOf } from './labels.js';
 import { evaluationState } from '../statistics/index.js';
 
-/** Failed calls of one evaluation that stand open: further ones mostly tell the same again. */
+/** Number of failed calls per evaluation that are expanded; others usually repeat them. */
 const OPEN_PER_EVALUATION = 3;
 
 /**
- * A run as one HTML page that needs nothing else: no script, no request. To be sent with `REPORT_CSP`.
- * Comes in parts, and reads calls one by one: however many there are, one at a time is in memory.
- * @param calls is asked for the calls that did not pass, and then for all
+ * Renders a run as a self-contained HTML page without scripts or requests. Must be served with `REPORT_CSP`.
+ * Yields parts and keeps only one call in memory.
+ * @param calls is called for the calls that did not pass, and then for all calls
  * @throws what `calls` throws, and Error for a call of an evaluation that the run does not have
  */
 export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {

@@ -1,18 +1,18 @@
 import type { CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
 import type { CallState, Outcome, Stability } from '../statistics/index.js';
 
-/** What a test run came to, as far as reports show it. Times are ISO 8601; latencies milliseconds. */
+/** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
 export interface ReportedRun {
   readonly id: string;
   readonly name: string;
   readonly agentId: string;
-  /** Null for an agent that is deleted. */
+  /** Null if the agent is deleted. */
   readonly agentName: string | null;
   readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  /** 0 to 100; null while nothing is counted. */
+  /** 0 to 100; null if no call is counted. */
   readonly score: number | null;
   readonly minimumScore: number | null;
-  /** Why the gate is not met, each a sentence; empty otherwise. */
+  /** Why the gate is not met, as sentences. */
   readonly reasons: readonly string[];
   /** Calls per evaluation. */
   readonly repeat: number;
@@ -46,7 +46,7 @@ export interface ReportedEvaluation {
   readonly failed: number;
   readonly invalid: number;
   readonly error: number;
-  /** All calls; those not named above are still to come, or were cancelled. */
+  /** All calls, including pending and cancelled ones. */
   readonly total: number;
   readonly stability: Stability | null;
   /** 0 to 1. */
@@ -76,16 +76,15 @@ export interface ReportedCall {
   readonly measures: Measures | null;
 }
 
-/** Of which calls a reader of them has need; without a field, of all. */
+/** Filter of calls; an omitted field does not filter. */
 export interface WantedCalls {
   readonly evaluationIds?: readonly string[];
   readonly outcomes?: readonly Outcome[];
 }
 
 /**
- * Reads a run's calls from their store, in order of evaluation, then repetition; reports read them more than once and
- * hold none. May leave out what is not wanted, and need not: a function without parameters that always gives all calls
- * is right, only slower. A reader that has seen enough stops early.
+ * Reads the calls of a run from the database, ordered by evaluation and repetition. Reports read them more than once, keep
+ * none in memory and may stop early. The filter is a hint: a reader that ignores it is correct, but slower.
  */
 export type CallReader = (wanted: WantedCalls) => AsyncIterable<ReportedCall>;
 

@@ -9,10 +9,10 @@ const AGENT_Y = 28;
 const LANE = 14;
 const AXIS_Y = 48.5;
 
-/** More would be a black box, and a call of a thousand turns is to stay a small drawing. */
+/** More entries would not be distinguishable. */
 const MAX_DRAWN = 400;
 
-/** A call at a glance: who spoke when, how long the caller waited, tools, silence, errors. */
+/** Chart of a call: speech, waits, tool calls, silence and errors. */
 export function timeAxis(timeline: readonly TimelineEntry[]): Html {
   const whole = timeline.reduce((max, { end }) => Math.max(max, end), 1);
   const drawn = timeline.slice(0, MAX_DRAWN);
@@ -64,7 +64,7 @@ function shape(entry: TimelineEntry, whole: number): Html | false {
   }
 }
 
-/** What takes no time, such as a written message, is drawn as a stroke. */
+/** Entries without duration, such as text messages, are drawn as a line. */
 function bar(kind: string, y: number, start: number, end: number, whole: number): Html {
   const height = kind === 'error' ? AGENT_Y + LANE - CALLER_Y : LANE;
   const x = Math.min(start / whole, 0.994);

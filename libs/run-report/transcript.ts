@@ -7,10 +7,10 @@ import { clipped, duration, moment, number } from '../text/index.js';
 import { timeAxis } from './time-axis.js';
 import { anchors } from './labels.js';
 
-/** What is shown of one entry's text; an agent may well send a megabyte. */
+/** Maximum length of one entry; an agent may send a megabyte. */
 const MAX_TEXT = 8_000;
 
-/** What happened on a call, in order, with the evidence marked in it. */
+/** Timeline of a call with highlighted evidence. */
 export function transcriptSection(call: ReportedCall, anchor: string, findings: readonly Finding[]): Html {
   const { timeline } = call;
   if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
@@ -33,7 +33,7 @@ interface Answer {
   readonly isSlowest: boolean;
 }
 
-/** By the index of the entry with which the agent began to answer. */
+/** Response times, by the index of the first entry of the response. */
 function answerTimes(timeline: readonly TimelineEntry[]): ReadonlyMap<number, Answer> {
   const waits = new CallView(timeline).waits.flatMap(({ ms, answer }) => (answer ? [{ ms, index: answer.index }] : []));
   const slowest = waits.reduce((max, { ms }) => Math.max(max, ms), 0);
@@ -98,15 +98,15 @@ function content(shown: Line): Html {
   }
 }
 
-/** Whether the end's own reason, or who ended the call, says what its code says. */
+/** Whether the reason already says what the code says. */
 const isSaid = ({ code, reason }: EndEntry): boolean =>
   code === 'caller_done' || code === 'agent_hung_up' || reason.toLowerCase().includes(END_CODES[code]);
 
-/** As `toolCallText`, but with all of its arguments, and with spaces at which a line may end. */
+/** Like `toolCallText`, but with all arguments, and with spaces for line breaks. */
 const toolCall = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
   `${name}(${args ? JSON.stringify(args, null, 1).replace(/\n */g, ' ') : (rawArguments ?? '')})`;
 
-/** A tool call is evidence as a whole. */
+/** Highlights the whole tool call. */
 const whole = (references: readonly Reference[]): Reference[] =>
   references.map((reference) => ({ ...reference, quote: '' }));
 
@@ -124,7 +124,7 @@ function pieceOf({ text, references }: Piece, anchor: string): Html {
   return html`<mark class="${kind}">${text}</mark>${references.map((reference) => link(reference, anchor))}`;
 }
 
-/** Where there are no words to be marked. */
+/** Links to findings for an entry without text. */
 const afterwards = ({ references, anchor }: Line): Html =>
   references.length === 0 ? NOTHING : html`${references.map((reference) => link(reference, anchor))}`;
 

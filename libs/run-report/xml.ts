@@ -1,21 +1,21 @@
 import { visible } from '../text/index.js';
 
-/** Text of an XML 1.0 document. What XML forbids is replaced visibly. */
+/** Escapes text for XML 1.0; forbidden characters are replaced by visible symbols. */
 export const xmlText = (text: string): string => visible(text).replace(/[&<>]/g, reference);
 
-/** Value of an XML attribute in double quotes; a parser would turn line ends and tabs into spaces. */
+/** Escapes a value for an attribute in double quotes; parsers would replace line ends and tabs by spaces. */
 export const xmlAttribute = (text: string): string => visible(text).replace(/[&<>"'\n\t]/g, reference);
 
 const reference = (character: string): string => `&#${character.charCodeAt(0)};`;
 
-/** A start tag's inside: the name and the attributes that there are. */
+/** Name and attributes of a start tag. */
 export const xmlTag = (name: string, attributes: Readonly<Record<string, string | number | undefined>>): string =>
   Object.entries(attributes).reduce(
     (tag, [key, value]) => (value === undefined ? tag : `${tag} ${key}="${xmlAttribute(String(value))}"`),
     name,
   );
 
-/** An element that holds text and nothing else. */
+/** An element that contains only text. */
 export const xmlElement = (
   name: string,
   attributes: Readonly<Record<string, string | number | undefined>>,

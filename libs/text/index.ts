@@ -1,9 +1,8 @@
 /**
- * What an agent or a user wrote, made fit to be shown; HTML and XML each escape its result once more, in one place.
+ * Replaces unsafe characters in untrusted text by visible symbols; HTML and XML must still be escaped.
  *
- * Shown by a visible stand-in: control characters, which XML forbids and terminals obey; characters that turn the
- * direction of the text around them, by which words can be made to read as others ("Trojan Source", CVE-2021-42574);
- * line separators; code points that are no characters. Unpaired surrogates become U+FFFD. Line ends become `\n`.
+ * Replaced are control characters, which XML forbids and terminals interpret; bidirectional overrides ("Trojan Source",
+ * CVE-2021-42574); line separators; noncharacters. Unpaired surrogates become U+FFFD. Line ends become `\n`.
  */
 export const visible = (text: string): string =>
   text
@@ -14,30 +13,30 @@ export const visible = (text: string): string =>
 const UNSAFE =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]/gu;
 
-/** U+2400 and on are pictures of the control characters. */
+/** U+2400 to U+2421 are symbols for the control characters. */
 function standIn(code: number): string {
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return '\u2421';
   return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/** A text of at most so many UTF-16 units, the last of which says that something is left out. */
+/** Shortens a text to `length` UTF-16 units, the last of which is an ellipsis. */
 export const clipped = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 
-/** On one line, for names. */
+/** Collapses white space to one line. */
 export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 
-/** A name as it is shown: on one line that a page bears, whoever gave it. */
+/** A name for display: on one line, at most 200 characters. */
 export const title = (text: string): string => clipped(oneLine(text), 200);
 
 /** `1 call`, `2 calls`, `1,200 calls`. */
 export const count = (n: number, what: string): string => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
 
-/** With at most one decimal, and thousands apart. */
+/** Formats a number with thousands separators and at most one decimal. */
 export const number = (value: number): string => value.toLocaleString('en-GB', { maximumFractionDigits: 1 });
 
-/** A share of 0 to 1 as a percentage. */
+/** Formats a share from 0 to 1 as a percentage. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** A latency or a duration: `85 ms`, `1.24 s`, `12.3 s`, `2 min 5 s`, `1 h 4 min`. */
@@ -51,19 +50,19 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A moment of a call: `0:07.4`, `12:00.0`. */
+/** A time on the timeline of a call: `0:07.4`, `12:00.0`. */
 export function moment(ms: number): string {
   const tenths = Math.round(ms / 100);
   return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, '0')}`;
 }
 
-/** `2026-12-04 10:00 UTC` from ISO 8601; what is none stays as it is. */
+/** `2026-12-04 10:00 UTC` from ISO 8601; other text is returned unchanged. */
 export function dateTime(iso: string): string {
   const time = Date.parse(iso);
   return Number.isNaN(time) ? iso : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Milliseconds between two moments; undefined unless both are known. */
+/** Milliseconds between two times; undefined unless both are known. */
 export function between(startedAt: string | null, endedAt: string | null): number | undefined {
   if (startedAt === null || endedAt === null) return undefined;
   const ms = Date.parse(endedAt) - Date.parse(startedAt);

@@ -10,7 +10,7 @@ import { escapeFormula, unescapeFormula } from './formula.js';
 const NEEDED: readonly FieldName[] = ['key', 'name', 'scenarioText', 'personalityId'];
 const TAG_SEPARATOR = ';';
 
-/** A record and the line on which it begins. */
+/** A record and its first line. */
 interface Line {
   readonly cells: string[];
   readonly number: number;
@@ -32,7 +32,7 @@ export function readCsv(text: string): FileItem[] {
 }
 
 function readLines(text: string): Line[] {
-  // The header row, and one more than are allowed.
+  // The header row and one record more than allowed.
   const most = MAX_ITEMS + 2;
   const { starts, tooWide } = csvLines(text, most);
   if (tooWide !== undefined) throw invalidInput(`line ${tooWide}: the line has too many cells`);
@@ -112,7 +112,7 @@ export const writeCsv = {
   tail: (): string => '',
 };
 
-/** One line. A lone carriage return ends a line for some readers, so it is quoted too. */
+/** One line. A lone carriage return is quoted, because some readers treat it as a line end. */
 function row(cells: readonly string[]): string {
   return stringify([cells.map(escapeFormula)], { quoted_match: /[\r\n]|^\s|\s$|^\uFEFF/, record_delimiter: '\n' });
 }

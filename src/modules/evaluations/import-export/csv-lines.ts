@@ -1,17 +1,17 @@
-/** Most cells of a line: a file of ten megabytes could have ten million. */
+/** Maximum number of cells per line: a file of 10 MB could have ten million. */
 const MAX_CELLS = 100;
 
 export interface CsvLines {
-  /** The lines on which the records begin, counted from 1; empty lines are none. */
+  /** First line of each record, from 1; empty lines are not records. */
   readonly starts: readonly number[];
-  /** The first line with more cells than any file can need; the records end before it. */
+  /** First line with too many cells; the records end before it. */
   readonly tooWide?: number;
 }
 
 /**
- * Finds the lines of a CSV text without reading its cells: an odd number of quotes before it tells that a separator is
- * inside a cell. The parser's own count is wrong behind a cell with line breaks, and it would read endless lines.
- * @param most records that are wanted
+ * Finds the first lines of CSV records without parsing cells: after an odd number of quotes, a separator is inside a cell.
+ * The parser's line numbers are wrong after a cell with line breaks, and it has no limit for the length of a line.
+ * @param most maximum number of records
  */
 export function csvLines(text: string, most: number): CsvLines {
   const starts: number[] = [];

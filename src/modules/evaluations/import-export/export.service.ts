@@ -9,12 +9,12 @@ import { ImportExportRepository } from './import-export.repository.js';
 import { writeJson } from './json-file.js';
 import { writeYaml } from './yaml-file.js';
 
-/** So many evaluations are in memory at once; one can be half a megabyte. */
+/** Number of evaluations in memory at once; one can be half a megabyte. */
 const BATCH_SIZE = 50;
 
 const WRITERS = { json: writeJson, yaml: writeYaml, csv: writeCsv } as const;
 
-/** Writes an agent's evaluations as the file that import takes back. */
+/** Exports an agent's evaluations as a file that can be imported. */
 @Injectable()
 export class ExportService {
   constructor(
@@ -23,8 +23,8 @@ export class ExportService {
   ) {}
 
   /**
-   * All evaluations of the agent, oldest first, so that a file keeps its order through import and export. Each batch is
-   * read when the one before is taken, so that a slow client holds neither memory nor a connection.
+   * All evaluations of the agent, oldest first, so that a file keeps its order through import and export. Batches are read
+   * on demand, so that a slow client holds neither memory nor a database connection.
    * @throws DomainError NOT_FOUND or FORBIDDEN, of the agent, before the first part
    */
   async export(caller: Caller, agentId: string, format: ExportFormat): Promise<AsyncIterable<string>> {
@@ -47,10 +47,10 @@ export class ExportService {
       batch = batch.length < BATCH_SIZE ? [] : await this.repository.batch(agentId, BATCH_SIZE, last);
     }
     part += writer.tail(isFirst);
-    // An empty part would be taken for the end.
+    // An empty part would end the stream.
     if (part !== '') yield part;
   }
 }
 
-/** An evaluation without a key goes by its id: import knows it again, and leaves it without one. */
+/** Without a key the id is exported, which import recognises. */
 const fileItemOf = (row: EvaluationEntity) => ({ ...contentOf(row), key: row.key ?? row.id });

@@ -24,12 +24,12 @@ const CONTENT = {
   csv: { schema: text('CSV with a header row, with the fields of the JSON as columns'), example: EXAMPLES.csv },
 };
 
-/** What import takes. */
+/** Request bodies of the import. */
 export const importContent: FileContent = Object.fromEntries(
   Object.entries(FORMAT_OF).map(([mediaType, format]) => [mediaType, CONTENT[format]]),
 );
 
-/** What export answers. */
+/** Responses of the export. */
 export const exportContent: FileContent = {
   'application/json': CONTENT.json,
   'application/yaml': CONTENT.yaml,

@@ -1,12 +1,12 @@
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { MAX_ITEMS } from './media-types.js';
 
-/** One evaluation as a file writes it. */
+/** An evaluation in a file. */
 export interface FileItem {
   readonly value: unknown;
-  /** Where it stands, as issues name it: `[3]`, or `line 5`. */
+  /** Position in the file, for issues: `[3]` or `line 5`. */
   readonly place: string;
-  /** What is between the place and the path of a field. */
+  /** Separates the position from the path of a field. */
   readonly separator: '.' | ': ';
   /** Violations that the format itself found, as sentences that begin with a field. */
   readonly violations: readonly string[];

@@ -4,7 +4,7 @@ import { readJson } from './json-file.js';
 import { FORMAT_OF } from './media-types.js';
 import { readYaml } from './yaml-file.js';
 
-/** A file as it was sent. */
+/** An uploaded file. */
 export interface EvaluationFile {
   /** One of `FORMAT_OF`. */
   readonly mediaType: string;

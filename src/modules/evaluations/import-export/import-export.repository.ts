@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database/database.js';
 import type { EvaluationEntity } from '../evaluation.entity.js';
 import { COLUMNS } from '../evaluations.columns.js';
 
-/** The content of evaluations as one JSON text, so that thousands of them are one parameter of one statement. */
+/** The evaluations as one JSON parameter, so that thousands need only one statement. */
 const CONTENT = `jsonb_to_recordset($1::jsonb) AS i(id uuid, position int, key text, name text, "scenarioText" text,
   "generalInstructions" text, "personalityId" uuid, "vendorCallPhoneNumber" text, critical boolean, tags text[],
   script jsonb, checks jsonb, criteria jsonb, "maxTurns" int, "maxDurationSeconds" int)`;
@@ -15,7 +15,7 @@ const GIVEN = `i.name, i."scenarioText", i."generalInstructions", i."personality
   i.critical, i.tags, i.script, i.checks, i.criteria, i."maxTurns", i."maxDurationSeconds"`;
 const STORED_OF_E = STORED.replace(/\w+/g, 'e.$&');
 
-/** What an evaluation goes by: its key or, without one, its id. */
+/** Identifier in files: the key or, without one, the id. */
 const KEY = 'coalesce(e.key, e.id::text)';
 
 const MATCH = `
@@ -38,7 +38,7 @@ const BATCH = `
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
    ORDER BY e.created_at, e.id LIMIT $4`;
 
-/** An evaluation that an import found for an item. */
+/** The existing evaluation of an item. */
 export interface Match {
   readonly key: string;
   readonly id: string;
@@ -47,22 +47,22 @@ export interface Match {
 
 export type Content = AuthoredEvaluation & { readonly id: string };
 
-/** Where a batch of an export begins. */
+/** Position before a batch of an export. */
 export type Cursor = Pick<EvaluationEntity, 'createdAt' | 'id'>;
 const BEGINNING: Cursor = { createdAt: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
 
-/** Statements for many evaluations at once. */
+/** Bulk statements for import and export. */
 @Injectable()
 export class ImportExportRepository {
   constructor(private readonly database: Database) {}
 
-  /** The agent's evaluations that go by these keys. */
+  /** The agent's evaluations with these keys. */
   async match(agentId: string, keys: readonly string[]): Promise<Map<string, Match>> {
     const found = await this.database.query<Match>(MATCH, [agentId, keys]);
     return new Map(found.map((match) => [match.key, match]));
   }
 
-  /** Ids of those that are stored with another content. */
+  /** Ids of evaluations that are stored with different content. */
   async changed(contents: readonly Content[]): Promise<Set<string>> {
     if (contents.length === 0) return new Set();
     const found = await this.database.query<{ id: string }>(CHANGED, [JSON.stringify(contents)]);
@@ -79,7 +79,7 @@ export class ImportExportRepository {
     await this.database.query(INSERT, [JSON.stringify(positioned), workspaceId, agentId, userId]);
   }
 
-  /** Replaces all but the key. */
+  /** Replaces everything except the key. */
   async update(contents: readonly Content[]): Promise<void> {
     if (contents.length > 0) await this.database.query(UPDATE, [JSON.stringify(contents)]);
   }

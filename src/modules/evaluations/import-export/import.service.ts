@@ -23,24 +23,24 @@ import type { FileItem } from './file-item.js';
 import { MAX_FILE_SIZE } from './media-types.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 
-/** How long the items of a file are looked at before other requests have their turn, in milliseconds. */
+/** Milliseconds of validation before other requests are processed. */
 const SLICE_MS = 20;
-/** Characters and values that the items of a file may come to: what fits it without aliases always does. */
+/** Maximum number of characters and values after resolving aliases; files without aliases never exceed it. */
 const MAX_UNFOLDED_SIZE = 2 * MAX_FILE_SIZE;
 
-/** An item without violations of its own, and where it stands. */
+/** A valid item and its position. */
 interface SoundItem {
   readonly item: FileItem;
   readonly input: EvaluationInput & { readonly key: string };
 }
 
-/** What an import does with an item. */
+/** Action of an import for an item. */
 interface Plan {
   readonly content: Content;
   readonly action: ImportAction;
 }
 
-/** Makes an agent's evaluations those of a file: all of them or, when anything is wrong, none. */
+/** Imports evaluations from a file: all of them or, if anything is invalid, none. */
 @Injectable()
 export class ImportService {
   constructor(
@@ -61,7 +61,7 @@ export class ImportService {
     const issues = new IssueList();
     const sound = await findSoundItems(items, issues);
     return this.database.transaction(async () => {
-      // Locked, so that imports of one agent come one after the other and nobody takes a key in between.
+      // The lock serialises imports of one agent, so that no other request takes a key in between.
       const lock = issues.isEmpty && !dryRun;
       const { phoneNumber } = await this.agents.describe(caller, id, { lock });
       const keys = sound.map(({ input }) => input.key);
@@ -73,7 +73,7 @@ export class ImportService {
     });
   }
 
-  /** One that was deleted may stay where it is, but not be chosen anew. */
+  /** A deleted personality can be kept, but not assigned. */
   private async requirePersonalities(
     caller: Caller,
     sound: readonly SoundItem[],
@@ -110,13 +110,13 @@ export class ImportService {
 
   private async carryOut(caller: Caller, agentId: string, plans: readonly Plan[]): Promise<void> {
     const { workspaceId, userId } = caller;
-    // First those that exist, which others may be changing too: who waits holds nothing that is new.
+    // Updates first: they may wait for locks, and should not hold inserted rows meanwhile.
     await this.repository.update(contentsOf(plans, 'updated'));
     await keyIsFree(() => this.repository.insert(contentsOf(plans, 'created'), { workspaceId, agentId, userId }));
   }
 }
 
-/** Looks at every item, for all its violations. Gives other requests their turn: a large file takes seconds. */
+/** Validates all items. Yields to other requests, because a large file takes seconds. */
 async function findSoundItems(items: readonly FileItem[], issues: IssueList): Promise<SoundItem[]> {
   const context = createValidationContext(MAX_UNFOLDED_SIZE);
   const sound: SoundItem[] = [];
@@ -142,7 +142,7 @@ async function findSoundItems(items: readonly FileItem[], issues: IssueList): Pr
 function violationsOf(item: FileItem, context: ValidationContext): string[] {
   try {
     const found = findViolations('file', item.value, context);
-    // A field whose cell was not readable is missing from the value, which is no further violation.
+    // An unreadable cell is missing from the value; that is not reported again.
     return [
       ...item.violations.map((violation) => issueOf(item, violation)),
       ...found.map((violation) =>

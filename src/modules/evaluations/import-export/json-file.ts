@@ -13,7 +13,7 @@ export function readJson(text: string): FileItem[] {
   return listItems(value);
 }
 
-/** Where the violation is, as the end of a sentence; nothing for a text that is too much for the one who looks for it. */
+/** Position of the error, as the end of a sentence; empty if it cannot be determined. */
 function place(text: string): string {
   try {
     const { line, column } = jsonErrorPosition(text);
@@ -26,7 +26,7 @@ function place(text: string): string {
 /** The items of a list that a file holds. */
 export function listItems(value: unknown): FileItem[] {
   if (!Array.isArray(value)) throw invalidInput('body must be a list of evaluations');
-  // Before anything is made of them: a small file can hold millions.
+  // Checked first: a small file can contain millions of items.
   mustFit(value.length);
   return value.map((item: unknown, index) => ({ value: item, place: `[${index}]`, separator: '.', violations: [] }));
 }

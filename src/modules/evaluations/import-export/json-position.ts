@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, counted from 1. */
+/** Position of a JSON syntax error, from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -9,8 +9,8 @@ const SCALAR =
   /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 /**
- * Finds the first place at which a text that JSON.parse refused is wrong: its messages name it only sometimes, and
- * differently in every version.
+ * Finds the first syntax error in a text that JSON.parse rejected: its messages contain the position only sometimes, in
+ * different formats.
  */
 export function jsonErrorPosition(text: string): Position {
   const open: ('[' | '{')[] = [];
@@ -31,7 +31,7 @@ export function jsonErrorPosition(text: string): Position {
     match(SPACE);
     return text[at] === '"' && match(SCALAR) !== undefined && take(':');
   };
-  /** After a value: closes what ends here. @returns whether another value follows */
+  /** After a value: closes lists and objects. @returns whether another value follows */
   const next = (): boolean => {
     for (let kind = open.at(-1); kind; kind = open.at(-1)) {
       if (take(',')) return kind === '[' || name();

@@ -1,12 +1,12 @@
 import type { ExportFormat } from '../dto/evaluation.requests.js';
 
 const MEBIBYTE = 1024 * 1024;
-/** Largest file that import takes, in bytes (decisions). */
+/** Maximum size of a file, in bytes. */
 export const MAX_FILE_SIZE = 10 * MEBIBYTE;
-/** Most evaluations of one file. */
+/** Maximum number of evaluations in a file. */
 export const MAX_ITEMS = 5_000;
 
-/** The media types under which a file may be sent, and the format that each one means. */
+/** Accepted media types, and their formats. */
 export const FORMAT_OF: Readonly<Record<string, ExportFormat>> = {
   'application/json': 'json',
   'application/yaml': 'yaml',
@@ -15,7 +15,7 @@ export const FORMAT_OF: Readonly<Record<string, ExportFormat>> = {
   'text/csv': 'csv',
 };
 
-/** The media type under which a file is answered. */
+/** Media types of exported files. */
 export const CONTENT_TYPE_OF: Readonly<Record<ExportFormat, string>> = {
   json: 'application/json; charset=utf-8',
   yaml: 'application/yaml; charset=utf-8',

@@ -3,20 +3,20 @@ import { invalidInput } from '../../../platform/errors/domain-error.js';
 import type { FileItem } from './file-item.js';
 import { listItems } from './json-file.js';
 
-/** Deeper than any evaluation; the reader recurses. */
+/** Deeper than any evaluation; the parser recurses. */
 const MAX_DEPTH = 50;
-/** Far more than files written by people have; how much they stand for is counted when the items are looked at. */
+/** Far more than in hand-written files; their resolved size is limited by the validation. */
 const MAX_ALIASES = 10_000;
 
-/** A line of its own, even inside a text: there it would have to be indented. */
+/** Also matches inside a text only if it is not indented, which YAML forbids. */
 const DOCUMENT_START = /^---(?=\s|$)/gm;
 
 /**
- * YAML 1.2 with its core schema: no tags that make anything but JSON's values, no key twice in one mapping.
+ * YAML 1.2 with its core schema: only JSON values, no duplicate keys.
  * @throws DomainError BAD_REQUEST
  */
 export function readYaml(text: string): FileItem[] {
-  // Refused before a million of them are read.
+  // Rejected before a million documents are parsed.
   if ((text.match(DOCUMENT_START)?.length ?? 0) > 1) throw invalidInput('body must hold one YAML document');
   let value: unknown;
   try {
@@ -30,9 +30,9 @@ export function readYaml(text: string): FileItem[] {
   return listItems(value);
 }
 
-/** Digits as the core schema has them for a float; without a digit it would be none. */
+/** A float of the core schema. */
 const FLOAT = /^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/;
-/** js-yaml takes a number that is too large for a text; others take it for infinity, so that such a text needs quotes. */
+/** js-yaml reads a number that is too large as a string, other parsers as infinity; such strings need quotes. */
 const TOO_LARGE = defineScalarTag('!too-large', {
   implicit: true,
   resolve: (text) => (FLOAT.test(text) && !Number.isFinite(Number(text)) ? Number(text) : NOT_RESOLVED),
