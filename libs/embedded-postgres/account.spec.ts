@@ -71,11 +71,15 @@ if (!isLinuxRoot) skipped('account.spec.ts needs root on Linux to run the server
     expect(statSync(join(directory, 'password'))).toMatchObject({ uid, mode: 0o100600 });
   });
 
-  it('works in a private folder such as one of mktemp, which it opens for the group of that user only', async () => {
+  it('works in a folder that is private to root, and does not change its mode', async () => {
     const folder = newFolder(0o700);
-    await expectWorking(join(folder, 'postgres'));
-    const { gid } = statSync(join(folder, 'postgres'));
-    expect(statSync(folder)).toMatchObject({ uid: 0, gid, mode: 0o040710 });
+    await expectWorking(join(folder, 'data/postgres'));
+    expect(statSync(folder)).toMatchObject({ uid: 0, gid: 0, mode: 0o040700 });
+  });
+
+  it('works in a project that is private to root, such as one in /root', async () => {
+    const folder = newFolder(0o700);
+    await expectWorking(join(folder, 'data/postgres'), copyPackage(folder));
   });
 
   it('adopts data that root has restored, with the wrong mode', async () => {
@@ -119,15 +123,19 @@ if (!isLinuxRoot) skipped('account.spec.ts needs root on Linux to run the server
     }
   });
 
-  it('reports a project or data that the ordinary user cannot reach', async () => {
+  it('reports a project that the ordinary user cannot reach', async () => {
     const folder = newFolder(0o700);
     const binaries = copyPackage(folder);
-    await expect(openEmbeddedPostgres({ directory: join(newFolder(), 'postgres') }, binaries)).rejects.toThrow(
-      /cannot run as root, and the ordinary user .* cannot use .*initdb\. Move the project.*as an ordinary user, or set DATABASE_URL/,
-    );
-    await expect(openEmbeddedPostgres({ directory: join(folder, 'data/postgres') })).rejects.toThrow(
-      /cannot use .*data\/postgres.*\. Move the project, and DATA_DIR if it is set, to a folder/,
-    );
+    // Without setpriv, as on macOS or in a minimal container.
+    const path = process.env['PATH'];
+    process.env['PATH'] = '/nowhere';
+    try {
+      await expect(openEmbeddedPostgres({ directory: join(newFolder(), 'postgres') }, binaries)).rejects.toThrow(
+        /cannot run as root, and the ordinary user .* cannot use .*initdb\. Move the project.*as an ordinary user, or set DATABASE_URL/,
+      );
+    } finally {
+      process.env['PATH'] = path;
+    }
   });
 
   it('prefers the owner of the data to all other users', () => {

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lchownSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, errorCode, OWN_DATABASE } from './errors.js';
 
@@ -48,8 +48,7 @@ export function chooseAccount(directory: string): Account | undefined {
 }
 
 /**
- * Gives the folder to the account, also after root has restored a backup or edited a setting. Lets the account's group
- * enter a parent folder that is private to root, such as one that `mktemp -d` has created.
+ * Gives the folder to the account, also after root has restored a backup or edited a setting.
  *
  * @throws EmbeddedPostgresError when this process may not change owners
  */
@@ -60,18 +59,30 @@ export function giveFolder(account: Account, directory: string): void {
       const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
       if (owner !== undefined && owner !== account.uid) lchownSync(path, account.uid, account.gid);
     }
-    const parent = dirname(directory);
-    const { uid, gid, mode } = statSync(parent);
-    if (uid === 0 && gid === 0 && (mode & 0o011) === 0) {
-      chownSync(parent, uid, account.gid);
-      chmodSync(parent, (mode & 0o777) | 0o010);
-    }
   } catch (error) {
     if (errorCode(error) === 'EPERM') throw cannotSwitch(account);
     // Another process has removed its temporary file.
     if (errorCode(error) === 'ENOENT') return giveFolder(account, directory);
     throw error;
   }
+}
+
+/**
+ * Linux: a command that runs the rest of its arguments as the account, but lets it enter and read all folders. Needed
+ * where the project or its data is in a folder that is private to root, such as /root or one created by `mktemp -d`.
+ */
+export function withReadAccess({ uid, gid }: Account): readonly string[] {
+  return [
+    'setpriv',
+    // PostgreSQL checks its own program with access(2), which ignores the capability without this bit.
+    '--securebits=+no_setuid_fixup',
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--inh-caps=-all,+dac_read_search',
+    '--ambient-caps=-all,+dac_read_search',
+    '--',
+  ];
 }
 
 /** The error of a root without privileges, as in a container that has dropped all capabilities. */

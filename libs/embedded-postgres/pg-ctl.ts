@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannotReach, cannotSwitch, type Account } from './account.js';
+import { cannotReach, cannotSwitch, withReadAccess, type Account } from './account.js';
 import type { Binaries } from './binaries.js';
 import { EmbeddedPostgresError, errorCode, OWN_DATABASE } from './errors.js';
 import { lastRelevantLine } from './server-log.js';
@@ -49,6 +49,8 @@ export function isAlive(pid: number): boolean {
 
 /** Runs PostgreSQL's programs, as the account if this process is root. Methods throw EmbeddedPostgresError if they cannot. */
 export class PgCtl {
+  private launcher: readonly string[] = [];
+
   constructor(
     private readonly binaries: Binaries,
     private readonly dataDirectory: string,
@@ -98,22 +100,31 @@ export class PgCtl {
 
   /** Runs a program until it ends. */
   async run(name: 'initdb' | 'pgCtl', args: readonly string[]): Promise<Outcome> {
-    const { account } = this;
+    const { account, env, launcher } = this;
     const program = this.binaries[name];
-    const outcome = await runProgram(program, args, { env: this.env, ...account });
+    const outcome =
+      account && launcher.length > 0
+        ? await runProgram([...launcher, program, ...args], { env })
+        : await runProgram([program, ...args], { env, ...account });
     const { code, output } = outcome;
     if (account && code === 'EPERM') throw cannotSwitch(account);
-    if (account && code === 'EACCES') throw cannotReach(account, program);
+    const isDenied = code === 'EACCES' || /Permission denied/.test(output);
+    if (account && isDenied && launcher.length === 0 && process.platform === 'linux') {
+      this.launcher = withReadAccess(account);
+      return this.run(name, args);
+    }
+    if (account && (code === 'EACCES' || (launcher.length > 0 && /^(127|ENOENT)$/.test(String(code))))) {
+      throw cannotReach(account, program);
+    }
     // The program, its interpreter or a shared library is missing or not executable.
     if (/^(126|127|E[A-Z0-9]+)$/.test(String(code))) throw cannotRun(program, outcome);
-    if (account && /Permission denied/.test(output)) throw cannotReach(account, this.dataDirectory);
+    if (account && isDenied) throw cannotReach(account, this.dataDirectory);
     return outcome;
   }
 }
 
 function runProgram(
-  program: string,
-  args: readonly string[],
+  [program = '', ...args]: readonly string[],
   options: { env: NodeJS.ProcessEnv } & Partial<Account>,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
