@@ -56,8 +56,8 @@ async function main(): Promise<void> {
     });
     const speech = result.timeline.filter((entry) => entry.type === 'speech');
     return waits.map((_wait, turn) => {
-      const [words, answer] = [speech[2 * turn]!, speech[2 * turn + 1]!];
-      return answer.start - words.end - parseFloat(answer.text);
+      const [words, response] = [speech[2 * turn]!, speech[2 * turn + 1]!];
+      return response.start - words.end - parseFloat(response.text);
     });
   };
   // Warms up both processes.

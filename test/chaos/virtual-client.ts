@@ -131,9 +131,10 @@ export class VirtualClient {
   /** Creates the base resources. */
   async settleIn(webhookId: string): Promise<void> {
     const make = async (path: string, body: object): Promise<string> => {
-      const answer = await this.send({ method: 'POST', path, body, expect: [201] });
-      if (answer.kind !== 'answer' || answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`);
-      return answer.body.data.id;
+      const response = await this.send({ method: 'POST', path, body, expect: [201] });
+      if (response.kind !== 'answer' || response.status !== 201)
+        throw new Error(`POST ${path}: ${JSON.stringify(response)}`);
+      return response.body.data.id;
     };
     const agent = { name: this.marker(), provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'none' };
     const agentId = await make('/agents', agent);

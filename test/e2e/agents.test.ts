@@ -158,13 +158,19 @@ describe('agents', () => {
     });
 
     it('names each unknown field', async () => {
-      const answer = await client.post('/agents', agentBody({ colour: 'red', apikey: 'x', id: randomUUID() }));
-      expectInvalid(answer, 'colour', 'apikey', 'id');
+      const response = await client.post('/agents', agentBody({ colour: 'red', apikey: 'x', id: randomUUID() }));
+      expectInvalid(response, 'colour', 'apikey', 'id');
     });
 
     it('reports all violations at once', async () => {
-      const answer = await client.post('/agents', { provider: 'x', assistantId: 5, apiKey: '', type: 'x', colour: 1 });
-      expectInvalid(answer, 'provider', 'assistantId', 'apiKey', 'type', 'colour');
+      const response = await client.post('/agents', {
+        provider: 'x',
+        assistantId: 5,
+        apiKey: '',
+        type: 'x',
+        colour: 1,
+      });
+      expectInvalid(response, 'provider', 'assistantId', 'apiKey', 'type', 'colour');
     });
   });
 
@@ -213,8 +219,8 @@ describe('agents', () => {
     it('rejects fields that can only be set on create, naming each', async () => {
       const { id } = await create();
       const fixed = { workspaceId: owner.workspaceId, created_at: 'x', updated_at: 'x', createdByUserId: 'x' };
-      const answer = await client.patch(`/agents/${id}`, { ...fixed, deletedAt: null, id, colour: 'red' });
-      expectInvalid(answer, ...Object.keys(fixed), 'deletedAt', 'id', 'colour');
+      const response = await client.patch(`/agents/${id}`, { ...fixed, deletedAt: null, id, colour: 'red' });
+      expectInvalid(response, ...Object.keys(fixed), 'deletedAt', 'id', 'colour');
     });
 
     it('changes nothing if one field is invalid', async () => {

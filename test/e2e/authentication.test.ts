@@ -5,7 +5,7 @@ import { generateKey } from '../../src/modules/api-keys/key-format.js';
 import { WorkspacesService } from '../../src/modules/workspaces/workspaces.service.js';
 import type { FirstKey } from '../../src/modules/api-keys/first-key.service.js';
 import { expectError } from '../support/expect.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -14,12 +14,12 @@ import { until } from '../support/until.js';
 /** Within this, every process knows of a revocation (decisions, "Revocation"). */
 const WITHIN_MS = 1000;
 
-function expectUnauthorized(answer: Answer<any>, message: string): void {
-  expectError(answer, 401, 'UNAUTHORIZED', message);
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+function expectUnauthorized(response: ApiResponse<any>, message: string): void {
+  expectError(response, 401, 'UNAUTHORIZED', message);
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
 }
-const expectMissing = (answer: Answer<any>) => expectUnauthorized(answer, 'Authorization not provided');
-const expectUnknown = (answer: Answer<any>) => expectUnauthorized(answer, 'Invalid API key');
+const expectMissing = (response: ApiResponse<any>) => expectUnauthorized(response, 'Authorization not provided');
+const expectUnknown = (response: ApiResponse<any>) => expectUnauthorized(response, 'Invalid API key');
 
 let app: TestApp;
 let workspace: FirstKey;
@@ -152,8 +152,8 @@ describe('with two processes on one database', () => {
     await warm(apiKey);
     const limits = async () => {
       await sleep(WITHIN_MS);
-      const answers = [await as(apiKey), await as(apiKey, other)];
-      return answers.map(({ headers }) => headers.get('x-ratelimit-limit'));
+      const responses = [await as(apiKey), await as(apiKey, other)];
+      return responses.map(({ headers }) => headers.get('x-ratelimit-limit'));
     };
     const workspaces = app.nest.get(WorkspacesService);
     await workspaces.setPlan(workspaceId, 'ENTERPRISE');

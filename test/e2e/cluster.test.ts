@@ -58,9 +58,9 @@ const ask = (
       response.resume();
     }).once('error', (error) => resolve(error.message));
   });
-const tally = (answers: readonly (number | string)[]) => {
+const tally = (responses: readonly (number | string)[]) => {
   const counts: Record<string, number> = {};
-  for (const answer of answers) counts[answer] = (counts[answer] ?? 0) + 1;
+  for (const response of responses) counts[response] = (counts[response] ?? 0) + 1;
   return counts;
 };
 const burst = (count: number, work: () => Promise<number | string>) => Promise.all(Array.from({ length: count }, work));
@@ -96,11 +96,13 @@ it('restarts one by one under load without a failed request, and exits with code
   await start(2, { PLAN_FREE_REQUESTS_PER_MINUTE: '1000000' });
   await started(2);
   const before = service.children;
-  const answers: (number | string)[] = [];
+  const responses: (number | string)[] = [];
   let isLoading = true;
   const load = async (agent?: Agent) => {
     while (isLoading) {
-      answers.push(await ask(`${service.url}/agents`, agent && { agent, headers: { Authorization: `Bearer ${KEY}` } }));
+      responses.push(
+        await ask(`${service.url}/agents`, agent && { agent, headers: { Authorization: `Bearer ${KEY}` } }),
+      );
       await sleep(5);
     }
   };
@@ -111,7 +113,7 @@ it('restarts one by one under load without a failed request, and exits with code
   service.child.kill('SIGUSR2');
   await service.says('All processes restarted');
   await sleep(500);
-  const beforeKill = answers.length;
+  const beforeKill = responses.length;
   const after = service.children;
   expect(after).toHaveLength(2);
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
@@ -120,7 +122,7 @@ it('restarts one by one under load without a failed request, and exits with code
   await Promise.all(clients);
   kept.destroy();
   expect(beforeKill).toBeGreaterThan(200);
-  expect(tally(answers)).toEqual({ 200: answers.length });
+  expect(tally(responses)).toEqual({ 200: responses.length });
 
   const since = performance.now();
   await withClient(database.url, async (blocker) => {

@@ -19,7 +19,7 @@ import {
   UNROUTED,
   whileLocked,
 } from '../support/conformance.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
 import {
   collectionOf,
@@ -133,11 +133,11 @@ describe('every response conforms to the served OpenAPI document', () => {
 
     it.each(retryable)('$name, replayed', async (operation) => {
       const first = await retryableRequest(operation);
-      const answer = await prober.expect(operation, successOf(operation), first);
+      const response = await prober.expect(operation, successOf(operation), first);
       const again = await prober.expect(operation, successOf(operation), first);
-      expect(answer.headers.get('idempotent-replayed')).toBeNull();
+      expect(response.headers.get('idempotent-replayed')).toBeNull();
       expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect(again.body).toEqual(answer.body);
+      expect(again.body).toEqual(response.body);
     });
   });
 
@@ -192,14 +192,14 @@ describe('every response conforms to the served OpenAPI document', () => {
   describe('401', () => {
     it.each(answering(401))('$name without a key', async (operation) => {
       const { key: _key, ...rest } = await request(operation);
-      const answer = await prober.expect(operation, 401, rest);
-      expect(answer.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
+      const response = await prober.expect(operation, 401, rest);
+      expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
     it.each(answering(401))('$name with an unknown key', async (operation) => {
       const { key, ...rest } = await request(operation);
-      const answer = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
-      expect(answer.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
+      const response = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
+      expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
     });
   });
 
@@ -252,8 +252,8 @@ describe('every response conforms to the served OpenAPI document', () => {
       const existing = await request(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
-        const answer = await prober.expect(operation, 404, { ...existing, path });
-        expect(answer.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
+        const response = await prober.expect(operation, 404, { ...existing, path });
+        expect(response.body).toEqual({ code: 'NOT_FOUND', message: 'Not found' });
       }
     });
 
@@ -272,15 +272,15 @@ describe('every response conforms to the served OpenAPI document', () => {
       const running = await whileLocked(
         database.url,
         TABLES[collection] ?? collection,
-        async (blocked): Promise<{ answer: Promise<Answer<any>> }> => {
-          const answer = prober.expect(operation, successOf(operation), first);
+        async (blocked): Promise<{ response: Promise<ApiResponse<any>> }> => {
+          const response = prober.expect(operation, successOf(operation), first);
           await blocked();
           const { body } = await prober.expect(operation, 409, first);
           expect(body.message).toBe('A request with this Idempotency-Key is still in progress');
-          return { answer };
+          return { response };
         },
       );
-      await running.answer;
+      await running.response;
       // A body that is not read makes no difference.
       if (!operation.operation.requestBody) return;
       const other = typeof first.body === 'string' ? `${first.body}\n` : JSON.stringify(first.body, undefined, 1);
@@ -308,8 +308,8 @@ describe('every response conforms to the served OpenAPI document', () => {
       const narrow = await app.createWorkspace({ requestsPerMinute: 1 });
       const sound = await request(operation);
       await new HttpClient(app.url, narrow.apiKey).get('/agents');
-      const answer = await prober.expect(operation, 429, { ...sound, key: narrow.apiKey });
-      expect(answer.body).toEqual({ code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' });
+      const response = await prober.expect(operation, 429, { ...sound, key: narrow.apiKey });
+      expect(response.body).toEqual({ code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' });
     });
   });
 

@@ -1,5 +1,5 @@
 import { agentBody } from '../factories/bodies.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { UUID } from '../support/expect.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** One answer of each kind. */
-const answers = (headers: Record<string, string> = {}): Promise<Answer<any>[]> =>
+const responses = (headers: Record<string, string> = {}): Promise<ApiResponse<any>[]> =>
   Promise.all([
     client.get('/agents', headers),
     client.post('/agents', agentBody(), headers),
@@ -30,24 +30,24 @@ const answers = (headers: Record<string, string> = {}): Promise<Answer<any>[]> =
 
 describe('X-Request-Id', () => {
   it.each(['a', 'req-1', 'A.b_C-9', '0'.repeat(128)])('keeps "%.20s" on every answer', async (id) => {
-    for (const { headers } of await answers({ 'X-Request-Id': id })) expect(headers.get('x-request-id')).toBe(id);
+    for (const { headers } of await responses({ 'X-Request-Id': id })) expect(headers.get('x-request-id')).toBe(id);
   });
 
   it.each(['', 'a b', 'a,b', 'ä', '<script>', 'a/b', '0'.repeat(129)])('replaces "%.20s" by a new one', async (id) => {
-    for (const { headers } of await answers({ 'X-Request-Id': id })) {
+    for (const { headers } of await responses({ 'X-Request-Id': id })) {
       expect(headers.get('x-request-id')).toMatch(UUID);
     }
   });
 
   it('differs from request to request', async () => {
-    const ids = (await answers()).map(({ headers }) => headers.get('x-request-id'));
+    const ids = (await responses()).map(({ headers }) => headers.get('x-request-id'));
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
 describe('every answer', () => {
   it('carries the version, the rate limit and what protects a browser', async () => {
-    for (const { headers } of await answers()) {
+    for (const { headers } of await responses()) {
       expect(headers.get('x-api-version')).toBe('1.0.0');
       for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
         expect(headers.get(name)).toMatch(/^\d+$/);
@@ -63,14 +63,14 @@ describe('every answer', () => {
   });
 
   it('that can hold a credential is kept by no cache', async () => {
-    for (const answer of [await client.get('/agents'), await client.post('/agents', agentBody())]) {
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+    for (const response of [await client.get('/agents'), await client.post('/agents', agentBody())]) {
+      expect(response.headers.get('cache-control')).toBe('no-store');
     }
   });
 
   it('is JSON in UTF-8', async () => {
-    for (const answer of (await answers()).slice(0, 9)) {
-      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    for (const response of (await responses()).slice(0, 9)) {
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     }
   });
 });
@@ -84,12 +84,12 @@ describe('CORS', () => {
       'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
       ...headers,
     });
-  const corsHeaders = ({ headers }: Answer<any>) =>
+  const corsHeaders = ({ headers }: ApiResponse<any>) =>
     [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
   it('is off by default: no answer mentions it', async () => {
-    for (const answer of [...(await answers({ Origin: origin })), await preflight(app.url, origin)]) {
-      expect(corsHeaders(answer)).toEqual([]);
+    for (const response of [...(await responses({ Origin: origin })), await preflight(app.url, origin)]) {
+      expect(corsHeaders(response)).toEqual([]);
     }
     expect((await preflight(app.url, origin)).status).toBe(404);
   });
@@ -150,8 +150,8 @@ describe('CORS', () => {
   it('lets every origin in with *', async () => {
     const open = await createTestApp({ env: { CORS_ORIGINS: '*' } });
     try {
-      const answer = await preflight(open.url, 'https://anything.example');
-      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+      const response = await preflight(open.url, 'https://anything.example');
+      expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     } finally {
       await open.close();
     }

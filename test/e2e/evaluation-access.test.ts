@@ -47,8 +47,8 @@ describe('permission to write evaluations', () => {
   it('is limited to the workspace', async () => {
     const { id } = await insertEvaluation(files.manager, files.owner, agentId);
     for (const [method, path, body] of requests(id)) {
-      const { status, body: answer } = await foreign.send(method, path, body);
-      expect([method, path, status, answer.code]).toEqual([method, path, 403, 'FORBIDDEN']);
+      const { status, body: response } = await foreign.send(method, path, body);
+      expect([method, path, status, response.code]).toEqual([method, path, 403, 'FORBIDDEN']);
       const elsewhere = path.replace(agentId, NOWHERE).replace(id, NOWHERE);
       expect((await files.client.send(method, elsewhere, body)).status).toBe(404);
     }

@@ -233,8 +233,8 @@ describe('evaluation authoring', () => {
     });
 
     it('creates one of many concurrent evaluations with the same key', async () => {
-      const answers = await Promise.all(Array.from({ length: 8 }, () => create({ key: 'race' })));
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
+      const responses = await Promise.all(Array.from({ length: 8 }, () => create({ key: 'race' })));
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
     });
 
     it('requires an agent of the workspace', async () => {
@@ -304,8 +304,8 @@ describe('evaluation authoring', () => {
       [{ id: NOWHERE }, ['id is not a known field']],
     ])('rejects %j', async (changes, issues) => {
       const { body } = await create();
-      const answer = await client.patch(`/evaluations/${body.data.id}`, changes);
-      expect([answer.status, messages(answer.body)]).toEqual([400, issues]);
+      const response = await client.patch(`/evaluations/${body.data.id}`, changes);
+      expect([response.status, messages(response.body)]).toEqual([400, issues]);
     });
 
     it('keeps a deleted personality, but rejects a change to one', async () => {
@@ -332,11 +332,11 @@ describe('evaluation authoring', () => {
       const path = `/evaluations/${body.data.id}`;
       for (let round = 0; round < 5; round++) {
         await client.patch(path, { maxTurns: 100, checks: [] });
-        const answers = await Promise.all([
+        const responses = await Promise.all([
           client.patch(path, { maxTurns: 10 }),
           client.patch(path, { checks: [{ type: 'max_turns', turns: 50 }] }),
         ]);
-        expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+        expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
       }
     });
   });
@@ -349,8 +349,8 @@ describe('evaluation authoring', () => {
         status: 200,
         body: { message: 'Evaluation deleted successfully' },
       });
-      for (const answer of [await client.get(path), await client.patch(path, {}), await client.delete(path)]) {
-        expect(answer.status).toBe(404);
+      for (const response of [await client.get(path), await client.patch(path, {}), await client.delete(path)]) {
+        expect(response.status).toBe(404);
       }
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.meta.total).toBe(0);
     });

@@ -104,11 +104,11 @@ describe('import of invalid evaluations', () => {
     ['text/csv', 'key,name,scenarioText,personalityId\na,b"c,d,e\n', /^line 2: body must be valid CSV: /],
     ['text/csv', '\n', 'line 1: a header row with the names of the fields is missing'],
   ])('rejects invalid %s: %j', async (type, body, issue) => {
-    const answer = await send(body, type);
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toBe('Invalid input data');
-    if (issue instanceof RegExp) expect(messages(answer.body)).toEqual([expect.stringMatching(issue)]);
-    else expect(messages(answer.body)).toEqual([issue].flat());
+    const response = await send(body, type);
+    expect(response.status).toBe(400);
+    expect(response.body.message).toBe('Invalid input data');
+    if (issue instanceof RegExp) expect(messages(response.body)).toEqual([expect.stringMatching(issue)]);
+    else expect(messages(response.body)).toEqual([issue].flat());
   });
 
   it('rejects an empty body, other media types, other charsets and invalid UTF-8', async () => {
@@ -225,12 +225,12 @@ describe('import of invalid evaluations', () => {
 
     it.each(attacks)('%s are rejected with a clear error', async (_name, format, body) => {
       const start = performance.now();
-      const { status, body: answer } = await send(body(), MEDIA_TYPES[format]);
+      const { status, body: response } = await send(body(), MEDIA_TYPES[format]);
       expect([400, 413]).toContain(status);
-      expect(answer.message).not.toBe('');
-      expect(messages(answer).length).toBeGreaterThan(0);
-      expect(messages(answer).length).toBeLessThanOrEqual(1_001);
-      for (const message of messages(answer)) expect(message.length).toBeLessThan(1_000);
+      expect(response.message).not.toBe('');
+      expect(messages(response).length).toBeGreaterThan(0);
+      expect(messages(response).length).toBeLessThanOrEqual(1_001);
+      for (const message of messages(response)) expect(message.length).toBeLessThan(1_000);
       const took = performance.now() - start;
       if (took > 1_000) process.stdout.write(`${_name}: ${Math.round(took)} ms\n`);
       expect(await stored()).toEqual([]);

@@ -120,9 +120,9 @@ describe('import of evaluations', () => {
     const files = Array.from({ length: 6 }, (_, n) =>
       Array.from({ length: 50 }, (_, i) => item(`k${i}`, { name: `From ${n}` })),
     );
-    const answers = await Promise.all(files.map((file) => send(file)));
-    expect(answers.map(({ status }) => status)).toEqual(files.map(() => 200));
-    expect(answers.reduce((sum, { body }) => sum + body.data.created, 0)).toBe(50);
+    const responses = await Promise.all(files.map((file) => send(file)));
+    expect(responses.map(({ status }) => status)).toEqual(files.map(() => 200));
+    expect(responses.reduce((sum, { body }) => sum + body.data.created, 0)).toBe(50);
     const rows = await stored();
     expect(rows).toHaveLength(50);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(1);
@@ -130,7 +130,7 @@ describe('import of evaluations', () => {
 
   it('keeps the list total exact during concurrent writes', async () => {
     const statuses: number[] = [];
-    const keep = (answer: { status: number }) => void statuses.push(answer.status);
+    const keep = (response: { status: number }) => void statuses.push(response.status);
     for (let round = 0; round < 4; round++) {
       const ids = (await stored()).map(({ id }) => id as string);
       await Promise.all([
@@ -180,9 +180,9 @@ describe('import of evaluations', () => {
     const times: Record<string, number> = {};
     const timed = async (name: string, body: unknown, type: string) => {
       const start = performance.now();
-      const answer = await send(body, type);
+      const response = await send(body, type);
       times[name] = Math.round(performance.now() - start);
-      return answer;
+      return response;
     };
     expect((await timed('json, all created', file, MEDIA_TYPES.json)).body.data).toMatchObject({ created: 5_000 });
     for (const format of FORMATS) {

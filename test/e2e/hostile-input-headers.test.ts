@@ -49,10 +49,10 @@ describe('hostile headers', () => {
       connection.send(
         `GET /agents HTTP/1.1\r\nHost: x\r\nAuthorization: Basic eA==\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
       );
-      const answer = (await connection.answer())!;
+      const response = (await connection.response())!;
       connection.close();
-      expect(answer.status).toBe(401);
-      expect(faultsOf(answer)).toEqual([]);
+      expect(response.status).toBe(401);
+      expect(faultsOf(response)).toEqual([]);
     });
 
     it('keeps a fit X-Request-Id and replaces any other', async () => {
@@ -66,9 +66,9 @@ describe('hostile headers', () => {
         ['', false],
         ['a\tb', false],
       ] as const) {
-        const answer = await wire.send({ method: 'GET', target: '/healthz', headers: [['X-Request-Id', value]] });
-        expect(faultsOf(answer)).toEqual([]);
-        expect([value, answer.headers.get('x-request-id') === value]).toEqual([value, kept]);
+        const response = await wire.send({ method: 'GET', target: '/healthz', headers: [['X-Request-Id', value]] });
+        expect(faultsOf(response)).toEqual([]);
+        expect([value, response.headers.get('x-request-id') === value]).toEqual([value, kept]);
       }
       wire.close();
     });
@@ -80,15 +80,15 @@ describe('hostile headers', () => {
 
     it('carries out one of many parallel requests', async () => {
       const before = await total();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 40 }, () => create('/personalities', { name: 'Once' }, withKey('parallel'))),
       );
       expect(await total()).toBe(before + 1);
-      const created = answers.filter(({ status }) => status === 201);
+      const created = responses.filter(({ status }) => status === 201);
       expect(new Set(created.map(({ body }) => body.data['id'])).size).toBe(1);
       expect(created.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1);
       expect(
-        answers
+        responses
           .filter(({ status }) => status !== 201)
           .every(({ status, body }) => status === 409 && body.code === 'CONFLICT'),
       ).toBe(true);
@@ -132,14 +132,14 @@ describe('hostile headers', () => {
           ['Content-Type', 'application/json'],
           ['Idempotency-Key', key],
         ];
-        const answer = await wire.send({
+        const response = await wire.send({
           method: 'POST',
           target: '/personalities',
           headers,
           body: Buffer.from('{"name":"x"}'),
         });
-        expect(faultsOf(answer)).toEqual([]);
-        return answer.status;
+        expect(faultsOf(response)).toEqual([]);
+        return response.status;
       };
       for (const key of ['k', 'x'.repeat(255), '\u00e9\u00ff', '__proto__', "';--"])
         expect([key, await statusOf(key)]).toEqual([key, 201]);

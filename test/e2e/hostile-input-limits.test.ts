@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const EMOJI = '\u{1f600}';
@@ -24,9 +24,9 @@ describe('hostile input at the edges', () => {
   });
   afterAll(() => app.close());
 
-  const issuesOf = ({ body }: Answer<Refusal>) => (body.issues ?? []).map(({ message }) => message);
-  const expectRefused = (answer: Answer<Refusal>, ...issues: string[]) => {
-    expect([answer.status, answer.body.code, issuesOf(answer)]).toEqual([400, 'BAD_REQUEST', issues]);
+  const issuesOf = ({ body }: ApiResponse<Refusal>) => (body.issues ?? []).map(({ message }) => message);
+  const expectRefused = (response: ApiResponse<Refusal>, ...issues: string[]) => {
+    expect([response.status, response.body.code, issuesOf(response)]).toEqual([400, 'BAD_REQUEST', issues]);
   };
   const create = (path: string, body: object | string, headers?: Record<string, string>) =>
     client.post<Refusal & { data: Record<string, unknown> }>(path, body, headers);
@@ -146,8 +146,8 @@ describe('hostile input at the edges', () => {
         '1%00',
         '9'.repeat(400),
       ]) {
-        const answer = await client.get<Refusal>(`/agents?${name}=${value}`);
-        expect([value, answer.status, issuesOf(answer).every((issue) => issue.startsWith(`${name} `))]).toEqual([
+        const response = await client.get<Refusal>(`/agents?${name}=${value}`);
+        expect([value, response.status, issuesOf(response).every((issue) => issue.startsWith(`${name} `))]).toEqual([
           value,
           400,
           true,
@@ -181,8 +181,8 @@ describe('hostile input at the edges', () => {
     });
 
     it('lists all causes at once, each under its own path, and no more than a hundred', async () => {
-      const answer = await create('/personalities', { name: '', temperature: 3, a: 1, '': 2, b: 3 });
-      expect(issuesOf(answer).sort()).toEqual([
+      const response = await create('/personalities', { name: '', temperature: 3, a: 1, '': 2, b: 3 });
+      expect(issuesOf(response).sort()).toEqual([
         '"" is not a known field',
         'a is not a known field',
         'b is not a known field',
@@ -264,8 +264,12 @@ describe('hostile input at the edges', () => {
         `${id}.json`,
       ]) {
         const path = `/agents/${other.replaceAll(' ', '%20')}`;
-        const answer = await client.get(path);
-        expect([path, answer.status, answer.body]).toEqual([path, 404, { code: 'NOT_FOUND', message: 'Not found' }]);
+        const response = await client.get(path);
+        expect([path, response.status, response.body]).toEqual([
+          path,
+          404,
+          { code: 'NOT_FOUND', message: 'Not found' },
+        ]);
       }
     });
 

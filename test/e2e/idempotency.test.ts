@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { expectError, expectForbidden, expectInvalid } from '../support/expect.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import { sql, withClient } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -25,7 +25,7 @@ describe('Idempotency-Key', () => {
   const post = (key: string, body: unknown = agentBody(), path = '/agents', by = client) =>
     by.post(path, body, { 'Idempotency-Key': key });
   const agents = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
-  const isReplayed = ({ headers }: Answer<any>) => headers.get('idempotent-replayed');
+  const isReplayed = ({ headers }: ApiResponse<any>) => headers.get('idempotent-replayed');
 
   it('makes the second request answer what the first one did, and write nothing', async () => {
     const key = randomUUID();
@@ -47,14 +47,14 @@ describe('Idempotency-Key', () => {
   it('with another body is refused', async () => {
     const key = randomUUID();
     await post(key);
-    const answer = await post(key, agentBody({ name: 'Other' }));
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({
+    const response = await post(key, agentBody({ name: 'Other' }));
+    expect(response.status).toBe(422);
+    expect(response.body).toEqual({
       code: 'UNPROCESSABLE_CONTENT',
       message: expect.any(String),
       issues: [{ message: 'Idempotency-Key was used with another body' }],
     });
-    expect(isReplayed(answer)).toBeNull();
+    expect(isReplayed(response)).toBeNull();
     expect(await agents()).toBe(1);
   });
 
@@ -83,8 +83,8 @@ describe('Idempotency-Key', () => {
     expectInvalid(await post(key, agentBody({ type: 'x' })), 'type');
     expectForbidden(await post(key, agentBody({ workspaceId: randomUUID() })));
     expectInvalid(await post(key, agentBody({ apiKey: undefined, isUsingDefaultApiKey: true })), 'apiKey');
-    const answer = await post(key);
-    expect([answer.status, isReplayed(answer)]).toEqual([201, null]);
+    const response = await post(key);
+    expect([response.status, isReplayed(response)]).toEqual([201, null]);
   });
 
   it('has 1 to 255 characters', async () => {
@@ -109,9 +109,9 @@ describe('Idempotency-Key', () => {
                        WHERE d.datname = current_database() AND NOT l.granted`;
         return (await sql(app.databaseUrl, text)).length > 0;
       });
-      const answers = await Promise.all([post(key), post(key), post(key, agentBody({ name: 'other' }))]);
-      for (const answer of answers) {
-        expectError(answer, 409, 'CONFLICT', 'A request with this Idempotency-Key is still in progress');
+      const responses = await Promise.all([post(key), post(key), post(key, agentBody({ name: 'other' }))]);
+      for (const response of responses) {
+        expectError(response, 409, 'CONFLICT', 'A request with this Idempotency-Key is still in progress');
       }
       await blocker.query('COMMIT');
       expect((await first).status).toBe(201);
@@ -122,12 +122,12 @@ describe('Idempotency-Key', () => {
 
   it('makes one row of many requests at once', async () => {
     const key = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(key)));
     expect(await agents()).toBe(1);
-    const created = answers.filter(({ status }) => status === 201);
-    expect(created.filter((answer) => isReplayed(answer) === null)).toHaveLength(1);
+    const created = responses.filter(({ status }) => status === 201);
+    expect(created.filter((response) => isReplayed(response) === null)).toHaveLength(1);
     expect(new Set(created.map(({ body }) => body.data.id)).size).toBe(1);
-    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
   });
 
   it('is kept for 24 hours and then forgotten', async () => {
@@ -194,8 +194,8 @@ describe('Idempotency-Key', () => {
       await withBrokenTable('agents', async () => {
         expectError(await post(key), 500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
       });
-      const answer = await post(key);
-      expect([answer.status, isReplayed(answer)]).toEqual([201, null]);
+      const response = await post(key);
+      expect([response.status, isReplayed(response)]).toEqual([201, null]);
     });
   });
 });

@@ -131,9 +131,9 @@ describe('every operation of the OpenAPI document', () => {
 
   it('requires a key unless it is public', () =>
     forEach(operations, async (operation) => {
-      const answer = await send(new HttpClient(app.url), operation, fill(operation.template, randomUUID()));
-      if (operation.isPublic) expect(answer.status).toBe(200);
-      else expectError(answer, 401, 'UNAUTHORIZED', 'Authorization not provided');
+      const response = await send(new HttpClient(app.url), operation, fill(operation.template, randomUUID()));
+      if (operation.isPublic) expect(response.status).toBe(200);
+      else expectError(response, 401, 'UNAUTHORIZED', 'Authorization not provided');
     }));
 
   it('returns 403 for a resource of another workspace, also in nested paths', () =>
@@ -195,9 +195,9 @@ describe('every operation of the OpenAPI document', () => {
     const guarded = operations.filter(({ isPublic }) => !isPublic);
     await forEach(guarded, async (operation) => {
       const path = await pathOf(operation, mine);
-      const answer = await send(viewer, operation, path);
-      if (operation.method === 'GET' && !isForAdmins(operation)) expect(answer.status).toBe(200);
-      else expectForbidden(answer);
+      const response = await send(viewer, operation, path);
+      if (operation.method === 'GET' && !isForAdmins(operation)) expect(response.status).toBe(200);
+      else expectForbidden(response);
       const change = await send(editor, operation, path);
       if (!isForAdmins(operation)) {
         expect(change.status).toBe(operation.success);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { LogLines } from '../support/log-lines.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -24,7 +24,7 @@ describe('the log', () => {
   afterAll(() => app.close());
 
   /** What was logged under the request id of an answer, once its request line is there. */
-  const linesOf = async ({ headers }: Answer<any>) => {
+  const linesOf = async ({ headers }: ApiResponse<any>) => {
     const id = headers.get('x-request-id');
     const lines = () => log.lines.filter((line) => line['req']?.id === id);
     await until(`the request ${id} is logged`, () => lines().some((line) => line['responseTime'] !== undefined));
@@ -52,17 +52,17 @@ describe('the log', () => {
   });
 
   it('contains the request id of the client', async () => {
-    const answer = await client.get('/agents', { 'X-Request-Id': 'from-ci-42' });
-    expect((await linesOf(answer))[0]?.['req'].id).toBe('from-ci-42');
+    const response = await client.get('/agents', { 'X-Request-Id': 'from-ci-42' });
+    expect((await linesOf(response))[0]?.['req'].id).toBe('from-ci-42');
   });
 
   it('contains the cause of a 500 under its request id, which the response does not', async () => {
     await sql(app.databaseUrl, 'ALTER TABLE personalities RENAME TO elsewhere');
-    const answer = await client.get('/personalities');
+    const response = await client.get('/personalities');
     await sql(app.databaseUrl, 'ALTER TABLE elsewhere RENAME TO personalities');
-    expect([answer.status, answer.body]).toEqual([500, FAULT]);
-    expect(answer.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
-    const errors = (await linesOf(answer)).filter(({ level }) => level === 50);
+    expect([response.status, response.body]).toEqual([500, FAULT]);
+    expect(response.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
+    const errors = (await linesOf(response)).filter(({ level }) => level === 50);
     expect(errors[0]).toMatchObject({
       msg: 'Internal server error',
       err: { message: 'relation "personalities" does not exist', code: '42P01', stack: expect.any(String) },
@@ -87,8 +87,8 @@ describe('the log', () => {
       await client.post('/agents', agentBody(secrets), { 'Idempotency-Key': SECRET });
       await client.patch(`/agents/${body.data.id}`, secrets);
       await client.get(`/agents?search=${SECRET}`);
-      const answer = await client.delete(`/agents/${body.data.id}`);
-      expect((await linesOf(answer))[0]).toMatchObject({ msg: 'DELETE 200' });
+      const response = await client.delete(`/agents/${body.data.id}`);
+      expect((await linesOf(response))[0]).toMatchObject({ msg: 'DELETE 200' });
     });
 
     it('when input is rejected', async () => {
@@ -96,25 +96,25 @@ describe('the log', () => {
       for (const values of wrong) expect((await client.post('/agents', agentBody(values))).status).toBe(400);
       await client.post('/agents', `{"apiKey": "${SECRET}`);
       await client.post('/agents', SECRET, { 'Content-Type': 'text/plain' });
-      const answer = await client.as(`${SECRET}-unknown-key`).get('/agents', { Cookie: `key=${SECRET}` });
-      expect((await linesOf(answer))[0]).toMatchObject({ msg: 'GET 401' });
+      const response = await client.as(`${SECRET}-unknown-key`).get('/agents', { Cookie: `key=${SECRET}` });
+      expect((await linesOf(response))[0]).toMatchObject({ msg: 'GET 401' });
     });
 
     it('when the database rejects a row, whose detail would contain the row', async () => {
       await sql(app.databaseUrl, 'ALTER TABLE agents ADD CONSTRAINT broken CHECK (false) NOT VALID');
-      const answer = await client.post('/agents', agentBody(secrets));
+      const response = await client.post('/agents', agentBody(secrets));
       await sql(app.databaseUrl, 'ALTER TABLE agents DROP CONSTRAINT broken');
-      expect([answer.status, answer.body]).toEqual([500, FAULT]);
-      expect(JSON.stringify(await linesOf(answer))).toContain('violates check constraint');
+      expect([response.status, response.body]).toEqual([500, FAULT]);
+      expect(JSON.stringify(await linesOf(response))).toContain('violates check constraint');
     });
 
     it('when a stored secret cannot be decrypted, be it in clear text or encrypted with another key', async () => {
       const { id } = (await client.post('/agents', agentBody(secrets))).body.data;
       for (const stored of [SECRET, `${SECRET}.x`, `gone.${SECRET}`, `test.${SECRET}`, '', '.']) {
         await sql(app.databaseUrl, 'UPDATE agents SET api_key = $1 WHERE id = $2', [stored, id]);
-        const answer = await client.get(`/agents/${id}`);
-        expect([answer.status, answer.body]).toEqual([500, FAULT]);
-        expect(JSON.stringify(await linesOf(answer))).toContain('DecryptionError');
+        const response = await client.get(`/agents/${id}`);
+        expect([response.status, response.body]).toEqual([500, FAULT]);
+        expect(JSON.stringify(await linesOf(response))).toContain('DecryptionError');
       }
     });
   });

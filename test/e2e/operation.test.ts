@@ -1,18 +1,18 @@
 import { Readiness } from '../../src/platform/observability/readiness.js';
 import { agentBody } from '../factories/bodies.js';
 import { expectError } from '../support/expect.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { sql, withClient } from '../support/sql.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-function expectUnavailable(answer: Answer<any>): void {
-  expectError(answer, 503, 'SERVICE_UNAVAILABLE', 'Service is temporarily unavailable');
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(answer.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
-  expect(answer.headers.get('x-request-id')).toBeTruthy();
+function expectUnavailable(response: ApiResponse<any>): void {
+  expectError(response, 503, 'SERVICE_UNAVAILABLE', 'Service is temporarily unavailable');
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(response.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
+  expect(response.headers.get('x-request-id')).toBeTruthy();
 }
 
 let database: TestDatabase;
@@ -95,7 +95,7 @@ describe('a request under way', () => {
                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
       await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
       await sql(database.url, `SELECT pg_terminate_backend(pid) FROM (${waiting}) w`);
-      for (const answer of await Promise.all(requests)) expectUnavailable(answer);
+      for (const response of await Promise.all(requests)) expectUnavailable(response);
       await blocker.query('ROLLBACK');
     });
     expect((await client.get('/agents')).body.meta.total).toBe(0);
@@ -113,7 +113,7 @@ describe('a request under way', () => {
       expectUnavailable(await client.get('/agents?search=any'));
       expect((await client.get('/healthz')).status).toBe(200);
       await blocker.query('ROLLBACK');
-      for (const answer of await Promise.all(requests)) expect(answer.status).toBe(200);
+      for (const response of await Promise.all(requests)) expect(response.status).toBe(200);
     });
   });
 });

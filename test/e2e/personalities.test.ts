@@ -154,8 +154,8 @@ describe('personalities', () => {
     it('reports all violations and changes nothing', async () => {
       const before = await create();
       const wrong = { name: '', temperature: 3, gender: 'X', colour: 1, accent: 'Irish' };
-      const answer = await client.patch(`/personalities/${before.id}`, wrong);
-      expectInvalid(answer, 'name', 'temperature', 'gender', 'colour');
+      const response = await client.patch(`/personalities/${before.id}`, wrong);
+      expectInvalid(response, 'name', 'temperature', 'gender', 'colour');
       expect((await client.get(`/personalities/${before.id}`)).body.data).toEqual(before);
     });
   });

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { COMMAND_TIMEOUT_MS } from '../../src/platform/throttling/redis-counter.js';
 import { LIMITER_OPTIONS } from '../../src/platform/throttling/window-counter.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { describeWithRedis, freePort, startRedis, type TestRedis } from '../support/redis.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';
@@ -16,18 +16,18 @@ import { createTestDatabase } from '../support/test-database.js';
 const LIMIT = 60;
 const KEY_PREFIX = `${LIMITER_OPTIONS.keyPrefix}:`;
 
-const number = (name: string) => (answer: Answer<unknown>) => Number(answer.headers.get(name) ?? NaN);
+const number = (name: string) => (response: ApiResponse<unknown>) => Number(response.headers.get(name) ?? NaN);
 const remainingOf = number('x-ratelimit-remaining');
 const resetOf = number('x-ratelimit-reset');
-const allowed = (answers: Answer<unknown>[]) => answers.filter(({ status }) => status === 200);
-const times = (count: number, send: (index: number) => Promise<Answer>) =>
+const allowed = (responses: ApiResponse<unknown>[]) => responses.filter(({ status }) => status === 200);
+const times = (count: number, send: (index: number) => Promise<ApiResponse>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 
 /** One after the other: this takes long if each request waits for a dead Redis. */
-async function inTurn(count: number, send: () => Promise<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  while (answers.length < count) answers.push(await send());
-  return answers;
+async function inTurn(count: number, send: () => Promise<ApiResponse>): Promise<ApiResponse[]> {
+  const responses: ApiResponse[] = [];
+  while (responses.length < count) responses.push(await send());
+  return responses;
 }
 
 /** The messages about rate limits that were logged since, by level. */
@@ -96,12 +96,12 @@ describeWithRedis('rate limits shared through Redis', () => {
   it('allows two services exactly one limit together, with the same reset time', async () => {
     const { a, b } = await pair();
 
-    const answers = await times(200, (index) => list(index % 2 === 0 ? a : b));
+    const responses = await times(200, (index) => list(index % 2 === 0 ? a : b));
 
-    const numbers = allowed(answers).map(remainingOf);
+    const numbers = allowed(responses).map(remainingOf);
     expect(numbers.sort((x, y) => y - x)).toEqual(Array.from({ length: LIMIT }, (_, index) => LIMIT - 1 - index));
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - LIMIT);
-    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(200 - LIMIT);
+    expect(new Set(responses.map(resetOf)).size).toBe(1);
     for (const client of [a, b]) expect(remainingOf(await client.get('/healthz'))).toBe(0);
     expect(log.lines).toEqual([]);
   });
@@ -139,11 +139,11 @@ describeWithRedis('rate limits shared through Redis', () => {
 
     redis.pause();
     const begin = performance.now();
-    const answers = await inTurn(50, () => list(a));
+    const responses = await inTurn(50, () => list(a));
     const took = performance.now() - begin;
 
-    expect(allowed(answers)).toHaveLength(LIMIT - 20);
-    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    expect(allowed(responses)).toHaveLength(LIMIT - 20);
+    expect(new Set(responses.map(resetOf)).size).toBe(1);
     // Only the first one waited for the timeout.
     expect(took).toBeLessThan((50 * COMMAND_TIMEOUT_MS) / 4);
     expect(log.count('is away')).toBe(1);
@@ -170,9 +170,9 @@ describeWithRedis('rate limits shared through Redis', () => {
     await redis.start();
     await until('both are back', () => log.count('shared again') === 2);
 
-    const answers = await times(100, (index) => list(index % 2 === 0 ? a : b));
-    expect(allowed(answers)).toHaveLength(LIMIT);
-    expect(new Set(answers.map(resetOf)).size).toBe(1);
+    const responses = await times(100, (index) => list(index % 2 === 0 ? a : b));
+    expect(allowed(responses)).toHaveLength(LIMIT);
+    expect(new Set(responses.map(resetOf)).size).toBe(1);
     expect([log.count('is away'), log.count('shared again')]).toEqual([2, 2]);
   });
 
@@ -206,8 +206,8 @@ describeWithRedis('rate limits shared through Redis', () => {
     redis.cli(...harm);
     // An open connection would stay authenticated.
     redis.cli(...(harm.includes('requirepass') ? ['-a', 'other'] : []), 'client', 'kill', 'type', 'normal');
-    const answers = await inTurn(60, () => list(a));
-    expect(allowed(answers)).toHaveLength(LIMIT - 10);
+    const responses = await inTurn(60, () => list(a));
+    expect(allowed(responses)).toHaveLength(LIMIT - 10);
     await until('it is noticed', () => log.count('is away') === 1);
 
     redis.cli(...heal);
@@ -239,11 +239,11 @@ describe('rate limits with an unavailable Redis', () => {
     { socket: 'rejects the password', listen: () => listenWith((socket) => socket.write('-WRONGPASS no\r\n')) },
   ];
 
-  async function listenWith(answer: (socket: Socket) => void) {
+  async function listenWith(response: (socket: Socket) => void) {
     const sockets = new Set<Socket>();
     const server: Server = createServer((socket) => {
       sockets.add(socket.on('error', () => undefined));
-      socket.once('data', () => answer(socket));
+      socket.once('data', () => response(socket));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -315,11 +315,11 @@ describeWithRedis('two processes of the service with one Redis', () => {
       const a = new HttpClient(await startProcess(env), KEY);
       const b = new HttpClient(await startProcess(env), KEY);
 
-      const answers = await times(200, (index) => (index % 2 === 0 ? a : b).get('/agents'));
+      const responses = await times(200, (index) => (index % 2 === 0 ? a : b).get('/agents'));
 
-      expect(allowed(answers)).toHaveLength(60);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
-      expect(new Set(answers.map(resetOf)).size).toBe(1);
+      expect(allowed(responses)).toHaveLength(60);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(140);
+      expect(new Set(responses.map(resetOf)).size).toBe(1);
       for (const service of running) {
         const ended = once(service, 'exit');
         service.kill('SIGTERM');

@@ -2,17 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentsService } from '../../src/modules/agents/agents.service.js';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import { RateLimiter } from '../../src/platform/throttling/rate-limiter.js';
-import { type Answer, HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const REFUSAL = { code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' };
 
-const limitOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-limit') ?? NaN);
-const remainingOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-remaining') ?? NaN);
-const resetOf = (answer: Answer<unknown>) => Number(answer.headers.get('x-ratelimit-reset') ?? NaN);
-const retryAfterOf = (answer: Answer<unknown>) => Number(answer.headers.get('retry-after') ?? NaN);
-const statuses = (answers: Answer<unknown>[], status: number) => answers.filter((answer) => answer.status === status);
-const times = (count: number, send: (index: number) => Promise<Answer>) =>
+const limitOf = (response: ApiResponse<unknown>) => Number(response.headers.get('x-ratelimit-limit') ?? NaN);
+const remainingOf = (response: ApiResponse<unknown>) => Number(response.headers.get('x-ratelimit-remaining') ?? NaN);
+const resetOf = (response: ApiResponse<unknown>) => Number(response.headers.get('x-ratelimit-reset') ?? NaN);
+const retryAfterOf = (response: ApiResponse<unknown>) => Number(response.headers.get('retry-after') ?? NaN);
+const statuses = (responses: ApiResponse<unknown>[], status: number) =>
+  responses.filter((response) => response.status === status);
+const times = (count: number, send: (index: number) => Promise<ApiResponse>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 const from = (address: string) => ({ 'X-Forwarded-For': address });
 
@@ -36,31 +37,31 @@ describe('rate limits of workspaces', () => {
   ])('gives a workspace of $of exactly $limit of $sent parallel requests', async ({ input, limit, sent }) => {
     const workspace = await ofPlan(input);
 
-    const answers = await times(sent, () => workspace.get('/agents'));
+    const responses = await times(sent, () => workspace.get('/agents'));
 
-    const allowed = statuses(answers, 200);
-    const refused = statuses(answers, 429);
+    const allowed = statuses(responses, 200);
+    const refused = statuses(responses, 429);
     expect([allowed.length, refused.length]).toEqual([limit, sent - limit]);
-    expect(new Set(answers.map(limitOf))).toEqual(new Set([limit]));
+    expect(new Set(responses.map(limitOf))).toEqual(new Set([limit]));
     // Each allowed request has its own number, without gaps and not below 0.
     const numbers = allowed.map(remainingOf).sort((a, b) => b - a);
     expect(numbers).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index));
     expect(new Set(refused.map(remainingOf))).toEqual(new Set([0]));
-    expect(new Set(answers.map(resetOf)).size).toBe(1);
-    for (const answer of refused) {
-      expect(answer.body).toEqual(REFUSAL);
-      expect(retryAfterOf(answer)).toBeGreaterThanOrEqual(1);
-      expect(retryAfterOf(answer)).toBeLessThanOrEqual(60);
-      expect(Number.isInteger(retryAfterOf(answer))).toBe(true);
+    expect(new Set(responses.map(resetOf)).size).toBe(1);
+    for (const response of refused) {
+      expect(response.body).toEqual(REFUSAL);
+      expect(retryAfterOf(response)).toBeGreaterThanOrEqual(1);
+      expect(retryAfterOf(response)).toBeLessThanOrEqual(60);
+      expect(Number.isInteger(retryAfterOf(response))).toBe(true);
     }
-    for (const answer of allowed) expect(answer.headers.has('retry-after')).toBe(false);
+    for (const response of allowed) expect(response.headers.has('retry-after')).toBe(false);
   });
 
   it('counts all routes, methods and outcomes of a workspace together, and no other workspace with it', async () => {
     const workspace = await ofPlan({ requestsPerMinute: 6 });
     const other = await ofPlan({ requestsPerMinute: 6 });
 
-    const answers = [
+    const responses = [
       await workspace.get('/agents'),
       await workspace.post('/agents', '{'),
       await workspace.get('/nowhere'),
@@ -70,8 +71,8 @@ describe('rate limits of workspaces', () => {
       await workspace.get('/evaluations'),
     ];
 
-    expect(answers.map(remainingOf)).toEqual([5, 4, 3, 2, 1, 0, 0]);
-    expect(answers.map(({ status }) => status === 429)).toEqual([false, false, false, false, false, false, true]);
+    expect(responses.map(remainingOf)).toEqual([5, 4, 3, 2, 1, 0, 0]);
+    expect(responses.map(({ status }) => status === 429)).toEqual([false, false, false, false, false, false, true]);
     expect(remainingOf(await other.get('/agents'))).toBe(5);
   });
 
@@ -80,16 +81,16 @@ describe('rate limits of workspaces', () => {
     const changed = jest.replaceProperty(app.nest.get(RateLimiter), 'windowMs', windowMs);
     try {
       const workspace = await ofPlan({ requestsPerMinute: 2 });
-      const answers = [];
+      const responses = [];
       const begin = performance.now();
       // Refused requests must not extend the window.
       while (performance.now() - begin < windowMs * 0.75) {
-        answers.push(await workspace.get('/agents'));
+        responses.push(await workspace.get('/agents'));
         await sleep(25);
       }
       const last = await workspace.get('/agents');
-      expect(statuses(answers, 200)).toHaveLength(2);
-      expect(new Set([...answers, last].map(resetOf)).size).toBe(1);
+      expect(statuses(responses, 200)).toHaveLength(2);
+      expect(new Set([...responses, last].map(resetOf)).size).toBe(1);
       expect(last.status).toBe(429);
 
       await sleep(retryAfterOf(last) * 1000);
@@ -104,11 +105,11 @@ describe('rate limits of workspaces', () => {
 
   it('gives the Unix time, in seconds, at which the window ends', async () => {
     const before = Date.now();
-    const answer = await (await ofPlan({ plan: 'FREE' })).get('/agents');
+    const response = await (await ofPlan({ plan: 'FREE' })).get('/agents');
     const after = Date.now();
 
-    expect(resetOf(answer)).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
-    expect(resetOf(answer)).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
+    expect(resetOf(response)).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
+    expect(resetOf(response)).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
   });
 
   it('neither counts nor refuses health checks, but reports the current limit on them', async () => {
@@ -117,9 +118,9 @@ describe('rate limits of workspaces', () => {
     await times(3, () => workspace.get('/agents'));
 
     for (const path of ['/healthz', '/readyz']) {
-      const answer = await workspace.get(path);
-      expect([answer.status, limitOf(answer), remainingOf(answer)]).toEqual([200, 2, 0]);
-      expect(answer.headers.has('retry-after')).toBe(false);
+      const response = await workspace.get(path);
+      expect([response.status, limitOf(response), remainingOf(response)]).toEqual([200, 2, 0]);
+      expect(response.headers.has('retry-after')).toBe(false);
     }
     expect((await workspace.get('/agents')).status).toBe(429);
   });
@@ -133,13 +134,13 @@ describe('rate limits of client addresses', () => {
     try {
       const anonymous = new HttpClient(app.url);
       const forged = anonymous.as(`vat_${'x'.repeat(40)}`);
-      const answers = await times(30, (index) => {
+      const responses = await times(30, (index) => {
         const caller = index % 2 === 0 ? anonymous : forged;
         return caller.get(index % 3 === 0 ? '/openapi.json' : '/agents', from(`203.0.113.${index}`));
       });
 
-      expect(statuses(answers, 429)).toHaveLength(20);
-      expect(new Set(answers.map(limitOf))).toEqual(new Set([10]));
+      expect(statuses(responses, 429)).toHaveLength(20);
+      expect(new Set(responses.map(limitOf))).toEqual(new Set([10]));
       // A workspace at the same address has its own limit.
       const workspace = anonymous.as((await app.createWorkspace({ requestsPerMinute: 3 })).apiKey);
       expect(remainingOf(await workspace.get('/agents'))).toBe(2);
@@ -187,12 +188,12 @@ describe('rate-limit headers', () => {
   });
   afterAll(() => app.close());
 
-  const head = async (path: string): Promise<Answer> => {
+  const head = async (path: string): Promise<ApiResponse> => {
     const { status, headers } = await fetch(app.url + path, { method: 'HEAD' });
     return { status, headers, body: {} };
   };
   const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'GET' };
-  const cases: [string, number, () => Promise<Answer>][] = [
+  const cases: [string, number, () => Promise<ApiResponse>][] = [
     ['an answer', 200, () => admin.get('/agents')],
     ['a creation', 201, () => admin.post('/personalities', { name: 'Calm' })],
     ['JSON that does not parse', 400, () => admin.post('/agents', '{"name":')],
@@ -214,26 +215,26 @@ describe('rate-limit headers', () => {
     ['a preflight', 204, () => client.send('OPTIONS', '/agents', undefined, preflight)],
   ];
 
-  const expectHeaders = (answer: Answer<unknown>) => {
-    expect(limitOf(answer)).toBe(1_000_000);
-    expect(remainingOf(answer)).toBeGreaterThanOrEqual(0);
-    expect(Number.isInteger(remainingOf(answer))).toBe(true);
-    expect(Number.isInteger(resetOf(answer))).toBe(true);
-    expect(resetOf(answer) * 1000).toBeGreaterThan(Date.now() - 1000);
+  const expectHeaders = (response: ApiResponse<unknown>) => {
+    expect(limitOf(response)).toBe(1_000_000);
+    expect(remainingOf(response)).toBeGreaterThanOrEqual(0);
+    expect(Number.isInteger(remainingOf(response))).toBe(true);
+    expect(Number.isInteger(resetOf(response))).toBe(true);
+    expect(resetOf(response) * 1000).toBeGreaterThan(Date.now() - 1000);
   };
 
   it.each(cases)('are present on %s (%d)', async (_, status, send) => {
-    const answer = await send();
-    expect(answer.status).toBe(status);
-    expectHeaders(answer);
+    const response = await send();
+    expect(response.status).toBe(status);
+    expectHeaders(response);
   });
 
   it('are present on an internal error (500)', async () => {
     const broken = jest.spyOn(app.nest.get(AgentsService), 'list').mockRejectedValue(new Error('broken on purpose'));
     try {
-      const answer = await admin.get('/agents');
-      expect(answer.status).toBe(500);
-      expectHeaders(answer);
+      const response = await admin.get('/agents');
+      expect(response.status).toBe(500);
+      expectHeaders(response);
     } finally {
       broken.mockRestore();
     }
@@ -250,18 +251,18 @@ describe('rate-limit headers', () => {
       ['GET', '/docs'],
       ['OPTIONS', '/agents'],
     ] as const) {
-      const answer = await workspace.send(method, path, undefined, { ...preflight, 'X-Request-Id': 'mine' });
-      expect([answer.status, limitOf(answer), remainingOf(answer)]).toEqual([429, 1, 0]);
-      expect(answer.body).toEqual(REFUSAL);
-      expect(retryAfterOf(answer)).toBeGreaterThanOrEqual(1);
-      expect(answer.headers.get('x-request-id')).toBe('mine');
-      expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+      const response = await workspace.send(method, path, undefined, { ...preflight, 'X-Request-Id': 'mine' });
+      expect([response.status, limitOf(response), remainingOf(response)]).toEqual([429, 1, 0]);
+      expect(response.body).toEqual(REFUSAL);
+      expect(retryAfterOf(response)).toBeGreaterThanOrEqual(1);
+      expect(response.headers.get('x-request-id')).toBe('mine');
+      expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
     }
   });
 
   it('are exposed to pages of an allowed origin', async () => {
-    const answer = await admin.get('/agents', { Origin: 'https://app.example.com' });
-    const exposed = answer.headers.get('access-control-expose-headers')?.toLowerCase().split(/,\s*/);
+    const response = await admin.get('/agents', { Origin: 'https://app.example.com' });
+    const exposed = response.headers.get('access-control-expose-headers')?.toLowerCase().split(/,\s*/);
     expect(exposed).toEqual(
       expect.arrayContaining(['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after']),
     );

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
 import { faultsOf } from '../support/hostile/judge.js';
-import { RawConnection, type WireAnswer } from '../support/hostile/wire.js';
+import { RawConnection, type WireResponse } from '../support/hostile/wire.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -20,20 +20,20 @@ describe('raw HTTP', () => {
     return connection;
   };
   /** What the server answers to these bytes until it closes the connection or the client has what it asked for. */
-  const exchange = async (...data: (string | Buffer)[]): Promise<WireAnswer> => {
+  const exchange = async (...data: (string | Buffer)[]): Promise<WireResponse> => {
     const connection = await connect();
     for (const each of data) connection.send(each);
     const isHead = data[0]?.toString().startsWith('HEAD ') ?? false;
-    const answer = await connection.answer({ toHead: isHead });
+    const response = await connection.response({ toHead: isHead });
     // Nothing may come after it.
-    if (isHead) expect(await connection.answers()).toEqual([]);
-    if (!answer) throw new Error('The connection ended without an answer');
-    return answer;
+    if (isHead) expect(await connection.responses()).toEqual([]);
+    if (!response) throw new Error('The connection ended without an answer');
+    return response;
   };
-  const expectRefusal = (answer: WireAnswer, status: number, ...issues: string[]) => {
-    expect(faultsOf(answer)).toEqual([]);
-    expect(answer.status).toBe(status);
-    const body = JSON.parse(answer.text) as { issues?: { message: string }[] };
+  const expectRefusal = (response: WireResponse, status: number, ...issues: string[]) => {
+    expect(faultsOf(response)).toEqual([]);
+    expect(response.status).toBe(status);
+    const body = JSON.parse(response.text) as { issues?: { message: string }[] };
     expect((body.issues ?? []).map(({ message }) => message)).toEqual(issues);
   };
   const head = (line: string, ...headers: string[]) =>
@@ -76,13 +76,13 @@ describe('raw HTTP', () => {
     });
 
     it('request headers over 16 KiB', async () => {
-      const answer = await exchange(head('GET /agents', `X-Long: ${'x'.repeat(20_000)}`));
-      expectRefusal(answer, 400, 'request headers must be at most 16 KiB');
+      const response = await exchange(head('GET /agents', `X-Long: ${'x'.repeat(20_000)}`));
+      expectRefusal(response, 400, 'request headers must be at most 16 KiB');
     });
 
     it('HEAD, without a body even then', async () => {
-      const answer = await exchange(head('HEAD /agents', `X-Long: ${'x'.repeat(20_000)}`));
-      expect([answer.status, answer.text]).toEqual([400, '']);
+      const response = await exchange(head('HEAD /agents', `X-Long: ${'x'.repeat(20_000)}`));
+      expect([response.status, response.text]).toEqual([400, '']);
     });
 
     it('a request target over 16 KiB, while the client still sends', async () => {
@@ -91,12 +91,12 @@ describe('raw HTTP', () => {
         .send('GET /')
         .send('x'.repeat(100_000))
         .send('x'.repeat(4 * MEBIBYTE));
-      expectRefusal((await connection.answer())!, 400, 'request headers must be at most 16 KiB');
+      expectRefusal((await connection.response())!, 400, 'request headers must be at most 16 KiB');
     });
 
     it('CONNECT, which only a proxy takes', async () => {
-      const answer = await exchange('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
-      expectRefusal(answer, 400, 'request method CONNECT is not supported');
+      const response = await exchange('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+      expectRefusal(response, 400, 'request method CONNECT is not supported');
     });
   });
 
@@ -127,9 +127,9 @@ describe('raw HTTP', () => {
     ])('%s', async (_name, headers, rest) => {
       const connection = await connect();
       connection.send(post(...headers) + rest);
-      const answers = await connection.answers();
-      expect(answers).toHaveLength(1);
-      expectRefusal(answers[0]!, 400, 'request must be valid HTTP/1.1');
+      const responses = await connection.responses();
+      expect(responses).toHaveLength(1);
+      expectRefusal(responses[0]!, 400, 'request must be valid HTTP/1.1');
     });
 
     it.each([
@@ -160,39 +160,39 @@ describe('raw HTTP', () => {
       ['a fragment', 'GET /agents#x', 404],
       ['a semicolon', 'GET /agents;x=1', 404],
     ])('%s', async (_name, line, status) => {
-      const answer = await exchange(head(line, 'Connection: close'));
-      expect(faultsOf(answer)).toEqual([]);
-      expect(answer.status).toBe(status);
+      const response = await exchange(head(line, 'Connection: close'));
+      expect(faultsOf(response)).toEqual([]);
+      expect(response.status).toBe(status);
     });
 
     it('HEAD answers what GET would, without a body', async () => {
       const connection = await connect();
-      const got = (await connection.send(head('GET /agents')).answer())!;
-      const headed = (await connection.send(head('HEAD /agents')).answer({ toHead: true }))!;
+      const got = (await connection.send(head('GET /agents')).response())!;
+      const headed = (await connection.send(head('HEAD /agents')).response({ toHead: true }))!;
       expect(faultsOf(headed, true)).toEqual([]);
       expect([headed.status, headed.headers.get('content-length')]).toEqual([200, String(Buffer.byteLength(got.text))]);
       // The next answer begins where it should.
-      expect((await connection.send(head('GET /healthz')).answer())?.status).toBe(200);
+      expect((await connection.send(head('GET /healthz')).response())?.status).toBe(200);
     });
 
     it('HTTP/1.0, with and without Host', async () => {
       for (const host of ['', 'Host: localhost\r\n']) {
         const connection = await connect();
-        const answers = await connection.send(`GET /healthz HTTP/1.0\r\n${host}\r\n`).answers();
-        expect(answers.map(({ status }) => status)).toEqual([200]);
-        expect(faultsOf(answers[0]!)).toEqual([]);
+        const responses = await connection.send(`GET /healthz HTTP/1.0\r\n${host}\r\n`).responses();
+        expect(responses.map(({ status }) => status)).toEqual([200]);
+        expect(faultsOf(responses[0]!)).toEqual([]);
       }
     });
 
     it('an Upgrade that is not offered', async () => {
-      const answer = await exchange(head('GET /healthz', 'Connection: Upgrade', 'Upgrade: websocket'));
-      expect(answer.status).toBe(200);
-      expect(faultsOf(answer)).toEqual([]);
+      const response = await exchange(head('GET /healthz', 'Connection: Upgrade', 'Upgrade: websocket'));
+      expect(response.status).toBe(200);
+      expect(faultsOf(response)).toEqual([]);
     });
 
     it('a condition on an entity tag, of which there are none', async () => {
-      const answer = await exchange(head('GET /agents', 'If-None-Match: *'));
-      expect(answer.status).toBe(200);
+      const response = await exchange(head('GET /agents', 'If-None-Match: *'));
+      expect(response.status).toBe(200);
     });
   });
 
@@ -202,8 +202,8 @@ describe('raw HTTP', () => {
     it('sends 100 Continue once the body is wanted', async () => {
       const connection = await connect();
       connection.send(post('Expect: 100-continue', `Content-Length: ${body.length}`));
-      expect((await connection.answer())?.status).toBe(100);
-      expect((await connection.send(body).answer())?.status).toBe(201);
+      expect((await connection.response())?.status).toBe(100);
+      expect((await connection.send(body).response())?.status).toBe(201);
     });
 
     it.each([
@@ -214,15 +214,15 @@ describe('raw HTTP', () => {
         401,
       ],
     ])('refuses %s before it is sent', async (_name, request, status) => {
-      const answer = await exchange(request());
-      expect(faultsOf(answer)).toEqual([]);
-      expect(answer.status).toBe(status);
+      const response = await exchange(request());
+      expect(faultsOf(response)).toEqual([]);
+      expect(response.status).toBe(status);
     });
 
     it('ignores any other expectation', async () => {
-      const answer = await exchange(post('Expect: something', `Content-Length: ${body.length}`), body);
-      expect(answer.status).toBe(201);
-      expect(faultsOf(answer)).toEqual([]);
+      const response = await exchange(post('Expect: something', `Content-Length: ${body.length}`), body);
+      expect(response.status).toBe(201);
+      expect(faultsOf(response)).toEqual([]);
     });
   });
 
@@ -233,16 +233,16 @@ describe('raw HTTP', () => {
         head('GET /agents') + head('GET /unknown') + head('GET /personalities?limit=x') + head('GET /healthz'),
       );
       const statuses: (number | undefined)[] = [];
-      for (let i = 0; i < 4; i++) statuses.push((await connection.answer())?.status);
+      for (let i = 0; i < 4; i++) statuses.push((await connection.response())?.status);
       expect(statuses).toEqual([200, 404, 400, 200]);
     });
 
     it('answers the sound requests before the broken one', async () => {
       const connection = await connect();
       connection.send(`${head('GET /agents')}${head('GET /personalities')}rubbish\r\n\r\n`);
-      const answers = await connection.answers();
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
-      expect(answers.flatMap((answer) => faultsOf(answer))).toEqual([]);
+      const responses = await connection.responses();
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 400]);
+      expect(responses.flatMap((response) => faultsOf(response))).toEqual([]);
     });
   });
 
@@ -259,8 +259,8 @@ describe('raw HTTP', () => {
         .send(post(`Content-Length: ${large.length}`))
         .send(large)
         .send(head('GET /healthz'));
-      expectRefusal((await connection.answer())!, 413, 'body must be at most 1 MiB');
-      expect((await connection.answer())?.status).toBe(200);
+      expectRefusal((await connection.response())!, 413, 'body must be at most 1 MiB');
+      expect((await connection.response())?.status).toBe(200);
     });
 
     it('in chunks that do not end', async () => {
@@ -269,13 +269,13 @@ describe('raw HTTP', () => {
         .send(post('Transfer-Encoding: chunked'))
         .send(`${large.length.toString(16)}\r\n`)
         .send(large);
-      expectRefusal((await connection.answer())!, 413, 'body must be at most 1 MiB');
+      expectRefusal((await connection.response())!, 413, 'body must be at most 1 MiB');
     });
 
     it('decompressed, from little', async () => {
       const bomb = gzipSync(Buffer.alloc(64 * MEBIBYTE));
-      const answer = await exchange(post('Content-Encoding: gzip', `Content-Length: ${bomb.length}`), bomb);
-      expectRefusal(answer, 413, 'body must be at most 1 MiB');
+      const response = await exchange(post('Content-Encoding: gzip', `Content-Length: ${bomb.length}`), bomb);
+      expectRefusal(response, 413, 'body must be at most 1 MiB');
     });
 
     it('but not at exactly 1 MiB', async () => {
@@ -334,9 +334,9 @@ describe('raw HTTP', () => {
     it('a body that is cut short is refused', async () => {
       const connection = await connect();
       connection.send(post('Content-Length: 100')).send('{"name":"half"').socket.end();
-      const answers = await connection.answers();
-      expect(answers).toHaveLength(1);
-      expectRefusal(answers[0]!, 400, 'request must be valid HTTP/1.1');
+      const responses = await connection.responses();
+      expect(responses).toHaveLength(1);
+      expectRefusal(responses[0]!, 400, 'request must be valid HTTP/1.1');
     });
 
     it('a request that takes too long is refused and its connection closed', async () => {
@@ -352,12 +352,12 @@ describe('raw HTTP', () => {
         slowHead.send('GET /agents HTTP/1.1\r\nHost: x\r\nX-Slow');
         answered.send('POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
         for (const connection of [slowBody, slowHead]) {
-          const answers = await connection.answers();
-          expect(answers).toHaveLength(1);
-          expectRefusal(answers[0]!, 400, 'request took too long to arrive');
+          const responses = await connection.responses();
+          expect(responses).toHaveLength(1);
+          expectRefusal(responses[0]!, 400, 'request took too long to arrive');
         }
         // It had its answer before its body was due, and gets no second one.
-        expect((await answered.answers()).map(({ status }) => status)).toEqual([401]);
+        expect((await answered.responses()).map(({ status }) => status)).toEqual([401]);
       } finally {
         Object.assign(server, { requestTimeout, headersTimeout });
       }
@@ -380,9 +380,9 @@ describe('raw HTTP', () => {
         }
         const connection = await RawConnection.open(app.url);
         connection.send(bytes).socket.end();
-        const answers = await connection.answers();
+        const responses = await connection.responses();
         connection.close();
-        expect(answers.flatMap((answer) => faultsOf(answer))).toEqual([]);
+        expect(responses.flatMap((response) => faultsOf(response))).toEqual([]);
       }),
       { seed: 20_261_121, numRuns: 300 },
     );

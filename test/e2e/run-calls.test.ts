@@ -1,5 +1,5 @@
 import { TIMESTAMP, UUID } from '../support/expect.js';
-import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -22,7 +22,7 @@ describe('the calls of a run', () => {
       saying('Third', 'Break'),
       saying('Fourth', 'Hello'),
     ]);
-    run = await carryOut(prepared.client, prepared.agentId, { repeat: 3, concurrency: 12 });
+    run = await executeRun(prepared.client, prepared.agentId, { repeat: 3, concurrency: 12 });
   });
   afterAll(async () => {
     await app.close();

@@ -31,9 +31,9 @@ describe('runs on two processes', () => {
   });
 
   const start = async (client: HttpClient, agentId: string, body: object): Promise<string> => {
-    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    const { status, body: response } = await client.post(`/agents/${agentId}/runs`, body);
     expect(status).toBe(201);
-    return answer.data.id;
+    return response.data.id;
   };
   const ended = async (client: HttpClient, id: string): Promise<any> =>
     (await client.get(`/runs/${id}?wait=60`)).body.data;

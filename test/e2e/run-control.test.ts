@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectError } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
-import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -25,9 +25,9 @@ describe('controlling runs', () => {
   });
 
   const start = async (client: HttpClient, agentId: string, body: object = {}): Promise<any> => {
-    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    const { status, body: response } = await client.post(`/agents/${agentId}/runs`, body);
     expect(status).toBe(201);
-    return answer.data;
+    return response.data;
   };
   const isUnderWay = (assistant: string, count: number) =>
     until(`${count} calls are under way`, () => agent.now.get(assistant) === count);
@@ -69,7 +69,7 @@ describe('controlling runs', () => {
 
     it('returns 409 after the run has ended', async () => {
       const { client, agentId } = await prepareEvaluations(app);
-      const { id } = await carryOut(client, agentId);
+      const { id } = await executeRun(client, agentId);
       expectError(await client.post(`/runs/${id}/cancel`), 409, 'CONFLICT', 'The run has ended already');
     });
 
@@ -91,7 +91,7 @@ describe('controlling runs', () => {
   describe('rerunning', () => {
     it('uses the evaluations of the run and the current agent', async () => {
       const { client, agentId, evaluationIds } = await prepareEvaluations(app);
-      const first = await carryOut(client, agentId, { name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50 });
+      const first = await executeRun(client, agentId, { name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50 });
       await client.patch(`/evaluations/${evaluationIds[0]}`, { script: [{ say: 'Changed' }], name: 'Changed' });
       await client.patch(`/agents/${agentId}`, { assistantId: 'renamed' });
       const from = agent.heard.length;
@@ -112,7 +112,7 @@ describe('controlling runs', () => {
         shortEvaluation({ name: 'Passes' }),
         shortEvaluation({ name: 'Fails', script: [{ say: 'Are you there?' }, { end: 'Done' }] }),
       ]);
-      const first = await carryOut(client, agentId, { repeat: 2 });
+      const first = await executeRun(client, agentId, { repeat: 2 });
       expect(first.counts).toMatchObject({ passed: 2, failed: 2 });
       const { body } = await client.post(`/runs/${first.id}/rerun?only=failed`);
       expect(body.data.totalCalls).toBe(2);
@@ -123,7 +123,7 @@ describe('controlling runs', () => {
 
     it('with only=failed requires an ended run with a failure', async () => {
       const { client, agentId } = await prepareEvaluations(app);
-      const passed = await carryOut(client, agentId);
+      const passed = await executeRun(client, agentId);
       const nothing = await client.post(`/runs/${passed.id}/rerun?only=failed`);
       expectError(nothing, 409, 'CONFLICT', 'Every call of the run has passed');
       await client.patch(`/agents/${agentId}`, { assistantId: 'slow' });

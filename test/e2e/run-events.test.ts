@@ -1,7 +1,7 @@
 import { RunEventsService } from '../../src/modules/runs/progress/run-events.service.js';
 import { type EventStream, follow, type StreamEvent } from '../support/event-stream.js';
 import { expectInvalid } from '../support/expect.js';
-import { callEnv, carryOut, prepareEvaluations } from '../support/run-app.js';
+import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -61,7 +61,7 @@ describe('the events of a run', () => {
 
   it('of an ended run are sent immediately', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app);
-    const run = await carryOut(client, agentId);
+    const run = await executeRun(client, agentId);
     const stream = await follow(`${app.url}/runs/${run.id}/events`, { Authorization: `Bearer ${apiKey}` });
     await stream.ended;
     expect(stream.events.map(({ event }) => event)).toEqual(['call', 'run']);
@@ -104,7 +104,7 @@ describe('the events of a run', () => {
 
   it('repeat nothing when resumed at the end', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app);
-    const run = await carryOut(client, agentId, { repeat: 3 });
+    const run = await executeRun(client, agentId, { repeat: 3 });
     const listen = async (id: string) => {
       const headers = { Authorization: `Bearer ${apiKey}`, 'Last-Event-ID': id };
       const stream = await follow(`${app.url}/runs/${run.id}/events`, headers);
@@ -126,7 +126,7 @@ describe('the events of a run', () => {
 
   it.each(['x', '-1', '1.5', '9'.repeat(19), '0x1', '1 2'])('reject the id %j', async (id) => {
     const { client, agentId } = await prepareEvaluations(app);
-    const run = await carryOut(client, agentId);
+    const run = await executeRun(client, agentId);
     expectInvalid(await client.get(`/runs/${run.id}/events`, { 'Last-Event-ID': id }), 'Last-Event-ID');
   });
 
@@ -161,8 +161,12 @@ describe('the events of a run', () => {
   it('end immediately for a HEAD request', async () => {
     const run = await begin({}, { assistantId: 'slow' });
     const begun = performance.now();
-    const answer = await run.client.send('HEAD', `/runs/${run.id}/events`);
-    expect([answer.status, answer.headers.get('content-type'), answer.body]).toEqual([200, 'text/event-stream', '']);
+    const response = await run.client.send('HEAD', `/runs/${run.id}/events`);
+    expect([response.status, response.headers.get('content-type'), response.body]).toEqual([
+      200,
+      'text/event-stream',
+      '',
+    ]);
     expect(performance.now() - begun).toBeLessThan(10_000);
     expect(openStreams().has(run.workspaceId)).toBe(false);
     await run.client.post(`/runs/${run.id}/cancel`);

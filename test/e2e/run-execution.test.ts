@@ -1,4 +1,4 @@
-import { carryOut, createRunApp, prepareAgent, type RunApp } from '../support/run-app.js';
+import { executeRun, createRunApp, prepareAgent, type RunApp } from '../support/run-app.js';
 
 describe('a run', () => {
   let app: RunApp;
@@ -10,7 +10,7 @@ describe('a run', () => {
 
   it('calls the agent and reports the result', async () => {
     const { client, agentId } = await prepareAgent(app, ['books-a-table', 'house-facts']);
-    const run = await carryOut(client, agentId, { name: 'Nightly', repeat: 3, minimumScore: 90 });
+    const run = await executeRun(client, agentId, { name: 'Nightly', repeat: 3, minimumScore: 90 });
     expect(run).toMatchObject({
       name: 'Nightly',
       status: 'COMPLETED',

@@ -1,5 +1,5 @@
 import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
-import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -76,7 +76,7 @@ describe('runs with a language model', () => {
 
   it('plays the caller by the scenario and personality as of the start', async () => {
     const prepared = await prepareEvaluations(app, [free({ scenarioText: 'You want to be greeted by a baker.' })]);
-    const run = await carryOut(prepared.client, prepared.agentId);
+    const run = await executeRun(prepared.client, prepared.agentId);
     expect(run).toMatchObject({ status: 'COMPLETED', score: 100 });
     const call = await onlyCall(prepared, run.id);
     const said = call.timeline.filter(({ type }: any) => type === 'speech').map(({ text }: any) => text);
@@ -89,7 +89,7 @@ describe('runs with a language model', () => {
   it('judges criteria with a quote as evidence and confirms failures', async () => {
     const criteria = [{ text: 'The agent greets.' }, { text: 'The agent sings.', weight: 3, required: false }];
     const prepared = await prepareEvaluations(app, [shortEvaluation({ checks: [], criteria })]);
-    const run = await carryOut(prepared.client, prepared.agentId, { minimumScore: 25 });
+    const run = await executeRun(prepared.client, prepared.agentId, { minimumScore: 25 });
     expect(run).toMatchObject({ status: 'COMPLETED', score: 25 });
     const { criteria: results } = await onlyCall(prepared, run.id);
     expect(results).toMatchObject([
@@ -103,7 +103,7 @@ describe('runs with a language model', () => {
     const prepared = await prepareEvaluations(app, [
       shortEvaluation({ critical: true, criteria: [{ text: 'The agent sings.' }] }),
     ]);
-    const run = await carryOut(prepared.client, prepared.agentId);
+    const run = await executeRun(prepared.client, prepared.agentId);
     expect(run).toMatchObject({ status: 'FAILED', counts: { failed: 1 } });
     expect((await onlyCall(prepared, run.id)).reason).toMatch(/The agent sings\. \(The words show it/);
   });
@@ -111,7 +111,7 @@ describe('runs with a language model', () => {
   it('retries a call whose caller breaks its role twice and never counts it', async () => {
     keepsRole = false;
     const prepared = await prepareEvaluations(app, [free()]);
-    const run = await carryOut(prepared.client, prepared.agentId);
+    const run = await executeRun(prepared.client, prepared.agentId);
     expect(run).toMatchObject({ status: 'FAILED', counts: { passed: 0, failed: 0, invalid: 1 } });
     const call = await onlyCall(prepared, run.id);
     expect(call).toMatchObject({ outcome: 'invalid', score: null, invalidity: { code: 'left_role' } });
@@ -121,7 +121,7 @@ describe('runs with a language model', () => {
   it('reports a model that refuses as an error of the tester, not of the agent', async () => {
     isRefusing = true;
     const prepared = await prepareEvaluations(app, [free()]);
-    const run = await carryOut(prepared.client, prepared.agentId);
+    const run = await executeRun(prepared.client, prepared.agentId);
     expect(run).toMatchObject({ status: 'FAILED', counts: { failed: 0, error: 1 } });
     const call = await onlyCall(prepared, run.id);
     expect(call.failure).toMatchObject({ code: 'llm_refused', fault: 'infrastructure' });

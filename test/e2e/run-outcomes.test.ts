@@ -8,7 +8,7 @@ import {
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
 import { delta } from '../../libs/simulation/testing/servers.js';
-import { callEnv, carryOut, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { callEnv, executeRun, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type Heard, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -84,9 +84,9 @@ describe('outcomes of runs', () => {
         { name: 'Sings', type: 'says', text: 'la la', required: false, weight: 1 },
       ];
       const { client, agentId } = await scripted('greets', [shortEvaluation({ checks })]);
-      const met = await carryOut(client, agentId, { minimumScore: 75 });
+      const met = await executeRun(client, agentId, { minimumScore: 75 });
       expect(met).toMatchObject({ status: 'COMPLETED', score: 75, reasons: [], counts: { passed: 1 } });
-      const missed = await carryOut(client, agentId, { minimumScore: 75.1 });
+      const missed = await executeRun(client, agentId, { minimumScore: 75.1 });
       expect(missed).toMatchObject({
         status: 'FAILED',
         score: 75,
@@ -96,7 +96,7 @@ describe('outcomes of runs', () => {
 
     it('has no minimum score by default: a run with failed calls completes', async () => {
       const { client, agentId } = await scripted('mute');
-      const run = await carryOut(client, agentId);
+      const run = await executeRun(client, agentId);
       expect(run).toMatchObject({ status: 'COMPLETED', score: 0, counts: { passed: 0, failed: 1 } });
     });
 
@@ -105,7 +105,7 @@ describe('outcomes of runs', () => {
         shortEvaluation({ name: 'Says good day', checks: [{ name: 'Good day', type: 'says', text: 'good day' }] }),
         shortEvaluation({ critical: true }),
       ]);
-      const run = await carryOut(client, agentId, { minimumScore: 0 });
+      const run = await executeRun(client, agentId, { minimumScore: 0 });
       expect(run).toMatchObject({
         status: 'FAILED',
         score: 50,
@@ -116,7 +116,7 @@ describe('outcomes of runs', () => {
 
     it('considers every repetition', async () => {
       const { client, agentId } = await scripted('every-other', [shortEvaluation({ critical: true })]);
-      const run = await carryOut(client, agentId, { repeat: 4, concurrency: 1 });
+      const run = await executeRun(client, agentId, { repeat: 4, concurrency: 1 });
       expect(run).toMatchObject({ status: 'FAILED', score: 50, counts: { passed: 2, failed: 2 } });
     });
   });
@@ -135,7 +135,7 @@ describe('outcomes of runs', () => {
       async (assistantId, provider, code, within) => {
         const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
         const begun = performance.now();
-        const run = await carryOut(client, agentId, { minimumScore: 0 });
+        const run = await executeRun(client, agentId, { minimumScore: 0 });
         expect(performance.now() - begun).toBeLessThan(within);
         expect(run).toMatchObject({
           status: 'FAILED',
@@ -156,7 +156,7 @@ describe('outcomes of runs', () => {
 
     it('are retried up to three attempts, all of which are kept', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
-      const run = await carryOut(client, agentId);
+      const run = await executeRun(client, agentId);
       expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1 } });
       const [{ attempts, reason }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(attempts.map(({ outcome, failureCode }: any) => [outcome, failureCode])).toEqual(
@@ -172,7 +172,7 @@ describe('outcomes of runs', () => {
 
     it('that are transient are not blamed on the agent: the next attempt counts', async () => {
       const { client, agentId } = await scripted('recovers');
-      const run = await carryOut(client, agentId, { minimumScore: 100 });
+      const run = await executeRun(client, agentId, { minimumScore: 100 });
       expect(run).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 1, error: 0 } });
       const [{ attempts }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(attempts.map(({ outcome, failureCode }: any) => [outcome, failureCode])).toEqual([
@@ -184,7 +184,7 @@ describe('outcomes of runs', () => {
     it('an endless response is bounded by the duration of the evaluation', async () => {
       const { client, agentId } = await scripted('drips-for-ever', [shortEvaluation({ maxDurationSeconds: 1 })]);
       const begun = performance.now();
-      const run = await carryOut(client, agentId);
+      const run = await executeRun(client, agentId);
       expect(performance.now() - begun).toBeLessThan(10_000);
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call).toMatchObject({ status: 'ENDED', outcome: 'failed' });
@@ -194,10 +194,10 @@ describe('outcomes of runs', () => {
 
     it('do not affect the score of the counted calls', async () => {
       const { client, agentId } = await scripted('greets');
-      const run = await carryOut(client, agentId, { repeat: 2 });
+      const run = await executeRun(client, agentId, { repeat: 2 });
       expect(run.score).toBe(100);
       await client.patch(`/agents/${agentId}`, { assistantId: 'refuses' });
-      expect((await carryOut(client, agentId)).counts).toMatchObject({ error: 1, failed: 0 });
+      expect((await executeRun(client, agentId)).counts).toMatchObject({ error: 1, failed: 0 });
       const { body } = await client.get(`/agents/${agentId}/metrics`);
       expect(body.data).toMatchObject({ score: 100, calls: { passed: 2, failed: 0, error: 1 } });
     });
@@ -206,7 +206,7 @@ describe('outcomes of runs', () => {
   it('sends the key of the agent, and a changed key from the next call on', async () => {
     const { client, agentId } = await scripted('greets');
     const from = script.heard.length;
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
     expect(script.heard.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
   });
 
@@ -218,7 +218,7 @@ describe('outcomes of runs', () => {
       .spyOn(executor, 'carryOut')
       .mockImplementation(async (...values) => ({ ...(await original(...values)), reason: 'No text: \u0000' }));
     try {
-      const run = await carryOut(client, agentId);
+      const run = await executeRun(client, agentId);
       expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1, pending: 0 } });
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call.reason).toBe('Internal error of the tester: its result cannot be stored.');
@@ -251,7 +251,7 @@ describe('planted faults', () => {
 
   it.each(FOUND)('%s is found by %s for the right reason', async (fault, key) => {
     const { client, agentId } = await prepareAgent(app, [key], { assistantId: `booking:${fault}` });
-    const run = await carryOut(client, agentId, { minimumScore: 100 });
+    const run = await executeRun(client, agentId, { minimumScore: 100 });
     expect(run).toMatchObject({ status: 'FAILED', counts: { passed: 0, failed: 1 } });
     const [{ id, reason }] = (await client.get(`/runs/${run.id}/calls`)).body.data;
     const { checks } = (await client.get(`/calls/${id}`)).body.data;
@@ -261,6 +261,6 @@ describe('planted faults', () => {
     expect(missed.some((name: string) => reason.includes(name))).toBe(true);
     // The sound agent passes the same.
     await client.patch(`/agents/${agentId}`, { assistantId: 'booking' });
-    expect(await carryOut(client, agentId, { minimumScore: 100 })).toMatchObject({ status: 'COMPLETED', score: 100 });
+    expect(await executeRun(client, agentId, { minimumScore: 100 })).toMatchObject({ status: 'COMPLETED', score: 100 });
   });
 });

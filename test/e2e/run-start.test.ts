@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
-import type { Answer, HttpClient } from '../support/http.js';
-import { carryOut, createRunApp, prepareEvaluations, type RunApp, shortEvaluation } from '../support/run-app.js';
+import type { ApiResponse, HttpClient } from '../support/http.js';
+import { executeRun, createRunApp, prepareEvaluations, type RunApp, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 
 describe('starting a run', () => {
@@ -14,7 +14,7 @@ describe('starting a run', () => {
 
   const runs = async (client: HttpClient, agentId: string): Promise<number> =>
     (await client.get(`/agents/${agentId}/runs`)).body.meta.total;
-  const issues = ({ body }: Answer<any>) => (body.issues ?? []).map(({ message }: { message: string }) => message);
+  const issues = ({ body }: ApiResponse<any>) => (body.issues ?? []).map(({ message }: { message: string }) => message);
 
   describe('rejects invalid fields by name', () => {
     let client: HttpClient;
@@ -66,7 +66,7 @@ describe('starting a run', () => {
       const { agentId, evaluationIds, client: owner } = await prepareEvaluations(app);
       const [own = ''] = evaluationIds;
       expectInvalid(await owner.post(`/agents/${agentId}/runs`, { evaluationIds: [own, own] }), 'evaluationIds');
-      const run = await carryOut(owner, agentId, { evaluationIds: [own, own.toUpperCase()] });
+      const run = await executeRun(owner, agentId, { evaluationIds: [own, own.toUpperCase()] });
       expect(run.totalCalls).toBe(1);
     });
 
@@ -87,9 +87,9 @@ describe('starting a run', () => {
     ).body.data.id as string;
     await mine.client.delete(`/evaluations/${second}`);
     for (const id of [randomUUID(), second]) {
-      const answer = await mine.client.post(path, { evaluationIds: [first, id] });
-      expect(answer.status).toBe(400);
-      expect(issues(answer)).toEqual(['evaluationIds.1 names no evaluation of the agent']);
+      const response = await mine.client.post(path, { evaluationIds: [first, id] });
+      expect(response.status).toBe(400);
+      expect(issues(response)).toEqual(['evaluationIds.1 names no evaluation of the agent']);
     }
     const elsewhere = await mine.client.post(`/agents/${otherAgent}/runs`, { evaluationIds: [first] });
     expect(issues(elsewhere)).toEqual(['evaluationIds.0 names no evaluation of the agent']);
@@ -116,8 +116,8 @@ describe('starting a run', () => {
   describe('conflicts', () => {
     it('if the agent has no evaluation', async () => {
       const { client, agentId } = await prepareEvaluations(app, []);
-      const answer = await client.post(`/agents/${agentId}/runs`, {});
-      expectError(answer, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
+      const response = await client.post(`/agents/${agentId}/runs`, {});
+      expectError(response, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
     });
 
     it('if the personality of an evaluation was deleted: names it, and the others can run', async () => {
@@ -127,37 +127,40 @@ describe('starting a run', () => {
       ]);
       const gone = (await client.post('/personalities', { name: 'Gone' })).body.data.id as string;
       await client.patch(`/evaluations/${evaluationIds[1]}`, { personalityId: gone });
-      const before = await carryOut(client, agentId);
+      const before = await executeRun(client, agentId);
       await client.delete(`/personalities/${gone}`);
       const rerun = await client.post(`/runs/${before.id}/rerun`);
-      for (const answer of [await client.post(`/agents/${agentId}/runs`, {}), rerun]) {
-        expect([answer.status, issues(answer)]).toEqual([
+      for (const response of [await client.post(`/agents/${agentId}/runs`, {}), rerun]) {
+        expect([response.status, issues(response)]).toEqual([
           409,
           ['evaluations "Left alone" cannot be carried out: its personality was deleted; choose another one'],
         ]);
       }
-      const run = await carryOut(client, agentId, { evaluationIds: [evaluationIds[0]] });
+      const run = await executeRun(client, agentId, { evaluationIds: [evaluationIds[0]] });
       expect(run.totalCalls).toBe(1);
     });
 
     it('if no model is configured to play the caller: names the evaluation and the cure', async () => {
       const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ name: 'Free talk', script: [] })]);
-      const answer = await client.post(`/agents/${agentId}/runs`, {});
-      expect(answer.status).toBe(409);
-      expect(issues(answer)).toEqual([expect.stringMatching(/^evaluations "Free talk" .*LLM_BASE_URL, LLM_MODEL/)]);
+      const response = await client.post(`/agents/${agentId}/runs`, {});
+      expect(response.status).toBe(409);
+      expect(issues(response)).toEqual([expect.stringMatching(/^evaluations "Free talk" .*LLM_BASE_URL, LLM_MODEL/)]);
     });
 
     it('if the provider has no address', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
-      const answer = await client.post(`/agents/${agentId}/runs`, {});
-      expect(answer.body).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('AGENT_PROVIDER_2_URL') });
+      const response = await client.post(`/agents/${agentId}/runs`, {});
+      expect(response.body).toMatchObject({
+        code: 'CONFLICT',
+        message: expect.stringContaining('AGENT_PROVIDER_2_URL'),
+      });
     });
 
     it('if the address is in a blocked network: names it and the cure', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_3' });
       for (const body of [{}, { dryRun: true }]) {
-        const answer = await client.post(`/agents/${agentId}/runs`, body);
-        expect([answer.status, answer.body.message]).toEqual([
+        const response = await client.post(`/agents/${agentId}/runs`, body);
+        expect([response.status, response.body.message]).toEqual([
           409,
           expect.stringMatching(/AGENT_PROVIDER_3_URL.* is not public; .*OUTBOUND_ALLOWED_NETWORKS/),
         ]);
@@ -166,7 +169,7 @@ describe('starting a run', () => {
 
     it('if the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {
       const { client, agentId } = await prepareEvaluations(app);
-      const run = await carryOut(client, agentId);
+      const run = await executeRun(client, agentId);
       await client.delete(`/agents/${agentId}`);
       expectNotFound(await client.post(`/agents/${agentId}/runs`, {}));
       expectNotFound(await client.get(`/agents/${agentId}/metrics`));
@@ -183,9 +186,9 @@ describe('starting a run', () => {
       `INSERT INTO evaluations SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
          FROM evaluations e, generate_series(1, 200) WHERE e.workspace_id = '${workspaceId}'`,
     );
-    const answer = await client.post(`/agents/${agentId}/runs`, { repeat: 50 });
-    expect(answer.status).toBe(400);
-    expect(issues(answer)).toEqual([expect.stringMatching(/^repeat .*at most 10000 calls, not 10050$/)]);
+    const response = await client.post(`/agents/${agentId}/runs`, { repeat: 50 });
+    expect(response.status).toBe(400);
+    expect(issues(response)).toEqual([expect.stringMatching(/^repeat .*at most 10000 calls, not 10050$/)]);
     expect((await client.post(`/agents/${agentId}/runs`, { repeat: 49, dryRun: true })).body.data.totalCalls).toBe(
       9_849,
     );
@@ -200,14 +203,14 @@ describe('starting a run', () => {
                                                              'scenario_text', repeat('x', 100000)))).*
            FROM evaluations e, generate_series(1, 210) WHERE e.id = '${evaluationIds[0]}'`,
     );
-    const answer = await client.post(`/agents/${agentId}/runs`, {});
-    expect(answer.status).toBe(400);
-    expect(issues(answer)).toEqual([expect.stringMatching(/^evaluationIds .*at most 20 million characters/)]);
+    const response = await client.post(`/agents/${agentId}/runs`, {});
+    expect(response.status).toBe(400);
+    expect(issues(response)).toEqual([expect.stringMatching(/^evaluationIds .*at most 20 million characters/)]);
   });
 
   it('rejects a run of an agent with too many waiting calls', async () => {
     const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'nobody' });
-    const run = await carryOut(client, agentId);
+    const run = await executeRun(client, agentId);
     await sql(
       app.databaseUrl,
       `INSERT INTO calls
@@ -228,13 +231,13 @@ describe('starting a run', () => {
       shortEvaluation({ name: 'Is judged', criteria: [{ text: 'The agent is polite.' }] }),
     ]);
     const body = { repeat: 3, concurrency: 2, minimumScore: 80, name: 'Plan', dryRun: true };
-    const { status, body: answer } = await client.post(`/agents/${agentId}/runs`, body);
+    const { status, body: response } = await client.post(`/agents/${agentId}/runs`, body);
     expect(status).toBe(200);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       message: 'Run planned successfully; nothing was started',
       data: { agentId, name: 'Plan', repeat: 3, concurrency: 2, minimumScore: 80, totalCalls: 9 },
     });
-    expect(answer.data.evaluations).toContainEqual({
+    expect(response.data.evaluations).toContainEqual({
       id: evaluationIds[0],
       key: 'greets',
       name: 'Is greeted',
@@ -244,7 +247,7 @@ describe('starting a run', () => {
       caller: 'scripted',
       calls: 3,
     });
-    expect(answer.data.warnings).toEqual([
+    expect(response.data.warnings).toEqual([
       expect.stringMatching(/^"Asks nothing": /),
       expect.stringMatching(/^"Is judged": .*LLM_BASE_URL/),
     ]);
@@ -257,8 +260,8 @@ describe('starting a run', () => {
     const { client, agentId } = await prepareEvaluations(app);
     const key = { 'Idempotency-Key': randomUUID() };
     const send = () => client.post(`/agents/${agentId}/runs`, { name: 'Once' }, key);
-    const answers = await Promise.all(Array.from({ length: 10 }, send));
-    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    const responses = await Promise.all(Array.from({ length: 10 }, send));
+    expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect((await send()).headers.get('idempotent-replayed')).toBe('true');
     expect(await runs(client, agentId)).toBe(1);
   });

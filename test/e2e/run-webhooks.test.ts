@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { callEnv, carryOut, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.js';
 import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
 import { sql } from '../support/sql.js';
@@ -52,7 +52,7 @@ describe('webhook events of a run', () => {
 
   it('sends run.completed once to the endpoint and once to the agent, each signed', async () => {
     const { client, agentId, types, of, heard } = await prepare();
-    const run = await carryOut(client, agentId, { name: 'Nightly' });
+    const run = await executeRun(client, agentId, { name: 'Nightly' });
     expect(await types('workspace')).toEqual(['run.completed']);
     expect(await types('own')).toEqual(['run.completed']);
     const [event] = await of('run.completed');
@@ -81,9 +81,9 @@ describe('webhook events of a run', () => {
   it('sends run.failed with the reason if the gate is not met or nothing could be counted', async () => {
     const { client, agentId, types, of, behave } = await prepare();
     await behave('rude');
-    await carryOut(client, agentId, { minimumScore: 1 });
+    await executeRun(client, agentId, { minimumScore: 1 });
     await behave('broken');
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
     expect(await types('workspace')).toEqual(['run.failed', 'run.failed']);
     expect(await types('own')).toEqual(['run.failed', 'run.failed']);
     const events = await of('run.failed');
@@ -98,20 +98,20 @@ describe('webhook events of a run', () => {
     const { client, agentId, types, of, behave } = await prepare(undefined, { threshold: 80 });
     const drops = async () => (await of('agent.score_dropped')).length;
     await behave('rude');
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
     // The first run has nothing to drop from.
     expect(await drops()).toBe(0);
     await behave('polite');
-    await carryOut(client, agentId);
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
+    await executeRun(client, agentId);
     await behave('broken');
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
     // What could not be counted has no score.
     expect(await drops()).toBe(0);
     await behave('rude');
-    const dropped = await carryOut(client, agentId);
+    const dropped = await executeRun(client, agentId);
     expect(await drops()).toBe(1);
-    await carryOut(client, agentId);
+    await executeRun(client, agentId);
     expect(await drops()).toBe(1);
     expect((await of('agent.score_dropped'))[0].data).toEqual({
       agentId,
@@ -136,7 +136,7 @@ describe('webhook events of a run', () => {
       }),
     ]);
     await behave('rude');
-    const run = await carryOut(client, agentId, { repeat: 2 });
+    const run = await executeRun(client, agentId, { repeat: 2 });
     expect(await types('workspace')).toEqual([
       'evaluation.critical_failed',
       'evaluation.critical_failed',

@@ -184,10 +184,10 @@ describe('receivers of webhooks', () => {
   });
 
   it('connection reset, connection refused and invalid HTTP fail with a reason', async () => {
-    const raw = async (answer: (socket: Socket) => void) => {
+    const raw = async (response: (socket: Socket) => void) => {
       const server = createTcpServer((socket) => {
         sockets.add(socket.on('error', () => undefined));
-        socket.once('data', () => answer(socket));
+        socket.once('data', () => response(socket));
       });
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -135,9 +135,9 @@ describe('webhooks over HTTP', () => {
         ] as [object, string[]],
     ),
   ])('rejects %j', async (body: object, issues: string[]) => {
-    const answer = await admin.post('/workspace/webhooks', body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
+    const response = await admin.post('/workspace/webhooks', body);
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual({
       code: 'BAD_REQUEST',
       message: 'Invalid input data',
       issues: issues.map((message) => ({ message })),
@@ -206,7 +206,7 @@ describe('webhooks over HTTP', () => {
     expect(again.status).toBe(200);
     expect(again.body.data).toMatchObject({ id: delivery.id, eventId: delivery.eventId, attempts: delivery.attempts });
     const deliveries = () => admin.get(`/workspace/webhooks/${id}/deliveries`);
-    const { body } = await eventually(deliveries, (answer) => answer.body.data[0].attempts.length === 2);
+    const { body } = await eventually(deliveries, (response) => response.body.data[0].attempts.length === 2);
     expect(body.meta).toEqual({ total: 1, page: 1, limit: 25, pageCount: 1 });
     expect(body.data[0]).toMatchObject({ id: delivery.id, status: 'DELIVERED', nextAttemptAt: null });
 
@@ -251,7 +251,7 @@ describe('webhooks over HTTP', () => {
     const list = () => admin.get(`/workspace/webhooks/${id}/deliveries`);
     expect((await list()).body.data[0]).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
     expect((await admin.post(`/workspace/webhook-deliveries/${body.data.id}/redeliver`)).status).toBe(200);
-    const ended = await eventually(list, (answer) => answer.body.data[0].attempts.length === 2);
+    const ended = await eventually(list, (response) => response.body.data[0].attempts.length === 2);
     expect(ended.body.data[0]).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
     await admin.delete(`/workspace/webhooks/${id}`);
     await failing.close();
@@ -282,7 +282,7 @@ describe('webhooks over HTTP', () => {
     const { id, secret: old } = await create();
     const { secret } = (await admin.post(`/workspace/webhooks/${id}/rotate-secret`)).body.data;
     await admin.post(`/workspace/webhooks/${id}/test`);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       admin.get(`/workspace/webhooks/${id}`),
       admin.get('/workspace/webhooks'),
       admin.patch(`/workspace/webhooks/${id}`, { description: 'x' }),
@@ -293,7 +293,7 @@ describe('webhooks over HTTP', () => {
         async (table) => (await database.query(`SELECT * FROM ${table}`)).rows,
       ),
     );
-    const everything = JSON.stringify([answers.map(({ body }) => body), tables, receiver.received]) + lines.join('');
+    const everything = JSON.stringify([responses.map(({ body }) => body), tables, receiver.received]) + lines.join('');
     expect(lines.length).toBeGreaterThan(0);
     for (const value of [old, secret]) expect(everything).not.toContain(value.replace('whsec_', ''));
     expect(everything).not.toContain('whsec_');
@@ -315,7 +315,7 @@ describe('webhooks over HTTP', () => {
     await admin.post(`${path}/test`, undefined, { 'Idempotency-Key': 'test-1' });
     const { body: list } = await eventually(
       () => admin.get(`${path}/deliveries`),
-      (answer) => answer.body.data[0].status === 'DELIVERED',
+      (response) => response.body.data[0].status === 'DELIVERED',
     );
     expect(list.meta.total).toBe(1);
   });
@@ -324,12 +324,12 @@ describe('webhooks over HTTP', () => {
     const policy = app.nest.get(WebhookPolicy);
     const other = admin.as((await app.createWorkspace()).apiKey);
     policy.maxEndpoints = 3;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => other.post('/workspace/webhooks', { url: receiver.url, events: ['run.failed'] })),
     );
     policy.maxEndpoints = 50;
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
-    const refused = answers.find(({ status }) => status === 409);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
+    const refused = responses.find(({ status }) => status === 409);
     expect(refused?.body).toEqual({ code: 'CONFLICT', message: 'A workspace can have at most 3 webhooks' });
   });
 });

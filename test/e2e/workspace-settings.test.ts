@@ -63,9 +63,9 @@ describe('workspace settings', () => {
       [{ plan: 'ENTERPRISE' }, 'plan is not a known field'],
       [{ requestsPerMinute: 9 }, 'requestsPerMinute is not a known field'],
     ])('rejects %j', async (body, issue) => {
-      const answer = await admin.patch('/workspace', body);
-      expect(answer.status).toBe(400);
-      expect(answer.body.issues).toEqual([{ message: issue }]);
+      const response = await admin.patch('/workspace', body);
+      expect(response.status).toBe(400);
+      expect(response.body.issues).toEqual([{ message: issue }]);
     });
   });
 
@@ -107,9 +107,9 @@ describe('workspace settings', () => {
         [{ name: 'x', expiresAt: 5 }, 'expiresAt must be a string'],
       ];
       for (const [body, message] of cases) {
-        const answer = await admin.post('/workspace/api-keys', body);
-        expect(answer.status).toBe(400);
-        expect(answer.body.issues).toEqual([{ message }]);
+        const response = await admin.post('/workspace/api-keys', body);
+        expect(response.status).toBe(400);
+        expect(response.body.issues).toEqual([{ message }]);
       }
     });
 
@@ -154,13 +154,13 @@ describe('workspace settings', () => {
         const one = new HttpClient(app.url, own.apiKey);
         const other = (await one.post('/workspace/api-keys', { name: 'b', role: 'ADMIN' })).body.data;
         const first = (await one.get('/workspace/api-keys')).body.data.find((key: any) => key.id !== other.id);
-        const answers = await Promise.all([
+        const responses = await Promise.all([
           one.delete(`/workspace/api-keys/${other.id}`),
           one.as(other.key).delete(`/workspace/api-keys/${first.id}`),
         ]);
         // The loser is told so, or finds its own key revoked already.
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-        expect(answers.filter(({ status }) => status === 409 || status === 401)).toHaveLength(1);
+        expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+        expect(responses.filter(({ status }) => status === 409 || status === 401)).toHaveLength(1);
       }
     });
 

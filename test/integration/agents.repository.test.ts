@@ -19,15 +19,15 @@ class RecordingDatabase extends Database {
 }
 
 describe('AgentsRepository', () => {
-  let own: TestDatabase;
+  let testDatabase: TestDatabase;
   let database: RecordingDatabase;
   let repository: AgentsRepository;
   const large = randomUUID();
   const small = randomUUID();
 
   beforeAll(async () => {
-    own = await createTestDatabase();
-    database = new RecordingDatabase(await createDataSource(own.url, 2).initialize());
+    testDatabase = await createTestDatabase();
+    database = new RecordingDatabase(await createDataSource(testDatabase.url, 2).initialize());
     repository = new AgentsRepository(database);
     const { manager } = database;
     for (const [workspace, count] of [
@@ -56,7 +56,7 @@ describe('AgentsRepository', () => {
   });
   afterAll(async () => {
     await database.close();
-    await own.drop();
+    await testDatabase.drop();
   });
 
   const page = (filter = {}, limit = 25, offset = 0, workspace = large) =>

@@ -32,7 +32,7 @@ class WatchedDatabase extends Database {
 const settings = readSettings({});
 
 describe('ApiKeysService', () => {
-  let own: TestDatabase;
+  let testDatabase: TestDatabase;
   let database: WatchedDatabase;
   let notifications: Notifications;
   let service: ApiKeysService;
@@ -42,9 +42,9 @@ describe('ApiKeysService', () => {
 
   beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
-    own = await createTestDatabase();
-    database = new WatchedDatabase(await createDataSource(own.url, 8).initialize());
-    notifications = new Notifications(own.url);
+    testDatabase = await createTestDatabase();
+    database = new WatchedDatabase(await createDataSource(testDatabase.url, 8).initialize());
+    notifications = new Notifications(testDatabase.url);
     service = new ApiKeysService(database, new ApiKeysRepository(database), notifications, settings);
     firstKeys = new FirstKeyService(
       database,
@@ -60,7 +60,7 @@ describe('ApiKeysService', () => {
   afterEach(async () => {
     await notifications.onApplicationShutdown();
     await database.close();
-    await own.drop();
+    await testDatabase.drop();
   });
 
   const kindOf = async (key: string) => (await service.identify(key)).kind;
@@ -72,7 +72,7 @@ describe('ApiKeysService', () => {
   /** Waits until all that was changed so far has been heard of: notifications keep their order. */
   const allHeard = async () => {
     const marker = randomUUID();
-    await sql(own.url, 'SELECT pg_notify($1, $2)', [KEYS_CHANGED, marker]);
+    await sql(testDatabase.url, 'SELECT pg_notify($1, $2)', [KEYS_CHANGED, marker]);
     await until('all changes are heard of', () => heard.includes(marker));
   };
   /** Looks the key up until the answer is the cache's. */
@@ -84,7 +84,7 @@ describe('ApiKeysService', () => {
     });
   /** Changes a key so that nobody is told of it. */
   const revokeSilently = (id: string) =>
-    withClient(own.url, async (client) => {
+    withClient(testDatabase.url, async (client) => {
       await client.query('SET session_replication_role = replica');
       await client.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     });
@@ -119,7 +119,7 @@ describe('ApiKeysService', () => {
     await warm(value);
     await revokeSilently(id);
     expect(await kindOf(value)).toBe('caller');
-    await sql(own.url, 'NOTIFY api_keys_changed');
+    await sql(testDatabase.url, 'NOTIFY api_keys_changed');
     await until('the revocation is known', async () => (await kindOf(value)) === 'invalid');
   });
 
@@ -140,7 +140,7 @@ describe('ApiKeysService', () => {
     await warm(value);
     await revokeSilently(id);
     await sql(
-      own.url,
+      testDatabase.url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                          WHERE datname = current_database() AND application_name LIKE '%notifications'`,
     );
@@ -171,9 +171,9 @@ describe('ApiKeysService', () => {
 
   it('says when it cannot know, and remembers nothing of it', async () => {
     await notifications.onApplicationShutdown();
-    await sql(own.url, 'ALTER TABLE api_keys RENAME TO elsewhere');
+    await sql(testDatabase.url, 'ALTER TABLE api_keys RENAME TO elsewhere');
     expect(await service.identify(workspace.apiKey)).toEqual({ kind: 'unknown', cause: expect.any(Error) });
-    await sql(own.url, 'ALTER TABLE elsewhere RENAME TO api_keys');
+    await sql(testDatabase.url, 'ALTER TABLE elsewhere RENAME TO api_keys');
     expect(await kindOf(workspace.apiKey)).toBe('caller');
   });
 
@@ -204,8 +204,8 @@ describe('ApiKeysService', () => {
   });
 
   describe('the first workspace', () => {
-    beforeEach(() => sql(own.url, 'TRUNCATE workspaces CASCADE'));
-    const workspaces = async () => (await sql(own.url, 'SELECT * FROM workspaces')).length;
+    beforeEach(() => sql(testDatabase.url, 'TRUNCATE workspaces CASCADE'));
+    const workspaces = async () => (await sql(testDatabase.url, 'SELECT * FROM workspaces')).length;
 
     it('is made on an empty database, with an owner and an ADMIN key', async () => {
       const first = await firstKeys.bootstrap(undefined);

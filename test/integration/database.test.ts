@@ -8,22 +8,22 @@ import { until } from '../support/until.js';
 const INSERT = 'INSERT INTO notes (text) VALUES ($1) RETURNING text';
 
 describe('Database', () => {
-  let own: TestDatabase;
+  let testDatabase: TestDatabase;
   let database: Database;
 
   beforeAll(async () => {
-    own = await createTestDatabase();
-    database = new Database(await createDataSource(own.url, 4).initialize());
+    testDatabase = await createTestDatabase();
+    database = new Database(await createDataSource(testDatabase.url, 4).initialize());
     await database.manager.query('CREATE TABLE notes (text text CONSTRAINT notes_key UNIQUE)');
   });
   beforeEach(() => database.manager.query('TRUNCATE notes'));
   afterAll(async () => {
     await database.close();
-    await own.drop();
+    await testDatabase.drop();
   });
 
   const seenByOthers = async () =>
-    (await sql(own.url, 'SELECT text FROM notes ORDER BY text')).map((row) => row['text']);
+    (await sql(testDatabase.url, 'SELECT text FROM notes ORDER BY text')).map((row) => row['text']);
   const insert = (text: string) => database.query<{ text: string }>(INSERT, [text]);
 
   it('runs a prepared statement', async () => {
@@ -99,7 +99,7 @@ describe('Database', () => {
   it('recovers from terminated connections', async () => {
     await Promise.all([1, 2, 3].map(() => database.query('SELECT pg_sleep(0.05)')));
     await sql(
-      own.url,
+      testDatabase.url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
@@ -139,9 +139,9 @@ describe('Database', () => {
     );
 
     it('count a missing database and a wrong password as out of reach', async () => {
-      const missing = new URL(own.url);
+      const missing = new URL(testDatabase.url);
       missing.pathname = '/no_such_database';
-      const denied = new URL(own.url);
+      const denied = new URL(testDatabase.url);
       denied.password = 'wrong';
       for (const url of [missing, denied]) {
         const failure: unknown = await createDataSource(url.toString(), 2)

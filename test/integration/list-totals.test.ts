@@ -15,7 +15,7 @@ const EVERYTHING = { limit: 10_000, offset: 0 };
 const PROVIDERS = AGENT_PROVIDERS.slice(0, 2);
 
 describe('totals of counted lists', () => {
-  let own: TestDatabase;
+  let testDatabase: TestDatabase;
   let database: Database;
   let manager: EntityManager;
   let counter: ListCounter;
@@ -24,7 +24,7 @@ describe('totals of counted lists', () => {
   const clients: Client[] = [];
 
   const connect = async () => {
-    const client = new Client({ connectionString: own.url });
+    const client = new Client({ connectionString: testDatabase.url });
     await client.connect();
     clients.push(client);
     return client;
@@ -62,8 +62,8 @@ describe('totals of counted lists', () => {
   };
 
   beforeAll(async () => {
-    own = await createTestDatabase();
-    database = new Database(await createDataSource(own.url, 4).initialize());
+    testDatabase = await createTestDatabase();
+    database = new Database(await createDataSource(testDatabase.url, 4).initialize());
     manager = database.manager;
     counter = new ListCounter(database);
   });
@@ -79,7 +79,7 @@ describe('totals of counted lists', () => {
   });
   afterAll(async () => {
     await database.close();
-    await own.drop();
+    await testDatabase.drop();
   });
 
   it('are checked here for every counted table', async () => {
@@ -172,7 +172,7 @@ describe('totals of counted lists', () => {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
       expect(await expectTruth('agents')).toEqual([7, 7, 0]);
       const observer = await connect();
-      const other = new Database(await createDataSource(own.url, 1).initialize());
+      const other = new Database(await createDataSource(testDatabase.url, 1).initialize());
       await new ListCounter(other).rollUp();
       await other.close();
       expect((await observer.query('SELECT FROM list_deltas')).rowCount).toBe(0);

@@ -21,15 +21,15 @@ describe('the OpenAPI document', () => {
   afterAll(() => app.close());
 
   it('is served exactly as it is committed', async () => {
-    const answer = await fetch(`${app.url}/openapi.json`);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await answer.text()).toBe(readFileSync(path.join(root, 'openapi.json'), 'utf8'));
+    const response = await fetch(`${app.url}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.text()).toBe(readFileSync(path.join(root, 'openapi.json'), 'utf8'));
   });
 
   it('is served as YAML with the same content', async () => {
-    const answer = await fetch(`${app.url}/openapi.yaml`);
-    expect(answer.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
-    expect(parse(await answer.text())).toEqual(committedDocument);
+    const response = await fetch(`${app.url}/openapi.yaml`);
+    expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    expect(parse(await response.text())).toEqual(committedDocument);
   });
 
   it('needs no key, and is counted like any other request', async () => {

@@ -10,7 +10,7 @@ interface Item {
 }
 
 describe('readPage', () => {
-  let own: TestDatabase;
+  let testDatabase: TestDatabase;
   let database: Database;
   const source: ListSource = {
     columns: 'i.id, i.created_at AS "createdAt", l.label',
@@ -22,8 +22,8 @@ describe('readPage', () => {
     readPage<Item>(database, source, [shelf], { limit, offset: (page - 1) * limit });
 
   beforeAll(async () => {
-    own = await createTestDatabase();
-    database = new Database(await createDataSource(own.url, 2).initialize());
+    testDatabase = await createTestDatabase();
+    database = new Database(await createDataSource(testDatabase.url, 2).initialize());
     // Five rows have the same time, so that their order depends on the id.
     await database.manager.query(`
       CREATE TABLE items (id uuid PRIMARY KEY, shelf int, created_at timestamptz(3));
@@ -34,7 +34,7 @@ describe('readPage', () => {
   });
   afterAll(async () => {
     await database.close();
-    await own.drop();
+    await testDatabase.drop();
   });
 
   // An alias must not collide with the names in the query around it.

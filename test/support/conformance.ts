@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
-import { type Answer, HttpClient } from './http.js';
+import { type ApiResponse, HttpClient } from './http.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiValidator } from './openapi-validator.js';
 
 /** The committed document. Tests are named by its operations; another test holds it against the served one. */
@@ -126,25 +126,25 @@ export class Prober {
     { name, method }: DocumentedOperation,
     status: number,
     request: { path: string; key?: string; body?: unknown; headers?: Record<string, string> },
-  ): Promise<Answer<any>> {
-    const answer = await new HttpClient(this.url, request.key).send(
+  ): Promise<ApiResponse<any>> {
+    const response = await new HttpClient(this.url, request.key).send(
       method,
       request.path,
       request.body,
       request.headers,
     );
-    this.hold(name, status, answer);
-    return answer;
+    this.hold(name, status, response);
+    return response;
   }
 
   /** Holds an answer that was fetched otherwise. */
-  hold(name: string, status: number, answer: Answer<any>): void {
+  hold(name: string, status: number, response: ApiResponse<any>): void {
     expect({
-      status: answer.status,
-      violations: this.validator.check(name, answer.status, answer.headers, answer.body),
-      ...(answer.status !== status && { body: answer.body }),
+      status: response.status,
+      violations: this.validator.check(name, response.status, response.headers, response.body),
+      ...(response.status !== status && { body: response.body }),
     }).toEqual({ status, violations: [] });
-    this.seen.set(name, (this.seen.get(name) ?? new Set()).add(answer.status));
+    this.seen.set(name, (this.seen.get(name) ?? new Set()).add(response.status));
   }
 
   /** Documented answers that no request has shown, as `METHOD /path status`. */

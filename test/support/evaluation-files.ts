@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { insertPersonality, type Owner } from '../factories/rows.js';
-import { type Answer, HttpClient } from './http.js';
+import { type ApiResponse, HttpClient } from './http.js';
 import { createTestApp, type TestApp } from './test-app.js';
 
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
@@ -49,7 +49,7 @@ export class EvaluationFiles {
     };
   }
 
-  send(agentId: string, body: unknown, type: string = MEDIA_TYPES.json, query = ''): Promise<Answer<any>> {
+  send(agentId: string, body: unknown, type: string = MEDIA_TYPES.json, query = ''): Promise<ApiResponse<any>> {
     const headers = { 'Content-Type': type };
     return this.client.send('POST', `/agents/${agentId}/evaluations/import${query}`, body, headers);
   }

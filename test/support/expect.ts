@@ -1,24 +1,25 @@
-import type { Answer } from './http.js';
+import type { ApiResponse } from './http.js';
 
 /** ISO 8601, UTC, milliseconds (decisions, "Timestamps"). */
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Exactly the flat error body, without issues. */
-export function expectError(answer: Answer<any>, status: number, code: string, message: string): void {
-  expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { code, message } });
+export function expectError(response: ApiResponse<any>, status: number, code: string, message: string): void {
+  expect({ status: response.status, body: response.body }).toEqual({ status, body: { code, message } });
 }
 
-export const expectForbidden = (answer: Answer<any>) => expectError(answer, 403, 'FORBIDDEN', 'Insufficient access');
-export const expectNotFound = (answer: Answer<any>) => expectError(answer, 404, 'NOT_FOUND', 'Not found');
+export const expectForbidden = (response: ApiResponse<any>) =>
+  expectError(response, 403, 'FORBIDDEN', 'Insufficient access');
+export const expectNotFound = (response: ApiResponse<any>) => expectError(response, 404, 'NOT_FOUND', 'Not found');
 
 /** A 400 with exactly one issue for each field, which begins with the field's name. */
-export function expectInvalid(answer: Answer<any>, ...fields: string[]): void {
-  expect({ status: answer.status, body: answer.body }).toEqual({
+export function expectInvalid(response: ApiResponse<any>, ...fields: string[]): void {
+  expect({ status: response.status, body: response.body }).toEqual({
     status: 400,
     body: { code: 'BAD_REQUEST', message: 'Invalid input data', issues: expect.any(Array) },
   });
-  const messages = (answer.body.issues as { message: string }[]).map((issue) => {
+  const messages = (response.body.issues as { message: string }[]).map((issue) => {
     expect(Object.keys(issue)).toEqual(['message']);
     return issue.message;
   });

@@ -1,5 +1,5 @@
 /** An answer as a client sees it. */
-export interface Answer<Body = Record<string, unknown>> {
+export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -16,19 +16,19 @@ export class HttpClient {
     return new HttpClient(this.url, key);
   }
 
-  get<Body = any>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
+  get<Body = any>(path: string, headers?: Record<string, string>): Promise<ApiResponse<Body>> {
     return this.send('GET', path, undefined, headers);
   }
-  post<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+  post<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>> {
     return this.send('POST', path, body, headers);
   }
-  patch<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+  patch<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>> {
     return this.send('PATCH', path, body, headers);
   }
-  put<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>> {
+  put<Body = any>(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>> {
     return this.send('PUT', path, body, headers);
   }
-  delete<Body = any>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
+  delete<Body = any>(path: string, headers?: Record<string, string>): Promise<ApiResponse<Body>> {
     return this.send('DELETE', path, undefined, headers);
   }
 
@@ -38,7 +38,7 @@ export class HttpClient {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(this.url + path, {
       method,

@@ -62,14 +62,14 @@ export async function startReceiver(behaviour: Behaviour = (response) => void re
 /** Asks again and again until the answer is fit. */
 export async function eventually<T>(
   ask: () => Promise<T> | T,
-  isFit: (answer: T) => boolean,
+  isFit: (response: T) => boolean,
   withinMs = 15_000,
 ): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {
-    const answer = await ask();
-    if (isFit(answer)) return answer;
-    if (performance.now() > until) throw new Error(`Still not so after ${withinMs} ms: ${JSON.stringify(answer)}`);
+    const response = await ask();
+    if (isFit(response)) return response;
+    if (performance.now() > until) throw new Error(`Still not so after ${withinMs} ms: ${JSON.stringify(response)}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

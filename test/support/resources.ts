@@ -148,7 +148,7 @@ function sendTestEvent(service: Service, subject: Subject, id: string): Promise<
 }
 
 async function post({ url }: Service, { apiKey }: Subject, path: string, body?: object): Promise<string> {
-  const answer = await new HttpClient(url, apiKey).post(path, body);
-  expect(answer).toMatchObject({ status: 201 });
-  return answer.body.data.id;
+  const response = await new HttpClient(url, apiKey).post(path, body);
+  expect(response).toMatchObject({ status: 201 });
+  return response.body.data.id;
 }

@@ -44,8 +44,8 @@ export async function prepareAgent(app: TestApp, keys: readonly string[], agentV
   const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
   const evaluations = new Map<string, string>();
   for (const evaluation of referenceEvaluations(personalityId).filter(({ key }) => keys.includes(key ?? ''))) {
-    const answer = await client.post(`/agents/${agentId}/evaluations`, evaluation);
-    evaluations.set(evaluation.key ?? '', answer.body.data.id);
+    const response = await client.post(`/agents/${agentId}/evaluations`, evaluation);
+    evaluations.set(evaluation.key ?? '', response.body.data.id);
   }
   return { ...subject, client, agentId, personalityId, evaluations };
 }
@@ -71,15 +71,15 @@ export async function prepareEvaluations(
   const personalityId: string = (await client.post('/personalities', personalityBody())).body.data.id;
   const evaluationIds: string[] = [];
   for (const evaluation of evaluations) {
-    const answer = await client.post(`/agents/${agentId}/evaluations`, { personalityId, ...evaluation });
-    expect(answer).toMatchObject({ status: 201 });
-    evaluationIds.push(answer.body.data.id);
+    const response = await client.post(`/agents/${agentId}/evaluations`, { personalityId, ...evaluation });
+    expect(response).toMatchObject({ status: 201 });
+    evaluationIds.push(response.body.data.id);
   }
   return { ...subject, client, agentId, personalityId, evaluationIds };
 }
 
 /** Starts a run and waits for its end. */
-export async function carryOut(client: HttpClient, agentId: string, body: object = {}): Promise<any> {
+export async function executeRun(client: HttpClient, agentId: string, body: object = {}): Promise<any> {
   const started = await client.post(`/agents/${agentId}/runs`, body);
   expect(started).toMatchObject({ status: 201 });
   const { id } = started.body.data;

@@ -174,9 +174,9 @@ const isReady = async (client: HttpClient): Promise<boolean> =>
 
 async function startRun(client: HttpClient, calls: number, webhook: string, databaseUrl: string): Promise<string> {
   const created = async (route: string, body: object): Promise<string> => {
-    const answer = await client.post(route, body);
-    if (answer.status !== 201) throw new Error(`POST ${route}: ${JSON.stringify(answer.body)}`);
-    return answer.body.data.id;
+    const response = await client.post(route, body);
+    if (response.status !== 201) throw new Error(`POST ${route}: ${JSON.stringify(response.body)}`);
+    return response.body.data.id;
   };
   await created('/workspace/webhooks', { url: webhook, events: ['run.completed', 'run.failed'] });
   const agentId = await created('/agents', { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'none' });

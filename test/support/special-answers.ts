@@ -24,8 +24,8 @@ export const SPECIAL_ANSWERS: readonly { readonly name: string; readonly expectI
       expectIt: async ({ prober, request }) => {
         const operation = byName('POST /agents/{agentId}/runs');
         const { body, ...rest } = await request(operation);
-        const answer = await prober.expect(operation, 200, { ...rest, body: { ...(body as object), dryRun: true } });
-        expect(answer.body.message).toBe('Run planned successfully; nothing was started');
+        const response = await prober.expect(operation, 200, { ...rest, body: { ...(body as object), dryRun: true } });
+        expect(response.body.message).toBe('Run planned successfully; nothing was started');
       },
     },
     {
@@ -46,8 +46,8 @@ export const SPECIAL_ANSWERS: readonly { readonly name: string; readonly expectI
         const { apiKey: key } = await app.createWorkspace();
         const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
         const path = `/workspace/api-keys/${body.data[0].id}`;
-        const answer = await prober.expect(byName('DELETE /workspace/api-keys/{id}'), 409, { path, key });
-        expect(answer.body.message).toBe('The last ADMIN key of a workspace cannot be revoked');
+        const response = await prober.expect(byName('DELETE /workspace/api-keys/{id}'), 409, { path, key });
+        expect(response.body.message).toBe('The last ADMIN key of a workspace cannot be revoked');
       },
     },
     {

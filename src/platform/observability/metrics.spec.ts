@@ -41,9 +41,9 @@ describe('metrics', () => {
   });
 
   it('are in the format of Prometheus, and nothing else is served beside them', async () => {
-    const answer = await fetch(`${url}/metrics`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, metrics.registry.contentType]);
-    await answer.text();
+    const response = await fetch(`${url}/metrics`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, metrics.registry.contentType]);
+    await response.text();
     for (const [path, method] of [
       ['/', 'GET'],
       ['/metrics', 'POST'],

@@ -2,7 +2,7 @@ import { parse as parseQuery } from 'node:querystring';
 import type { OpenApiDocument, OpenApiValidator } from '../openapi-validator.js';
 import { faultsOf, unplacedIssues } from './judge.js';
 import type { HostileRequest } from './requests.js';
-import type { WireAnswer, WireClient } from './wire.js';
+import type { WireResponse, WireClient } from './wire.js';
 import type { World } from './world.js';
 
 /** The parser's limit of a request's head, and how near to it this file's estimate of its size is. */
@@ -55,23 +55,23 @@ export class Attack {
   async send(request: HostileRequest): Promise<string[]> {
     const target = this.targetOf(request);
     const headers = this.headersOf(request);
-    let answer: WireAnswer;
+    let response: WireResponse;
     try {
-      answer = await this.client.send({ method: request.method, target, headers, body: request.body?.bytes });
+      response = await this.client.send({ method: request.method, target, headers, body: request.body?.bytes });
     } catch (error) {
       return [`no answer: ${String(error)}`];
     }
-    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
     this.operations.add(request.operation);
     const faults = [
-      ...faultsOf(answer, request.method === 'HEAD'),
-      ...this.documentFaults(request, target, headers, answer),
-      ...this.issueFaults(request, target, answer),
-      ...(await this.storageFaults(request, answer)),
+      ...faultsOf(response, request.method === 'HEAD'),
+      ...this.documentFaults(request, target, headers, response),
+      ...this.issueFaults(request, target, response),
+      ...(await this.storageFaults(request, response)),
     ];
-    if (answer.status === 200 && usesUp(request)) await this.world.renew(request.template);
+    if (response.status === 200 && usesUp(request)) await this.world.renew(request.template);
     return faults.map(
-      (fault) => `${request.method} ${target.slice(0, 200)}: ${fault}; answer ${answer.text.slice(0, 500)}`,
+      (fault) => `${request.method} ${target.slice(0, 200)}: ${fault}; answer ${response.text.slice(0, 500)}`,
     );
   }
 
@@ -98,28 +98,28 @@ export class Attack {
     request: HostileRequest,
     target: string,
     headers: [string, string][],
-    answer: WireAnswer,
+    response: WireResponse,
   ): string[] {
     const { method } = request;
-    if (isProtocolError(answer)) {
+    if (isProtocolError(response)) {
       return isUnparsable(method, target, headers) ? [] : ['a sound request was refused as unparsable'];
     }
     const [path = ''] = target.split('?', 1);
     const isHead = method === 'HEAD';
     const route = this.routes.find((each) => each.method === (isHead ? 'GET' : method) && each.path.test(path));
-    const body = isHead || answer.text === '' ? undefined : bodyOf(answer);
+    const body = isHead || response.text === '' ? undefined : bodyOf(response);
     if (isHead) {
       const documented = route ? Object.keys(this.validator.operations.get(route.operation)?.responses ?? {}) : ['404'];
-      return documented.includes(String(answer.status)) ? [] : [`status ${answer.status} is not documented`];
+      return documented.includes(String(response.status)) ? [] : [`status ${response.status} is not documented`];
     }
-    if (!route) return this.validator.checkUnrouted(answer.status, answer.headers, body);
-    return this.validator.check(route.operation, answer.status, answer.headers, body);
+    if (!route) return this.validator.checkUnrouted(response.status, response.headers, body);
+    return this.validator.check(route.operation, response.status, response.headers, body);
   }
 
   private issueFaults(
     { body, query = '', method }: HostileRequest,
     _target: string,
-    { status, text }: WireAnswer,
+    { status, text }: WireResponse,
   ): string[] {
     if (status !== 400 || method === 'HEAD') return [];
     const sent = parseJson(body?.json ?? body?.bytes.toString() ?? '');
@@ -129,12 +129,12 @@ export class Attack {
   /** Whatever was accepted must be answered, and read again, as it was sent. */
   private async storageFaults(
     { method, template, caller, body }: HostileRequest,
-    answer: WireAnswer,
+    response: WireResponse,
   ): Promise<string[]> {
-    if (!['POST', 'PATCH'].includes(method) || answer.status >= 300 || body?.json === undefined) return [];
+    if (!['POST', 'PATCH'].includes(method) || response.status >= 300 || body?.json === undefined) return [];
     // Where no body is documented none is read.
     if (!this.validator.operations.get(`${method} ${template}`)?.requestBody) return [];
-    const { data } = parseJson(answer.text) as { data: Json };
+    const { data } = parseJson(response.text) as { data: Json };
     const instructions = INSTRUCTIONS[`${method} ${template}`] ?? [];
     const faults = Object.entries(parseJson(body.json) as Json)
       .filter(([name]) => !SERVER_OWNED.has(name) && !instructions.includes(name))
@@ -153,12 +153,12 @@ export class Attack {
     // What is created below another resource is read by its own path.
     const collection = template.replace(/^.*\{\w+\}/, '');
     const isReadAlone = this.validator.operations.has(`GET ${collection}/{id}`);
-    const answer = await this.client.send({
+    const response = await this.client.send({
       method: 'GET',
       target: isReadAlone ? `${collection}/${id}` : `${collection}?limit=100`,
       headers: [['Authorization', `Bearer ${this.world.key(caller) ?? ''}`]],
     });
-    const { data } = parseJson(answer.text) as { data?: unknown };
+    const { data } = parseJson(response.text) as { data?: unknown };
     return isReadAlone ? data : (data as { id: string }[]).find((each) => each.id === id);
   }
 }
@@ -174,13 +174,13 @@ function isUnparsable(method: string, target: string, headers: readonly [string,
   return size > HEAD_LIMIT - HEAD_UNSURE || method === 'BREW' || /[^\u0021-\u007e]/.test(target);
 }
 
-const isProtocolError = ({ status, text }: WireAnswer): boolean =>
+const isProtocolError = ({ status, text }: WireResponse): boolean =>
   status === 400 && /"message":"request (?:headers must be at most|must be valid HTTP)/.test(text);
 
 const shorten = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300);
 
 /** JSON as its value, any other file as its text. */
-const bodyOf = ({ headers, text }: WireAnswer): unknown =>
+const bodyOf = ({ headers, text }: WireResponse): unknown =>
   headers.get('content-type')?.includes('json') ? parseJson(text) : text;
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 import { DEFAULT_MESSAGES, type ErrorCode } from '../../../src/platform/errors/domain-error.js';
-import type { WireAnswer } from './wire.js';
+import type { WireResponse } from './wire.js';
 
 /** The contract's pairs, written down a second time so that a change of the service's own table is noticed. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -40,7 +40,7 @@ const INSIDE =
 const ABOUT_THE_REQUEST = ['body', 'request', 'request headers', 'Host', 'Idempotency-Key', 'Content-Encoding'];
 
 /** What is wrong with an answer whatever the request was: status, headers, the error body, words from the inside. */
-export function faultsOf({ status, headers, text }: WireAnswer, toHead = false): string[] {
+export function faultsOf({ status, headers, text }: WireResponse, toHead = false): string[] {
   const faults: string[] = [];
   if (!(status >= 200 && status < 300) && !(status in CODES)) faults.push(`status ${status}`);
   for (const [name, form] of Object.entries(HEADERS)) {

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 /** An answer as it came over the wire. */
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -33,7 +33,7 @@ export class WireClient {
   }
 
   /** @throws Error when no answer came in time, or the connection ended without one */
-  send({ method, target, headers, body }: WireRequest): Promise<WireAnswer> {
+  send({ method, target, headers, body }: WireRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({
         host: this.url.hostname,
@@ -104,13 +104,13 @@ export class RawConnection {
   }
 
   /** The next answer, `100 Continue` included; undefined when the connection ended without one. */
-  async answer({ toHead = false, timeoutMs = 10_000 } = {}): Promise<WireAnswer | undefined> {
+  async response({ toHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const parsed = parseAnswer(this.received, toHead, this.ended);
+      const parsed = parseResponse(this.received, toHead, this.ended);
       if (parsed) {
         this.received = this.received.subarray(parsed.length);
-        return parsed.answer;
+        return parsed.response;
       }
       if (this.ended) return undefined;
       await this.more(deadline);
@@ -118,9 +118,9 @@ export class RawConnection {
   }
 
   /** All answers until the server closes the connection. */
-  async answers(options: { timeoutMs?: number } = {}): Promise<WireAnswer[]> {
-    const all: WireAnswer[] = [];
-    for (let next = await this.answer(options); next; next = await this.answer(options)) all.push(next);
+  async responses(options: { timeoutMs?: number } = {}): Promise<WireResponse[]> {
+    const all: WireResponse[] = [];
+    for (let next = await this.response(options); next; next = await this.response(options)) all.push(next);
     return all;
   }
 
@@ -146,11 +146,11 @@ export class RawConnection {
 }
 
 /** The first answer in what was received, if it is there in full; without a length it lasts until the end. */
-function parseAnswer(
+function parseResponse(
   received: Buffer,
   toHead: boolean,
   ended: boolean,
-): { answer: WireAnswer; length: number } | undefined {
+): { response: WireResponse; length: number } | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n');
@@ -167,5 +167,5 @@ function parseAnswer(
   if (Number.isNaN(length) && !ended) return undefined;
   const end = Number.isNaN(length) ? received.length : start + length;
   if (received.length < end) return undefined;
-  return { answer: { status, headers, text: received.subarray(start, end).toString() }, length: end };
+  return { response: { status, headers, text: received.subarray(start, end).toString() }, length: end };
 }

@@ -26,9 +26,9 @@ describe('expressServer', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   it('makes requests and responses that can what Express’s can', async () => {
-    const answer = await fetch(`${url}/one`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(await answer.json()).toEqual({ name: 'one', host: new URL(url).host, isOurs: true });
+    const response = await fetch(`${url}/one`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(await response.json()).toEqual({ name: 'one', host: new URL(url).host, isOurs: true });
   });
 
   it('leaves Express nothing to exchange', async () => {
