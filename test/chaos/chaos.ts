@@ -74,13 +74,13 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   await measureStarted();
   const sessionsBefore = await sessionsOf(installation);
 
-  const begun = performance.now();
-  const progress = setInterval(() => print(progressLine(begun, scene)), 5_000);
+  const startedAt = performance.now();
+  const progress = setInterval(() => print(progressLine(startedAt, scene)), 5_000);
   const work = [...clients.map((client) => client.work()), hammer.work(), vanishing.work()];
   try {
     await sleep(WARM_MS);
     const all = disturbances(installation, hammer, vanishing, random.fork());
-    for (const next of program(all, random, () => performance.now() - begun < options.disturbedMs)) {
+    for (const next of program(all, random, () => performance.now() - startedAt < options.disturbedMs)) {
       scene.during = next.name;
       await next.begin();
       await sleep(next.holdMs);
@@ -97,7 +97,7 @@ export async function runChaos(installation: Installation, options: ChaosOptions
     scene.isOver = true;
     await Promise.race([Promise.all(work), sleep(SETTLE_MS)]);
     scene.isClosed = true;
-    print(`${progressLine(begun, scene)}; idle for at least ${options.quietMs / 1_000} s`);
+    print(`${progressLine(startedAt, scene)}; idle for at least ${options.quietMs / 1_000} s`);
     await Promise.all([sleep(options.quietMs), settle(installation)]);
   } finally {
     clearInterval(progress);
@@ -163,8 +163,8 @@ async function settle(installation: Installation): Promise<void> {
   });
 }
 
-function progressLine(begun: number, { ledger, during }: Scene): string {
+function progressLine(startedAt: number, { ledger, during }: Scene): string {
   const requests = [...ledger.outcomes.values()].reduce((sum, n) => sum + n, 0);
-  const seconds = Math.round((performance.now() - begun) / 1_000);
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
   return `${seconds} s: ${requests} requests, ${ledger.acknowledged} writes, ${ledger.faults.length} faults; ${during}`;
 }

@@ -75,19 +75,19 @@ export class Installation {
     const env = this.environment();
     const add = async (role: 'api' | 'worker', n: number) => {
       const [port, metrics] = [await freePort(), await freePort()];
-      const own = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
+      const processEnv = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
       const [url, metricsUrl] = [port, metrics].map((each) => `http://127.0.0.1:${each}`) as [string, string];
       const program = path.join(this.root, 'dist/bundle/main.js');
       const log = this.logs && path.join(this.logs, `${role}-${n}.log`);
-      this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, own, log));
+      this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, processEnv, log));
     };
     for (let n = 1; n <= counts.apis; n++) await add('api', n);
     for (let n = 1; n <= counts.workers; n++) await add('worker', n);
     // The first process runs the migrations; the others would only wait for it.
-    const begun = performance.now();
+    const startedAt = performance.now();
     this.services[0]!.start();
     await this.isReady(this.services[0]!);
-    this.startMs = Math.round(performance.now() - begun);
+    this.startMs = Math.round(performance.now() - startedAt);
     for (const service of this.services.slice(1)) service.start();
     const workspaces: Workspace[] = [];
     for (const [index, rate] of rates.entries()) workspaces.push(await this.createWorkspace(index, rate, env));

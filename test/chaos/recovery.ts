@@ -38,14 +38,14 @@ export class RecoveryMeter {
   }
 
   async measure(name: string): Promise<Recovery> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const each = this.installation.apis.map(async ({ url }) => ({
-      readMs: await this.first(begun, this.limitMs, () => this.reads(url)),
-      writeMs: await this.first(begun, this.limitMs, () => this.writes(url)),
+      readMs: await this.first(startedAt, this.limitMs, () => this.reads(url)),
+      writeMs: await this.first(startedAt, this.limitMs, () => this.writes(url)),
     }));
     const times = await Promise.all(each);
     const url = this.installation.apis[0]!.url;
-    const runMs = await this.run(begun, url);
+    const runMs = await this.run(startedAt, url);
     const recovery = {
       name,
       readMs: Math.max(...times.map(({ readMs }) => readMs)),
@@ -56,11 +56,11 @@ export class RecoveryMeter {
     return recovery;
   }
 
-  private async first(begun: number, limitMs: number, tryIt: () => Promise<boolean>): Promise<number> {
+  private async first(startedAt: number, limitMs: number, tryIt: () => Promise<boolean>): Promise<number> {
     for (;;) {
-      if (await tryIt()) return Math.round(performance.now() - begun);
+      if (await tryIt()) return Math.round(performance.now() - startedAt);
       // Twice the limit, to distinguish slow recovery from none.
-      if (this.scene.isClosed || performance.now() - begun > 2 * limitMs) return Infinity;
+      if (this.scene.isClosed || performance.now() - startedAt > 2 * limitMs) return Infinity;
       await sleep(POLL_MS);
     }
   }
@@ -81,20 +81,20 @@ export class RecoveryMeter {
     return true;
   }
 
-  private async run(begun: number, url: string): Promise<number> {
+  private async run(startedAt: number, url: string): Promise<number> {
     const marker = `recovery-run-${++this.counter}`;
     const path = `/agents/${this.base.agentId}/runs`;
     const headers = { 'Idempotency-Key': marker };
     const request = { method: 'POST', path, body: { name: marker }, headers };
     let id: string | undefined;
-    await this.first(begun, RUN_LIMIT_MS, async () => {
+    await this.first(startedAt, RUN_LIMIT_MS, async () => {
       const outcome = await send(url, this.workspace.key, request, PATIENCE_MS);
       if (outcome.kind === 'answer' && outcome.status === 201) id = outcome.body.data.id as string;
       return id !== undefined;
     });
     if (id === undefined) return Infinity;
     this.scene.ledger.add({ kind: 'runs', id, marker, workspace: this.workspace.index });
-    return this.first(begun, RUN_LIMIT_MS, async () => {
+    return this.first(startedAt, RUN_LIMIT_MS, async () => {
       const outcome = await send(url, this.workspace.key, { method: 'GET', path: `/runs/${id}` }, PATIENCE_MS);
       return outcome.kind === 'answer' && outcome.status === 200 && outcome.body.data.endedAt !== null;
     });

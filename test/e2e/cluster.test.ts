@@ -38,7 +38,7 @@ const start = async (processes: number, env: Record<string, string> = {}) => {
     ...env,
   });
 };
-const started = (processes: number) => service.says(`${processes} processes listen`);
+const started = (processes: number) => service.waitForOutput(`${processes} processes listen`);
 const isRunning = (pid: number) => {
   try {
     return process.kill(pid, 0);
@@ -83,9 +83,9 @@ it('serves with four processes on one port under one exact limit, also after one
   expect(tally(first)).toEqual({ 401: 40 });
   const [victim = 0] = service.children;
   process.kill(victim, 'SIGKILL');
-  await service.says(`Process ${victim} ended \\(SIGKILL\\)`);
+  await service.waitForOutput(`Process ${victim} ended \\(SIGKILL\\)`);
   expect(tally(await burst(40, anonymous))).toEqual({ 401: 20, 429: 20 });
-  await service.says('is ready', 5);
+  await service.waitForOutput('is ready', 5);
   expect(tally(await burst(40, anonymous))).toEqual({ 429: 40 });
   expect(service.children).not.toContain(victim);
   expect(service.children).toHaveLength(4);
@@ -111,7 +111,7 @@ it('restarts one by one under load without a failed request, and exits with code
   await sleep(500);
 
   service.child.kill('SIGUSR2');
-  await service.says('All processes restarted');
+  await service.waitForOutput('All processes restarted');
   await sleep(500);
   const beforeKill = responses.length;
   const after = service.children;
@@ -132,11 +132,11 @@ it('restarts one by one under load without a failed request, and exits with code
                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
     service.child.kill('SIGTERM');
-    await service.says('Shutting down \\(SIGTERM\\)', 3);
+    await service.waitForOutput('Shutting down \\(SIGTERM\\)', 3);
     await blocker.query('ROLLBACK');
     expect(await Promise.all(underWay)).toEqual([200, 200]);
   });
-  expect(await service.ended()).toEqual({ code: 0, signal: null });
+  expect(await service.waitForExit()).toEqual({ code: 0, signal: null });
   expect(performance.now() - since).toBeLessThan(20_000);
   expect(after.filter(isRunning)).toEqual([]);
 });
@@ -148,7 +148,7 @@ it('joins the embedded database of a killed primary process, and stops it last',
     await start(2, { DATABASE_URL: '', DATA_DIR: dataDir });
     await started(2);
     service.child.kill('SIGKILL');
-    await service.ended();
+    await service.waitForExit();
     expect(existsSync(server)).toBe(true);
     await service.dispose();
 
@@ -156,7 +156,7 @@ it('joins the embedded database of a killed primary process, and stops it last',
     await started(2);
     expect(await ask(`${service.url}/agents`)).toBe(200);
     service.child.kill('SIGTERM');
-    expect(await service.ended()).toEqual({ code: 0, signal: null });
+    expect(await service.waitForExit()).toEqual({ code: 0, signal: null });
     expect(existsSync(server)).toBe(false);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
@@ -169,7 +169,7 @@ it('frees the port and ends its processes when the primary process is killed', a
   const processes = service.children;
   expect(processes).toHaveLength(2);
   service.child.kill('SIGKILL');
-  await service.ended();
+  await service.waitForExit();
   await until('the processes are gone', () => !processes.some(isRunning), 5_000);
   const { port } = service;
   await service.dispose();
@@ -184,7 +184,7 @@ it('does not start on a port in use, prints one line and creates no first key', 
   await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
   try {
     await start(2, { PORT: String(port), LOG_LEVEL: 'fatal' });
-    expect((await service.ended()).code).toBe(1);
+    expect((await service.waitForExit()).code).toBe(1);
     expect(service.output).toBe(`PORT=${port} is in use by another process. Set PORT to another port\n`);
     expect(await sql(database.url, 'SELECT id FROM workspaces')).toEqual([]);
   } finally {

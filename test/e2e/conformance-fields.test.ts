@@ -1,8 +1,21 @@
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
 import { ProviderKeysService } from '../../src/modules/provider-keys/provider-keys.service.js';
-import { bodySchema, committedDocument, inOtherCase, operations, Prober, successOf } from '../support/conformance.js';
+import {
+  bodySchema,
+  committedDocument,
+  withSwappedCase,
+  operations,
+  Prober,
+  successStatus,
+} from '../support/conformance.js';
 import { createValidator } from '../support/openapi-validator.js';
-import { pathFor, type Subject, usable, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
+import {
+  pathFor,
+  type WorkspaceWithKey,
+  withExistingPersonality,
+  WITHOUT_WORKER,
+  withoutWebhookLimits,
+} from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 interface FieldSchema {
@@ -92,7 +105,7 @@ function refused({
   }
   const step = types.includes('integer') ? 1 : 0.01;
   const always = [[], {}, ...(types.includes('null') ? [] : [null])];
-  if (values) return [...always, 7, '', 'NOPE', inOtherCase(String(values[0]))];
+  if (values) return [...always, 7, '', 'NOPE', withSwappedCase(String(values[0]))];
   if (types.includes('boolean')) return [...always, 'true', 0, 1];
   if (types.includes('number') || types.includes('integer')) {
     return [
@@ -122,7 +135,7 @@ function refused({
 
 describe('request bodies are accepted and rejected as the served OpenAPI document says, field by field', () => {
   let app: TestApp;
-  let subject: Subject;
+  let subject: WorkspaceWithKey;
   let prober: Prober;
 
   beforeAll(async () => {
@@ -143,9 +156,9 @@ describe('request bodies are accepted and rejected as the served OpenAPI documen
     const given = operation.bodies[0]?.value as Record<string, unknown> | undefined;
     // A key can be had once, and a definition has a say in what its limits may be.
     const held = HELD_ELSEWHERE.filter((name) => isEvaluation && name !== 'personalityId');
-    const entries = Object.entries((await usable(app, subject, given)) ?? {});
+    const entries = Object.entries((await withExistingPersonality(app, subject, given)) ?? {});
     const example = Object.fromEntries(entries.filter(([name]) => !held.includes(name)));
-    const success = successOf(operation);
+    const success = successStatus(operation);
     const send = (status: number, body: object) =>
       prober.expect(operation, status, { path, key: subject.apiKey, body });
 

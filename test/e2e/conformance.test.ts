@@ -3,19 +3,19 @@ import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import {
   allowedValues,
-  answering,
+  operationsWithStatus,
   bodySchema,
   type DocumentedOperation,
   BODY_LIMITS,
   mediaTypeOf,
-  rename,
-  TABLES,
-  isForAdmins,
+  renameTables,
+  LOCKED_TABLES,
+  requiresAdmin,
   operations,
   Prober,
-  refusedValues,
+  rejectedValues,
   retryable,
-  successOf,
+  successStatus,
   UNROUTED,
   whileLocked,
 } from '../support/conformance.js';
@@ -23,14 +23,14 @@ import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
 import {
   collectionOf,
-  NAMED_BY_EVERYONE,
+  NAMED_ALIKE,
   pathFor,
-  type Subject,
-  usable,
+  type WorkspaceWithKey,
+  withExistingPersonality,
   WITHOUT_WORKER,
   withoutWebhookLimits,
 } from '../support/resources.js';
-import { SPECIAL_ANSWERS } from '../support/special-answers.js';
+import { SPECIAL_RESPONSES } from '../support/special-responses.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -55,8 +55,8 @@ describe('every response conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let app: TestApp;
-  let own: Subject;
-  let foreign: Subject;
+  let owner: WorkspaceWithKey;
+  let foreign: WorkspaceWithKey;
   let viewerKey: string;
   let editorKey: string;
   let validator: OpenApiValidator;
@@ -70,10 +70,10 @@ describe('every response conforms to the served OpenAPI document', () => {
     const served = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument;
     validator = createValidator(served);
     prober = new Prober(app.url, validator);
-    own = await app.createWorkspace();
+    owner = await app.createWorkspace();
     foreign = await app.createWorkspace();
-    viewerKey = await keyOf(own, 'VIEWER');
-    editorKey = await keyOf(own, 'EDITOR');
+    viewerKey = await keyOf(owner, 'VIEWER');
+    editorKey = await keyOf(owner, 'EDITOR');
   });
   afterAll(async () => {
     await app.close();
@@ -81,13 +81,13 @@ describe('every response conforms to the served OpenAPI document', () => {
     await database.drop();
   });
 
-  const keyOf = async ({ workspaceId, userId }: Subject, role: Role): Promise<string> =>
+  const keyOf = async ({ workspaceId, userId }: WorkspaceWithKey, role: Role): Promise<string> =>
     (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
 
   /** A request that succeeds, on resources of its own. */
-  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = own, example = body) => ({
+  const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => ({
     path: await pathFor(app, subject, template),
-    body: await usable(app, subject, example?.value),
+    body: await withExistingPersonality(app, subject, example?.value),
     key: subject.apiKey,
     headers: mediaTypeOf(example),
   });
@@ -108,7 +108,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       const bodies = operation.bodies.length > 0 ? operation.bodies : [undefined];
       // Every example of a body is sent as it stands.
       for (const body of bodies) {
-        await prober.expect(operation, successOf(operation), await request(operation, own, body));
+        await prober.expect(operation, successStatus(operation), await request(operation, owner, body));
       }
     });
 
@@ -133,8 +133,8 @@ describe('every response conforms to the served OpenAPI document', () => {
 
     it.each(retryable)('$name, replayed', async (operation) => {
       const first = await retryableRequest(operation);
-      const response = await prober.expect(operation, successOf(operation), first);
-      const again = await prober.expect(operation, successOf(operation), first);
+      const response = await prober.expect(operation, successStatus(operation), first);
+      const again = await prober.expect(operation, successStatus(operation), first);
       expect(response.headers.get('idempotent-replayed')).toBeNull();
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(again.body).toEqual(response.body);
@@ -153,9 +153,9 @@ describe('every response conforms to the served OpenAPI document', () => {
       for (const value of allowedValues(parameter.schema)) {
         // The last page only exists where pages are short.
         const query = { [parameter.name]: value, ...(parameter.name === 'page' && { limit: '1' }) };
-        await prober.expect(operation, successOf(operation), { ...rest, path: withQuery(path, query) });
+        await prober.expect(operation, successStatus(operation), { ...rest, path: withQuery(path, query) });
       }
-      for (const value of refusedValues(parameter.schema)) {
+      for (const value of rejectedValues(parameter.schema)) {
         const { body } = await prober.expect(operation, 400, {
           ...rest,
           path: withQuery(path, { [parameter.name]: value }),
@@ -169,14 +169,14 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('400', () => {
-    it.each(answering(400))('$name, unknown query parameter', async (operation) => {
+    it.each(operationsWithStatus(400))('$name, unknown query parameter', async (operation) => {
       const { path, ...rest } = await request(operation);
       const { body } = await prober.expect(operation, 400, { ...rest, path: withQuery(path, { colour: 'red' }) });
       expect(body.message).toBe('Invalid input data');
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^colour /) }]);
     });
 
-    it.each(answering(400).filter(bodySchema))('$name, bodies', async (operation) => {
+    it.each(operationsWithStatus(400).filter(bodySchema))('$name, bodies', async (operation) => {
       const { path, key, body } = await request(operation);
       const ofObjects = [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, []];
       for (const wrong of [...(bodySchema(operation)?.properties ? ofObjects : [{}, [7]]), '{', 'null']) {
@@ -190,13 +190,13 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('401', () => {
-    it.each(answering(401))('$name without a key', async (operation) => {
+    it.each(operationsWithStatus(401))('$name without a key', async (operation) => {
       const { key: _key, ...rest } = await request(operation);
       const response = await prober.expect(operation, 401, rest);
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
-    it.each(answering(401))('$name with an unknown key', async (operation) => {
+    it.each(operationsWithStatus(401))('$name with an unknown key', async (operation) => {
       const { key, ...rest } = await request(operation);
       const response = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
@@ -204,11 +204,11 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('403', () => {
-    const beyondViewers = answering(403).filter((each) => each.method !== 'GET' || isForAdmins(each));
+    const beyondViewers = operationsWithStatus(403).filter((each) => each.method !== 'GET' || requiresAdmin(each));
     const refusals = [
       ...beyondViewers.map((operation) => ({ ...operation, role: 'a VIEWER', keyOfRole: () => viewerKey })),
-      ...answering(403)
-        .filter(isForAdmins)
+      ...operationsWithStatus(403)
+        .filter(requiresAdmin)
         .map((operation) => ({ ...operation, role: 'an EDITOR', keyOfRole: () => editorKey })),
     ];
 
@@ -217,20 +217,20 @@ describe('every response conforms to the served OpenAPI document', () => {
       expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
     });
 
-    const naming = answering(403).filter(({ template }) => template.includes('{'));
+    const naming = operationsWithStatus(403).filter(({ template }) => template.includes('{'));
 
-    it.each(naming.filter(({ template }) => !NAMED_BY_EVERYONE.includes(collectionOf(template))))(
+    it.each(naming.filter(({ template }) => !NAMED_ALIKE.includes(collectionOf(template))))(
       "$name on another workspace's resource",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
           ...(await request(operation, foreign)),
-          key: own.apiKey,
+          key: owner.apiKey,
         });
         expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
       },
     );
 
-    const intoAnother = answering(403).filter(
+    const intoAnother = operationsWithStatus(403).filter(
       (operation) => operation.method === 'POST' && bodySchema(operation)?.properties?.['workspaceId'],
     );
 
@@ -248,7 +248,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('404', () => {
-    it.each(answering(404))('$name', async (operation) => {
+    it.each(operationsWithStatus(404))('$name', async (operation) => {
       const existing = await request(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
@@ -258,7 +258,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     });
 
     it.each(UNROUTED)('%s %s, which is not an operation', async (method, path) => {
-      for (const key of [undefined, own.apiKey]) {
+      for (const key of [undefined, owner.apiKey]) {
         const { status, headers, body } = await new HttpClient(app.url, key).send(method, path);
         expect(validator.checkUnrouted(status, headers, body)).toEqual([]);
       }
@@ -271,9 +271,9 @@ describe('every response conforms to the served OpenAPI document', () => {
       const collection = collectionOf(operation.template);
       const running = await whileLocked(
         database.url,
-        TABLES[collection] ?? collection,
+        LOCKED_TABLES[collection] ?? collection,
         async (blocked): Promise<{ response: Promise<ApiResponse<any>> }> => {
-          const response = prober.expect(operation, successOf(operation), first);
+          const response = prober.expect(operation, successStatus(operation), first);
           await blocked();
           const { body } = await prober.expect(operation, 409, first);
           expect(body.message).toBe('A request with this Idempotency-Key is still in progress');
@@ -290,11 +290,11 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('responses that only one operation has', () => {
-    it.each(SPECIAL_ANSWERS)('$name', ({ expectIt }) => expectIt({ app, own, prober, request }));
+    it.each(SPECIAL_RESPONSES)('$name', ({ provoke: expectIt }) => expectIt({ app, owner: owner, prober, request }));
   });
 
   describe('413 and 415', () => {
-    it.each(answering(413))('$name', async (operation) => {
+    it.each(operationsWithStatus(413))('$name', async (operation) => {
       const { path, key, body, headers } = await request(operation);
       const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMITS[operation.name] ?? 1024 * 1024) });
       await prober.expect(operation, 413, { path, key, body: large, headers });
@@ -304,7 +304,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('429', () => {
-    it.each(answering(429))('$name', async (operation) => {
+    it.each(operationsWithStatus(429))('$name', async (operation) => {
       const narrow = await app.createWorkspace({ requestsPerMinute: 1 });
       const sound = await request(operation);
       await new HttpClient(app.url, narrow.apiKey).get('/agents');
@@ -316,10 +316,10 @@ describe('every response conforms to the served OpenAPI document', () => {
   describe('500, with the tables renamed', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
-      for (const operation of answering(500)) requests.set(operation.name, await request(operation));
-      await rename(database.url, TAKEN_AWAY, '', '_away');
+      for (const operation of operationsWithStatus(500)) requests.set(operation.name, await request(operation));
+      await renameTables(database.url, TAKEN_AWAY, '', '_away');
     });
-    afterAll(() => rename(database.url, TAKEN_AWAY, '_away', ''));
+    afterAll(() => renameTables(database.url, TAKEN_AWAY, '_away', ''));
 
     it('does not affect the API key look-up', async () => {
       const unknown = await new HttpClient(app.url, `${viewerKey.slice(0, -1)}!`).get('/agents');
@@ -327,7 +327,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       expect([unknown.status, status, body.code]).toEqual([401, 403, 'FORBIDDEN']);
     });
 
-    it.each(answering(500))('$name', async (operation) => {
+    it.each(operationsWithStatus(500))('$name', async (operation) => {
       const { body } = await prober.expect(operation, 500, requests.get(operation.name) ?? { path: '' });
       expect(body).toEqual({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
     });
@@ -337,11 +337,11 @@ describe('every response conforms to the served OpenAPI document', () => {
   describe('503, with the database unavailable', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
-      for (const operation of answering(503)) requests.set(operation.name, await request(operation));
+      for (const operation of operationsWithStatus(503)) requests.set(operation.name, await request(operation));
       await proxy.close();
     });
 
-    it.each(answering(503))('$name', async (operation) => {
+    it.each(operationsWithStatus(503))('$name', async (operation) => {
       const { body } = await prober.expect(operation, 503, requests.get(operation.name) ?? { path: '' });
       expect(body).toEqual({ code: 'SERVICE_UNAVAILABLE', message: 'Service is temporarily unavailable' });
     });
@@ -349,12 +349,12 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   it('still serves operations that need no database', async () => {
     for (const operation of operations.filter(({ name }) => name === 'GET /healthz')) {
-      await prober.expect(operation, 200, { path: operation.template, key: own.apiKey });
+      await prober.expect(operation, 200, { path: operation.template, key: owner.apiKey });
     }
     expect((await new HttpClient(app.url).get('/docs')).status).toBe(200);
   });
 
   it('has covered every status of every operation', () => {
-    expect(prober.unseen()).toEqual(Object.keys(UNPROVOKED));
+    expect(prober.uncovered()).toEqual(Object.keys(UNPROVOKED));
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
-import { faultsOf } from '../support/hostile/judge.js';
+import { violationsOf } from '../support/hostile/response-checks.js';
 import { RawConnection, WireClient } from '../support/hostile/wire.js';
 import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -52,7 +52,7 @@ describe('hostile headers', () => {
       const response = (await connection.response())!;
       connection.close();
       expect(response.status).toBe(401);
-      expect(faultsOf(response)).toEqual([]);
+      expect(violationsOf(response)).toEqual([]);
     });
 
     it('keeps a fit X-Request-Id and replaces any other', async () => {
@@ -67,7 +67,7 @@ describe('hostile headers', () => {
         ['a\tb', false],
       ] as const) {
         const response = await wire.send({ method: 'GET', target: '/healthz', headers: [['X-Request-Id', value]] });
-        expect(faultsOf(response)).toEqual([]);
+        expect(violationsOf(response)).toEqual([]);
         expect([value, response.headers.get('x-request-id') === value]).toEqual([value, kept]);
       }
       wire.close();
@@ -138,7 +138,7 @@ describe('hostile headers', () => {
           headers,
           body: Buffer.from('{"name":"x"}'),
         });
-        expect(faultsOf(response)).toEqual([]);
+        expect(violationsOf(response)).toEqual([]);
         return response.status;
       };
       for (const key of ['k', 'x'.repeat(255), '\u00e9\u00ff', '__proto__', "';--"])

@@ -275,9 +275,9 @@ describe('hostile input at the edges', () => {
 
     it.each(['/agents', '/personalities'])('%s takes no workspaceId but the own one and null', async (path) => {
       const base = { ...(path === '/agents' ? AGENT : { name: 'x' }) };
-      for (const own of [workspaceId, workspaceId.toUpperCase(), null]) {
-        const created = await create(path, { ...base, workspaceId: own });
-        expect([own, created.status, created.body.data['workspaceId']]).toEqual([own, 201, workspaceId]);
+      for (const accepted of [workspaceId, workspaceId.toUpperCase(), null]) {
+        const created = await create(path, { ...base, workspaceId: accepted });
+        expect([accepted, created.status, created.body.data['workspaceId']]).toEqual([accepted, 201, workspaceId]);
       }
       for (const other of [randomUUID(), '', 'x', `${workspaceId} `, `{${workspaceId}}`, '__proto__']) {
         expect([other, (await create(path, { ...base, workspaceId: other })).status]).toEqual([other, 403]);

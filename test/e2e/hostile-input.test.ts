@@ -6,7 +6,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { Attack } from '../support/hostile/attack.js';
 import { hostileRequests } from '../support/hostile/requests.js';
 import { WireClient } from '../support/hostile/wire.js';
-import { World } from '../support/hostile/world.js';
+import { Fixtures } from '../support/hostile/fixtures.js';
 import { HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument } from '../support/openapi-validator.js';
 import { collectionOf, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
@@ -52,11 +52,11 @@ describe('hostile input', () => {
     const document = (await new HttpClient(app.url).get<OpenApiDocument>('/openapi.json')).body;
     const validator = createValidator(document);
     const deletable = [...validator.operations.keys()].filter((name) => name.startsWith('DELETE '));
-    const world = await World.create(
+    const fixtures = await Fixtures.create(
       app,
       deletable.map((name) => collectionOf(name.slice('DELETE '.length))),
     );
-    const attack = new Attack(world, wire, validator, document);
+    const attack = new Attack(fixtures, wire, validator, document);
     const requests = hostileRequests(document);
     const numRuns = Math.ceil(REQUESTS / BATCH);
     const heaps: number[] = [];

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { agentBody } from '../factories/bodies.js';
-import { isForAdmins } from '../support/conformance.js';
+import { requiresAdmin } from '../support/conformance.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
 import {
   collectionOf,
-  makeFilled,
-  NAMED_BY_EVERYONE,
-  type Subject,
-  usable,
+  createWithChildren,
+  NAMED_ALIKE,
+  type WorkspaceWithKey,
+  withExistingPersonality,
   WITHOUT_WORKER,
   withoutWebhookLimits,
 } from '../support/resources.js';
@@ -26,7 +26,7 @@ interface Operation {
   readonly isPublic: boolean;
 }
 
-interface Member extends Subject {
+interface Member extends WorkspaceWithKey {
   readonly admin: HttpClient;
 }
 
@@ -39,19 +39,19 @@ let foreign: Member;
 const fill = (template: string, id: string) => template.replace(/\{\w+\}/, encodeURIComponent(id));
 
 const pathOf = async ({ template }: Operation, member: Member): Promise<string> =>
-  template.includes('{') ? fill(template, await makeFilled(app, member, collectionOf(template))) : template;
+  template.includes('{') ? fill(template, await createWithChildren(app, member, collectionOf(template))) : template;
 
 const joined = async (): Promise<Member> => {
   const subject = await app.createWorkspace();
   return { ...subject, admin: new HttpClient(app.url, subject.apiKey) };
 };
 const named = ({ template }: Operation) => template.includes('{');
-const isOneOfEveryone = ({ template }: Operation) => NAMED_BY_EVERYONE.includes(collectionOf(template));
+const isOneOfEveryone = ({ template }: Operation) => NAMED_ALIKE.includes(collectionOf(template));
 const send = async (client: HttpClient, { method, example, mediaType }: Operation, path: string) =>
   client.send(
     method,
     path,
-    await usable(app, mine, example),
+    await withExistingPersonality(app, mine, example),
     mediaType === undefined ? {} : { 'Content-Type': mediaType },
   );
 
@@ -196,10 +196,10 @@ describe('every operation of the OpenAPI document', () => {
     await forEach(guarded, async (operation) => {
       const path = await pathOf(operation, mine);
       const response = await send(viewer, operation, path);
-      if (operation.method === 'GET' && !isForAdmins(operation)) expect(response.status).toBe(200);
+      if (operation.method === 'GET' && !requiresAdmin(operation)) expect(response.status).toBe(200);
       else expectForbidden(response);
       const change = await send(editor, operation, path);
-      if (!isForAdmins(operation)) {
+      if (!requiresAdmin(operation)) {
         expect(change.status).toBe(operation.success);
         return;
       }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Database } from '../../src/platform/database/database.js';
-import { faultsOf } from '../support/hostile/judge.js';
+import { violationsOf } from '../support/hostile/response-checks.js';
 import { RawConnection, type WireResponse } from '../support/hostile/wire.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -31,7 +31,7 @@ describe('raw HTTP', () => {
     return response;
   };
   const expectRefusal = (response: WireResponse, status: number, ...issues: string[]) => {
-    expect(faultsOf(response)).toEqual([]);
+    expect(violationsOf(response)).toEqual([]);
     expect(response.status).toBe(status);
     const body = JSON.parse(response.text) as { issues?: { message: string }[] };
     expect((body.issues ?? []).map(({ message }) => message)).toEqual(issues);
@@ -161,7 +161,7 @@ describe('raw HTTP', () => {
       ['a semicolon', 'GET /agents;x=1', 404],
     ])('%s', async (_name, line, status) => {
       const response = await exchange(head(line, 'Connection: close'));
-      expect(faultsOf(response)).toEqual([]);
+      expect(violationsOf(response)).toEqual([]);
       expect(response.status).toBe(status);
     });
 
@@ -169,7 +169,7 @@ describe('raw HTTP', () => {
       const connection = await connect();
       const got = (await connection.send(head('GET /agents')).response())!;
       const headed = (await connection.send(head('HEAD /agents')).response({ toHead: true }))!;
-      expect(faultsOf(headed, true)).toEqual([]);
+      expect(violationsOf(headed, true)).toEqual([]);
       expect([headed.status, headed.headers.get('content-length')]).toEqual([200, String(Buffer.byteLength(got.text))]);
       // The next answer begins where it should.
       expect((await connection.send(head('GET /healthz')).response())?.status).toBe(200);
@@ -180,14 +180,14 @@ describe('raw HTTP', () => {
         const connection = await connect();
         const responses = await connection.send(`GET /healthz HTTP/1.0\r\n${host}\r\n`).responses();
         expect(responses.map(({ status }) => status)).toEqual([200]);
-        expect(faultsOf(responses[0]!)).toEqual([]);
+        expect(violationsOf(responses[0]!)).toEqual([]);
       }
     });
 
     it('an Upgrade that is not offered', async () => {
       const response = await exchange(head('GET /healthz', 'Connection: Upgrade', 'Upgrade: websocket'));
       expect(response.status).toBe(200);
-      expect(faultsOf(response)).toEqual([]);
+      expect(violationsOf(response)).toEqual([]);
     });
 
     it('a condition on an entity tag, of which there are none', async () => {
@@ -215,14 +215,14 @@ describe('raw HTTP', () => {
       ],
     ])('refuses %s before it is sent', async (_name, request, status) => {
       const response = await exchange(request());
-      expect(faultsOf(response)).toEqual([]);
+      expect(violationsOf(response)).toEqual([]);
       expect(response.status).toBe(status);
     });
 
     it('ignores any other expectation', async () => {
       const response = await exchange(post('Expect: something', `Content-Length: ${body.length}`), body);
       expect(response.status).toBe(201);
-      expect(faultsOf(response)).toEqual([]);
+      expect(violationsOf(response)).toEqual([]);
     });
   });
 
@@ -242,7 +242,7 @@ describe('raw HTTP', () => {
       connection.send(`${head('GET /agents')}${head('GET /personalities')}rubbish\r\n\r\n`);
       const responses = await connection.responses();
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 400]);
-      expect(responses.flatMap((response) => faultsOf(response))).toEqual([]);
+      expect(responses.flatMap((response) => violationsOf(response))).toEqual([]);
     });
   });
 
@@ -382,7 +382,7 @@ describe('raw HTTP', () => {
         connection.send(bytes).socket.end();
         const responses = await connection.responses();
         connection.close();
-        expect(responses.flatMap((response) => faultsOf(response))).toEqual([]);
+        expect(responses.flatMap((response) => violationsOf(response))).toEqual([]);
       }),
       { seed: 20_261_121, numRuns: 300 },
     );

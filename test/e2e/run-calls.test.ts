@@ -1,16 +1,16 @@
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 describe('the calls of a run', () => {
   let app: TestApp;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
   let prepared: Awaited<ReturnType<typeof prepareEvaluations>>;
   let run: any;
 
   beforeAll(async () => {
-    agent = await startScriptAgent(({ said, response }) => {
+    agent = await startScriptedAgent(({ said, response }) => {
       if (said === 'Break') return void response.writeHead(403).end();
       return said === 'Hello' ? 'Welcome!' : 'What?';
     });

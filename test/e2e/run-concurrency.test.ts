@@ -1,6 +1,6 @@
 import { HttpClient } from '../support/http.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
-import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -10,16 +10,16 @@ import { ExecutionRepository } from '../../src/modules/runs/execution/execution.
 /** Two processes in all but name: each has its own pools, queue and signals. */
 describe('runs on two processes', () => {
   let database: TestDatabase;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
   let first: TestApp;
   let second: TestApp;
   let hangs = new Set<string>();
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    agent = await startScriptAgent(({ model }) => {
-      if (hangs.delete(model)) return after(60_000);
-      return after(model === 'slow' ? 3_000 : 60);
+    agent = await startScriptedAgent(({ model }) => {
+      if (hangs.delete(model)) return delayed(60_000);
+      return delayed(model === 'slow' ? 3_000 : 60);
     });
     const options = { databaseUrl: database.url, env: callEnv(agent.url) };
     first = await createTestApp(options);
@@ -49,26 +49,26 @@ describe('runs on two processes', () => {
       expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 40, error: 0 } });
     }
     // Not more than allowed, and not as if only one could talk.
-    expect(agent.most.get('busy')).toBe(4);
-    expect(agent.heard.filter(({ model }) => model === 'busy')).toHaveLength(80);
+    expect(agent.peak.get('busy')).toBe(4);
+    expect(agent.requests.filter(({ model }) => model === 'busy')).toHaveLength(80);
   });
 
   it('the run with the lower concurrency uses its own limit once it is alone', async () => {
     const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'narrow' });
     const id = await start(client, agentId, { repeat: 10, concurrency: 1 });
     await ended(client, id);
-    expect(agent.most.get('narrow')).toBe(1);
+    expect(agent.peak.get('narrow')).toBe(1);
   });
 
   it('agents do not delay each other', async () => {
     const slow = await prepareEvaluations(first, undefined, { assistantId: 'slow' });
     const quick = await prepareEvaluations(first, undefined, { assistantId: 'quick' });
     const long = await start(slow.client, slow.agentId, { repeat: 10, concurrency: 2 });
-    await until('the slow agent is called', () => agent.now.get('slow') === 2);
-    const begun = performance.now();
+    await until('the slow agent is called', () => agent.active.get('slow') === 2);
+    const startedAt = performance.now();
     const run = await ended(quick.client, await start(quick.client, quick.agentId, { repeat: 5, concurrency: 5 }));
     expect(run.status).toBe('COMPLETED');
-    expect(performance.now() - begun).toBeLessThan(2_500);
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
     expect((await slow.client.get(`/runs/${long}`)).body.data.status).toBe('RUNNING');
     await slow.client.post(`/runs/${long}/cancel`);
   });
@@ -77,15 +77,15 @@ describe('runs on two processes', () => {
     const { client, agentId } = await prepareEvaluations(first, undefined, { assistantId: 'stuck' });
     hangs = new Set(['stuck']);
     const id = await start(client, agentId, {});
-    await until('the call is under way', () => agent.now.get('stuck') === 1);
+    await until('the call is under way', () => agent.active.get('stuck') === 1);
     await sql(database.url, `UPDATE calls SET lease_until = now() - interval '1 s' WHERE run_id = '${id}'`);
     await first.nest.get(ExecutionRepository).sweep();
     expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
     // The first one gives up by itself, as soon as it hears that the call is not its own any more.
-    await until('nobody is on the line', () => agent.now.get('stuck') === 0);
+    await until('nobody is on the line', () => agent.active.get('stuck') === 0);
     const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
     expect(call.attempts).toHaveLength(1);
-    expect(agent.heard.filter(({ model }) => model === 'stuck')).toHaveLength(2);
+    expect(agent.requests.filter(({ model }) => model === 'stuck')).toHaveLength(2);
   }, 60_000);
 
   it('a process that shuts down hands its calls over', async () => {
@@ -95,14 +95,14 @@ describe('runs on two processes', () => {
     const leaving = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
     hangs = new Set(['moved']);
     const id = await start(new HttpClient(leaving.url, apiKey), agentId, { repeat: 3, concurrency: 1 });
-    await until('the call is under way', () => agent.now.get('moved') === 1);
+    await until('the call is under way', () => agent.active.get('moved') === 1);
     await leaving.close();
     const [row] = await sql(
       database.url,
       `SELECT count(*)::int AS queued FROM calls WHERE run_id = '${id}' AND status = 'QUEUED'`,
     );
     expect(row).toEqual({ queued: 3 });
-    expect(agent.now.get('moved')).toBe(0);
+    expect(agent.active.get('moved')).toBe(0);
     const heir = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
     const run = await ended(new HttpClient(heir.url, apiKey), id);
     await heir.close();

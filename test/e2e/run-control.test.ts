@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expectError } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
 describe('controlling runs', () => {
   let app: TestApp;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
 
   beforeAll(async () => {
-    agent = await startScriptAgent(async ({ model, said }) => {
-      if (model === 'slow') return after(30_000);
-      if (model === 'steady') return after(400);
+    agent = await startScriptedAgent(async ({ model, said }) => {
+      if (model === 'slow') return delayed(30_000);
+      if (model === 'steady') return delayed(400);
       return said === 'Are you there?' ? 'No.' : 'Welcome!';
     });
     app = await createTestApp({ env: callEnv(agent.url) });
@@ -30,7 +30,7 @@ describe('controlling runs', () => {
     return response.data;
   };
   const isUnderWay = (assistant: string, count: number) =>
-    until(`${count} calls are under way`, () => agent.now.get(assistant) === count);
+    until(`${count} calls are under way`, () => agent.active.get(assistant) === count);
 
   describe('cancelling', () => {
     it('stops running calls within a second and records nothing of them later', async () => {
@@ -44,14 +44,14 @@ describe('controlling runs', () => {
         endedAt: expect.any(String),
         counts: { passed: 0, failed: 0, invalid: 0, error: 0, cancelled: 6, pending: 0 },
       });
-      await until('no call is under way', () => agent.now.get('slow') === 0, 1_000);
+      await until('no call is under way', () => agent.active.get('slow') === 0, 1_000);
       await sleep(500);
       const calls = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(new Set(calls.map((call: any) => call.status))).toEqual(new Set(['CANCELLED']));
       expect(calls.every((call: any) => call.outcome === null && call.attempts.length === 0)).toBe(true);
       const ids = calls.map(({ id }: any) => `'${id}'`).join();
       expect(await sql(app.databaseUrl, `SELECT 1 FROM call_results WHERE call_id IN (${ids})`)).toEqual([]);
-      expect(agent.heard.filter(({ model }) => model === 'slow')).toHaveLength(3);
+      expect(agent.requests.filter(({ model }) => model === 'slow')).toHaveLength(3);
     });
 
     it('keeps ended calls and is idempotent', async () => {
@@ -94,14 +94,14 @@ describe('controlling runs', () => {
       const first = await executeRun(client, agentId, { name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50 });
       await client.patch(`/evaluations/${evaluationIds[0]}`, { script: [{ say: 'Changed' }], name: 'Changed' });
       await client.patch(`/agents/${agentId}`, { assistantId: 'renamed' });
-      const from = agent.heard.length;
+      const from = agent.requests.length;
       const { status, body } = await client.post(`/runs/${first.id}/rerun`);
       expect(status).toBe(201);
       expect(body.data).toMatchObject({ name: 'Nightly', repeat: 2, concurrency: 7, minimumScore: 50, totalCalls: 2 });
       expect(body.data.id).not.toBe(first.id);
       const ended = (await client.get(`/runs/${body.data.id}?wait=30`)).body.data;
       expect(ended).toMatchObject({ status: 'COMPLETED', score: 100 });
-      expect(agent.heard.slice(from).map(({ model, said }) => [model, said])).toEqual([
+      expect(agent.requests.slice(from).map(({ model, said }) => [model, said])).toEqual([
         ['renamed', 'Hello'],
         ['renamed', 'Hello'],
       ]);
@@ -140,7 +140,7 @@ describe('controlling runs', () => {
         assistantId: 'steady',
         name: 'Before',
       });
-      const from = agent.heard.length;
+      const from = agent.requests.length;
       const { id } = await start(client, agentId, { repeat: 3, concurrency: 1, minimumScore: 100 });
       await client.patch(`/evaluations/${evaluationIds[0]}`, {
         name: 'After',
@@ -152,7 +152,7 @@ describe('controlling runs', () => {
       await client.delete(`/evaluations/${evaluationIds[0]}`);
       const run = (await client.get(`/runs/${id}?wait=30`)).body.data;
       expect(run).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 3 } });
-      expect(agent.heard.slice(from).map(({ model, said }) => `${model} ${said}`)).toEqual([
+      expect(agent.requests.slice(from).map(({ model, said }) => `${model} ${said}`)).toEqual([
         'steady Hello',
         'steady Hello',
         'steady Hello',
@@ -170,9 +170,9 @@ describe('controlling runs', () => {
     it('responds at the end of the run', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'steady' });
       const { id } = await start(client, agentId);
-      const begun = performance.now();
+      const startedAt = performance.now();
       const { body } = await client.get(`/runs/${id}?wait=30`);
-      const took = performance.now() - begun;
+      const took = performance.now() - startedAt;
       expect(body.data.status).toBe('COMPLETED');
       expect(took).toBeGreaterThan(300);
       expect(took).toBeLessThan(5_000);
@@ -182,11 +182,11 @@ describe('controlling runs', () => {
     it('responds when the time has passed', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { assistantId: 'slow' });
       const { id } = await start(client, agentId);
-      const begun = performance.now();
+      const startedAt = performance.now();
       const { body } = await client.get(`/runs/${id}?wait=1`);
       expect(['QUEUED', 'RUNNING']).toContain(body.data.status);
-      expect(performance.now() - begun).toBeGreaterThanOrEqual(990);
-      expect(performance.now() - begun).toBeLessThan(3_000);
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
       await client.post(`/runs/${id}/cancel`);
     });
   });

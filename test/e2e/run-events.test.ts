@@ -1,18 +1,18 @@
 import { RunEventsService } from '../../src/modules/runs/progress/run-events.service.js';
-import { type EventStream, follow, type StreamEvent } from '../support/event-stream.js';
+import { type EventStream, openEventStream, type StreamEvent } from '../support/event-stream.js';
 import { expectInvalid } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
-import { after, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
 describe('the events of a run', () => {
   let app: TestApp;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
 
   beforeAll(async () => {
-    agent = await startScriptAgent(({ model }) => after(model === 'slow' ? 30_000 : 150));
+    agent = await startScriptedAgent(({ model }) => delayed(model === 'slow' ? 30_000 : 150));
     app = await createTestApp({ env: callEnv(agent.url) });
   });
   afterAll(async () => {
@@ -26,7 +26,7 @@ describe('the events of a run', () => {
     const prepared = await prepareEvaluations(app, undefined, agentValues);
     const { id } = (await prepared.client.post(`/agents/${prepared.agentId}/runs`, body)).body.data;
     const listen = (lastEventId?: string): Promise<EventStream> =>
-      follow(`${app.url}/runs/${id}/events`, {
+      openEventStream(`${app.url}/runs/${id}/events`, {
         Authorization: `Bearer ${prepared.apiKey}`,
         ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
       });
@@ -62,7 +62,7 @@ describe('the events of a run', () => {
   it('of an ended run are sent immediately', async () => {
     const { client, agentId, apiKey } = await prepareEvaluations(app);
     const run = await executeRun(client, agentId);
-    const stream = await follow(`${app.url}/runs/${run.id}/events`, { Authorization: `Bearer ${apiKey}` });
+    const stream = await openEventStream(`${app.url}/runs/${run.id}/events`, { Authorization: `Bearer ${apiKey}` });
     await stream.ended;
     expect(stream.events.map(({ event }) => event)).toEqual(['call', 'run']);
     expect(stream.events[1]?.data).toEqual(run);
@@ -88,7 +88,7 @@ describe('the events of a run', () => {
         stream.ended.then(() => true),
         until('some events have come', () => stream.events.length >= enough).then(() => false),
       ]);
-      if (!wasLast) stream.leave();
+      if (!wasLast) stream.disconnect();
       await stream.ended;
       // A client knows only what came before the connection broke.
       seen.push(...stream.events);
@@ -107,7 +107,7 @@ describe('the events of a run', () => {
     const run = await executeRun(client, agentId, { repeat: 3 });
     const listen = async (id: string) => {
       const headers = { Authorization: `Bearer ${apiKey}`, 'Last-Event-ID': id };
-      const stream = await follow(`${app.url}/runs/${run.id}/events`, headers);
+      const stream = await openEventStream(`${app.url}/runs/${run.id}/events`, headers);
       await stream.ended;
       return stream.events;
     };
@@ -137,7 +137,7 @@ describe('the events of a run', () => {
     expect(open.get(run.workspaceId)).toBe(100);
     const refused = await run.client.get(`/runs/${run.id}/events`);
     expect([refused.status, refused.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
-    for (const stream of streams) stream.leave();
+    for (const stream of streams) stream.disconnect();
     await until('every stream is freed', () => !open.has(run.workspaceId), 5_000);
     const one = await run.listen();
     expect(one.status).toBe(200);
@@ -160,14 +160,14 @@ describe('the events of a run', () => {
 
   it('end immediately for a HEAD request', async () => {
     const run = await begin({}, { assistantId: 'slow' });
-    const begun = performance.now();
+    const startedAt = performance.now();
     const response = await run.client.send('HEAD', `/runs/${run.id}/events`);
     expect([response.status, response.headers.get('content-type'), response.body]).toEqual([
       200,
       'text/event-stream',
       '',
     ]);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(openStreams().has(run.workspaceId)).toBe(false);
     await run.client.post(`/runs/${run.id}/cancel`);
   });

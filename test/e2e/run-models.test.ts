@@ -1,6 +1,6 @@
 import { sendCompletion, TestServers } from '../../libs/simulation/testing/servers.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 interface Asked {
@@ -14,7 +14,7 @@ interface Asked {
 describe('runs with a language model', () => {
   const servers = new TestServers();
   let app: TestApp;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
   const asked: Asked[] = [];
   let isRefusing = false;
   let keepsRole = true;
@@ -47,7 +47,7 @@ describe('runs with a language model', () => {
       asked.push(question);
       sendCompletion(response, JSON.stringify(reply(question)));
     });
-    agent = await startScriptAgent();
+    agent = await startScriptedAgent();
     app = await createTestApp({
       env: {
         ...callEnv(agent.url),

@@ -9,13 +9,13 @@ import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { CallExecutor } from '../../src/modules/runs/execution/call-executor.js';
 import { delta } from '../../libs/simulation/testing/servers.js';
 import { callEnv, executeRun, prepareAgent, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
-import { type Heard, type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { type AgentRequest, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const MEBIBYTE = 1024 * 1024;
 
 /** How the agent of a test behaves, by the name of its assistant. */
-const BEHAVIOURS: Readonly<Record<string, (heard: Heard) => string | void>> = {
+const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | void>> = {
   greets: () => 'Welcome!',
   mute: () => 'Good day.',
   'every-other': (() => {
@@ -45,7 +45,7 @@ const BEHAVIOURS: Readonly<Record<string, (heard: Heard) => string | void>> = {
   },
   recovers: (() => {
     let count = 0;
-    return ({ response }: Heard) => (count++ === 0 ? void response.writeHead(503).end() : 'Welcome!');
+    return ({ response }: AgentRequest) => (count++ === 0 ? void response.writeHead(503).end() : 'Welcome!');
   })(),
   'drips-for-ever': ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -56,10 +56,10 @@ const BEHAVIOURS: Readonly<Record<string, (heard: Heard) => string | void>> = {
 
 describe('outcomes of runs', () => {
   let app: TestApp;
-  let script: ScriptAgent;
+  let script: ScriptedAgent;
 
   beforeAll(async () => {
-    script = await startScriptAgent((heard) => BEHAVIOURS[heard.model]?.(heard));
+    script = await startScriptedAgent((request) => BEHAVIOURS[request.model]?.(request));
     app = await createTestApp({
       env: {
         ...callEnv(script.url),
@@ -134,9 +134,9 @@ describe('outcomes of runs', () => {
       '%s (%s) ends as %s without retry and is not counted',
       async (assistantId, provider, code, within) => {
         const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
-        const begun = performance.now();
+        const startedAt = performance.now();
         const run = await executeRun(client, agentId, { minimumScore: 0 });
-        expect(performance.now() - begun).toBeLessThan(within);
+        expect(performance.now() - startedAt).toBeLessThan(within);
         expect(run).toMatchObject({
           status: 'FAILED',
           score: 0,
@@ -183,13 +183,13 @@ describe('outcomes of runs', () => {
 
     it('an endless response is bounded by the duration of the evaluation', async () => {
       const { client, agentId } = await scripted('drips-for-ever', [shortEvaluation({ maxDurationSeconds: 1 })]);
-      const begun = performance.now();
+      const startedAt = performance.now();
       const run = await executeRun(client, agentId);
-      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call).toMatchObject({ status: 'ENDED', outcome: 'failed' });
       expect((await client.get(`/calls/${call.id}`)).body.data.end).toMatchObject({ code: 'max_duration' });
-      expect(script.now.get('drips-for-ever')).toBe(0);
+      expect(script.active.get('drips-for-ever')).toBe(0);
     });
 
     it('do not affect the score of the counted calls', async () => {
@@ -205,16 +205,16 @@ describe('outcomes of runs', () => {
 
   it('sends the key of the agent, and a changed key from the next call on', async () => {
     const { client, agentId } = await scripted('greets');
-    const from = script.heard.length;
+    const from = script.requests.length;
     await executeRun(client, agentId);
-    expect(script.heard.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
+    expect(script.requests.slice(from).map(({ authorization }) => authorization)).toEqual(['Bearer provider-key-1']);
   });
 
   it('ends a call as error if the database rejects its result, after the usual attempts', async () => {
     const { client, agentId } = await scripted('greets');
     const executor = app.nest.get(CallExecutor);
     const original = executor.carryOut.bind(executor);
-    const carried = jest
+    const spy = jest
       .spyOn(executor, 'carryOut')
       .mockImplementation(async (...values) => ({ ...(await original(...values)), reason: 'No text: \u0000' }));
     try {
@@ -222,9 +222,9 @@ describe('outcomes of runs', () => {
       expect(run).toMatchObject({ status: 'FAILED', counts: { error: 1, pending: 0 } });
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call.reason).toBe('Internal error of the tester: its result cannot be stored.');
-      expect(carried).toHaveBeenCalledTimes(3);
+      expect(spy).toHaveBeenCalledTimes(3);
     } finally {
-      carried.mockRestore();
+      spy.mockRestore();
     }
   });
 });

@@ -31,14 +31,14 @@ describe('a run of many calls', () => {
     const { client, id, read } = await cancelledRun();
     const blocks = (await read('events')).split('\n\n').filter((block) => block.startsWith('event: '));
     const calls = blocks.filter((block) => block.startsWith('event: call'));
-    const told = new Set(calls.map((block) => JSON.parse(/^data: (.*)$/m.exec(block)![1]!).id));
-    expect(told.size).toBe(EVALUATIONS * REPEAT);
+    const ids = new Set(calls.map((block) => JSON.parse(/^data: (.*)$/m.exec(block)![1]!).id));
+    expect(ids.size).toBe(EVALUATIONS * REPEAT);
     // Whoever gets no further than the first pages has to begin again.
     expect(blocks.map((block) => /^id: \d+$/m.test(block)).indexOf(true)).toBe(blocks.length - 1);
     expect(blocks.at(-1)).toMatch(/^event: run/);
 
     const names = [...(await read('junit')).matchAll(/<testcase classname="(\w+)" name="([^"]+)"/g)];
-    const suite = (name: string) => names.filter(([, own]) => own === name).map(([, , test]) => test);
+    const suite = (name: string) => names.filter(([, suiteName]) => suiteName === name).map(([, , test]) => test);
     const plan: string[] = [];
     for (let page = 1; plan.length < EVALUATIONS * REPEAT; page++) {
       const { data } = (await client.get(`/runs/${id}/calls?limit=100&page=${page}`)).body;

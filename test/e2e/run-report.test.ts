@@ -5,7 +5,7 @@ import { renderJunit, renderReport, REPORT_CSP } from '../../libs/run-report/ind
 import type { Built } from '../../libs/run-report/testing/build.js';
 import { HOSTILE, hostileRun } from '../../libs/run-report/testing/hostile.js';
 import { sampleRun } from '../../libs/run-report/testing/sample-run.js';
-import { type Misdeeds, openBrowser, watch, whyNoBrowser } from '../support/browser.js';
+import { type PageProblems, openBrowser, watchPage, browserUnavailableReason } from '../support/browser.js';
 
 // Of the page, for what runs there: the tests themselves have no browser's types.
 declare const document: any;
@@ -19,7 +19,7 @@ async function whole(parts: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-const missing = whyNoBrowser();
+const missing = browserUnavailableReason();
 if (missing !== undefined) console.warn(`Skipped: reports in a browser, because ${missing}`);
 
 const SCREENS = [
@@ -69,16 +69,16 @@ const SCREENS = [
   async function visit(path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
     const page = await browser.newPage({ viewport: { width, height: 1_200 }, colorScheme });
     open.push(page);
-    const misdeeds = watch(page, origin);
+    const problems = watchPage(page, origin);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
-    page.on('dialog', () => misdeeds.complaints.push('a dialogue'));
+    page.on('dialog', () => problems.consoleErrors.push('a dialogue'));
     await page.goto(`${origin}${path}`);
-    return { page, misdeeds, requests };
+    return { page, misdeeds: problems, requests };
   }
 
-  function checkBehaved(misdeeds: Misdeeds, requests: readonly string[], path: string): void {
-    expect(misdeeds).toEqual({ complaints: [], outside: [], failed: [] });
+  function checkBehaved(problems: PageProblems, requests: readonly string[], path: string): void {
+    expect(problems).toEqual({ complaints: [], outside: [], failed: [] });
     expect(requests.filter((requested) => requested !== '/favicon.ico')).toEqual([path]);
   }
 
@@ -94,12 +94,12 @@ const SCREENS = [
   }
 
   it.each(SCREENS)('fits a screen of %d px in %s with all calls expanded', async (width, scheme) => {
-    const { page, misdeeds, requests } = await visit('/sample', width, scheme);
+    const { page, misdeeds: problems, requests } = await visit('/sample', width, scheme);
     await screenshot(page, `${width}-${scheme}`);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await openAll(page);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
-    checkBehaved(misdeeds, requests, '/sample');
+    checkBehaved(problems, requests, '/sample');
   });
 
   it.each(['light', 'dark'] as const)('has a contrast of at least 4.5:1 for all text in %s', async (scheme) => {
@@ -160,7 +160,7 @@ const SCREENS = [
   it.each(['/hostile', '/hostile-without-policy'])(
     'shows at %s what agents and users wrote as text and executes none of it',
     async (path) => {
-      const { page, misdeeds, requests } = await visit(path, 360);
+      const { page, misdeeds: problems, requests } = await visit(path, 360);
       await openAll(page);
       // Events such as a click or a pointer's passing might run something later.
       await page.mouse.move(100, 300);
@@ -181,16 +181,16 @@ const SCREENS = [
       expect(words).not.toMatch(/[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       await screenshot(page, `hostile${path.length}`);
-      checkBehaved(misdeeds, requests, path);
+      checkBehaved(problems, requests, path);
     },
   );
 
   it('blocks injected content by its policy alone', async () => {
     const { html } = pages.get('/hostile')!;
     pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
-    const { page, misdeeds } = await visit('/injected');
+    const { page, misdeeds: problems } = await visit('/injected');
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
-    expect(misdeeds.complaints.join()).toMatch(/Content Security Policy/);
+    expect(problems.consoleErrors.join()).toMatch(/Content Security Policy/);
   });
 
   it("produces JUnit XML that the browser's parser accepts, with every text", async () => {

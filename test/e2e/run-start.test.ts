@@ -64,9 +64,12 @@ describe('starting a run', () => {
 
     it('rejects an evaluation named twice, in any letter case', async () => {
       const { agentId, evaluationIds, client: owner } = await prepareEvaluations(app);
-      const [own = ''] = evaluationIds;
-      expectInvalid(await owner.post(`/agents/${agentId}/runs`, { evaluationIds: [own, own] }), 'evaluationIds');
-      const run = await executeRun(owner, agentId, { evaluationIds: [own, own.toUpperCase()] });
+      const [evaluationId = ''] = evaluationIds;
+      expectInvalid(
+        await owner.post(`/agents/${agentId}/runs`, { evaluationIds: [evaluationId, evaluationId] }),
+        'evaluationIds',
+      );
+      const run = await executeRun(owner, agentId, { evaluationIds: [evaluationId, evaluationId.toUpperCase()] });
       expect(run.totalCalls).toBe(1);
     });
 

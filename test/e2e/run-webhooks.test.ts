@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.js';
-import { type ScriptAgent, startScriptAgent } from '../support/script-agent.js';
+import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -10,11 +10,11 @@ const EVENTS = ['run.completed', 'run.failed', 'agent.score_dropped', 'evaluatio
 
 describe('webhook events of a run', () => {
   let app: TestApp;
-  let agent: ScriptAgent;
+  let agent: ScriptedAgent;
   let receiver: Receiver;
 
   beforeAll(async () => {
-    agent = await startScriptAgent(({ model, response }) => {
+    agent = await startScriptedAgent(({ model, response }) => {
       if (model === 'broken') return void response.writeHead(403).end();
       return model === 'rude' ? 'What?' : 'Welcome!';
     });
@@ -35,23 +35,23 @@ describe('webhook events of a run', () => {
     await client.post('/workspace/webhooks', { url: `${receiver.url}/${agentId}/workspace`, events: EVENTS });
     if (threshold !== undefined) await client.patch('/workspace', { scoreThreshold: threshold });
     /** What has come by one way, once everything that was sent has arrived. */
-    const heard = async (way: 'own' | 'workspace') => {
+    const received = async (target: 'own' | 'workspace') => {
       await eventually(
         () => sql(app.databaseUrl, `SELECT status FROM webhook_deliveries WHERE workspace_id = '${workspaceId}'`),
         (rows) => rows.every(({ status }: any) => status === 'DELIVERED'),
       );
-      return receiver.received.filter(({ path }) => path === `/hook/${agentId}/${way}`);
+      return receiver.received.filter(({ path }) => path === `/hook/${agentId}/${target}`);
     };
-    const types = async (way: 'own' | 'workspace') =>
-      (await heard(way)).map(({ body }) => JSON.parse(body).type as string).sort();
+    const types = async (target: 'own' | 'workspace') =>
+      (await received(target)).map(({ body }) => JSON.parse(body).type as string).sort();
     const of = async (type: string): Promise<any[]> =>
-      (await heard('workspace')).map(({ body }) => JSON.parse(body)).filter((event) => event.type === type);
+      (await received('workspace')).map(({ body }) => JSON.parse(body)).filter((event) => event.type === type);
     const behave = (assistantId: string) => client.patch(`/agents/${agentId}`, { assistantId });
-    return { ...prepared, heard, types, of, behave };
+    return { ...prepared, heard: received, types, of, behave };
   }
 
   it('sends run.completed once to the endpoint and once to the agent, each signed', async () => {
-    const { client, agentId, types, of, heard } = await prepare();
+    const { client, agentId, types, of, heard: received } = await prepare();
     const run = await executeRun(client, agentId, { name: 'Nightly' });
     expect(await types('workspace')).toEqual(['run.completed']);
     expect(await types('own')).toEqual(['run.completed']);
@@ -73,9 +73,9 @@ describe('webhook events of a run', () => {
         },
       },
     });
-    const [own] = await heard('own');
-    const headers = own?.headers as Record<string, string>;
-    expect(new Webhook(SECRET).verify(own?.body ?? '', headers)).toEqual(event);
+    const [delivery] = await received('own');
+    const headers = delivery?.headers as Record<string, string>;
+    expect(new Webhook(SECRET).verify(delivery?.body ?? '', headers)).toEqual(event);
   });
 
   it('sends run.failed with the reason if the gate is not met or nothing could be counted', async () => {

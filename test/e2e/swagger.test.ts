@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { type Misdeeds, openBrowser, watch, whyNoBrowser } from '../support/browser.js';
+import { type PageProblems, openBrowser, watchPage, browserUnavailableReason } from '../support/browser.js';
 import { committedDocument, operations } from '../support/conformance.js';
 import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -68,14 +68,14 @@ describe('the Swagger page over HTTP', () => {
   });
 });
 
-const missing = whyNoBrowser();
+const missing = browserUnavailableReason();
 if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser, because ${missing}`);
 
 (missing === undefined ? describe : describe.skip)('the Swagger page in Chromium', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;
-  let misdeeds: Misdeeds;
+  let problems: PageProblems;
   let apiKey: string;
 
   beforeAll(async () => {
@@ -84,7 +84,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1200, height: 1600 } });
     page.setDefaultTimeout(10_000);
-    misdeeds = watch(page, app.url);
+    problems = watchPage(page, app.url);
   });
   afterAll(async () => {
     await browser?.close();
@@ -126,8 +126,8 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
       body: { code: 'UNAUTHORIZED', message: 'Authorization not provided' },
     });
     // The browser itself logs every answer of 400 or more; this one was asked for.
-    expect(misdeeds.failed.splice(0)).toEqual([`401 ${app.url}/personalities?page=1&limit=25`]);
-    expect(misdeeds.complaints.splice(0)).toEqual([expect.stringContaining('401 (Unauthorized)')]);
+    expect(problems.failedRequests.splice(0)).toEqual([`401 ${app.url}/personalities?page=1&limit=25`]);
+    expect(problems.consoleErrors.splice(0)).toEqual([expect.stringContaining('401 (Unauthorized)')]);
   });
 
   it('accepts a key through Authorize', async () => {
@@ -167,6 +167,6 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
   });
 
   it('has made no external request, violated no policy and logged no error', () => {
-    expect(misdeeds).toEqual({ complaints: [], outside: [], failed: [] });
+    expect(problems).toEqual({ complaints: [], outside: [], failed: [] });
   });
 });

@@ -235,7 +235,7 @@ describe('receivers of webhooks', () => {
       () => slow.received.length,
       (count) => count === 40,
     );
-    expect(slow.mostAtOnce).toBe(4);
+    expect(slow.maxConcurrent).toBe(4);
     for (const id of [slowId, quickId]) {
       const all = await eventually(
         () => deliveries(id),
@@ -263,13 +263,13 @@ describe('receivers of webhooks', () => {
       (count) => count >= 45,
     );
     ids.push(await endpoint(quick.url));
-    const begun = performance.now();
+    const startedAt = performance.now();
     await emit();
     await eventually(
       () => quick.received.length,
       (count) => count === 1,
     );
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
     for (const id of ids) await admin.delete(`/workspace/webhooks/${id}`);
     await dead.close();
     app.nest.get(WebhookPolicy).timeout = 700;

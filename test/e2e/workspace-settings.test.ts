@@ -150,8 +150,8 @@ describe('workspace settings', () => {
 
     it('keeps one ADMIN key when two admins revoke each other concurrently', async () => {
       for (let round = 0; round < 5; round++) {
-        const own = await app.createWorkspace();
-        const one = new HttpClient(app.url, own.apiKey);
+        const workspace = await app.createWorkspace();
+        const one = new HttpClient(app.url, workspace.apiKey);
         const other = (await one.post('/workspace/api-keys', { name: 'b', role: 'ADMIN' })).body.data;
         const first = (await one.get('/workspace/api-keys')).body.data.find((key: any) => key.id !== other.id);
         const responses = await Promise.all([

@@ -6,14 +6,14 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 /** Records statements, so that a test can examine their plans. */
 class RecordingDatabase extends Database {
-  asked: { text: string; values: readonly unknown[] }[] = [];
+  queries: { text: string; values: readonly unknown[] }[] = [];
 
   override query<Row extends object>(
     text: string,
     values: readonly unknown[] = [],
     options?: QueryOptions,
   ): Promise<Row[]> {
-    this.asked.push({ text, values });
+    this.queries.push({ text, values });
     return super.query(text, values, options);
   }
 }
@@ -52,7 +52,7 @@ describe('AgentsRepository', () => {
     await manager.query('VACUUM ANALYZE');
   });
   beforeEach(() => {
-    database.asked = [];
+    database.queries = [];
   });
   afterAll(async () => {
     await database.close();
@@ -65,15 +65,15 @@ describe('AgentsRepository', () => {
   it('reads a page and its total in one round trip', async () => {
     const { rows, total } = await page();
     expect([rows.length, total, rows[0]?.name]).toEqual([25, 5000, 'Agent 4999']);
-    expect(database.asked).toHaveLength(1);
+    expect(database.queries).toHaveLength(1);
   });
 
   it('reads the rows of one page only, and does not count the others', async () => {
     for (const offset of [0, 2500, 4975]) {
-      database.asked = [];
+      database.queries = [];
       const { rows, total } = await page({}, 25, offset);
       expect([rows.length, total, rows[0]?.name]).toEqual([25, 5000, `Agent ${4999 - offset}`]);
-      const [{ text, values } = { text: '', values: [] }] = database.asked;
+      const [{ text, values } = { text: '', values: [] }] = database.queries;
       const plan = await database.manager.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN (ANALYZE, BUFFERS) ${text}`, [
         ...values,
       ]);

@@ -16,14 +16,14 @@ import { until } from '../support/until.js';
 
 /** Counts the look-ups of keys, and holds their answers back while a test wants that. */
 class WatchedDatabase extends Database {
-  lookUps = 0;
-  held: Promise<void> | undefined;
+  lookups = 0;
+  delay: Promise<void> | undefined;
 
   override async query<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     const rows = await super.query<Row>(text, values);
     if (text.includes('WHERE k.hash = $1')) {
-      this.lookUps++;
-      await this.held;
+      this.lookups++;
+      await this.delay;
     }
     return rows;
   }
@@ -38,7 +38,7 @@ describe('ApiKeysService', () => {
   let service: ApiKeysService;
   let firstKeys: FirstKeyService;
   let workspace: FirstKey;
-  let heard: (string | undefined)[];
+  let received: (string | undefined)[];
 
   beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
@@ -51,8 +51,8 @@ describe('ApiKeysService', () => {
       new WorkspacesService(database, new WorkspacesRepository(database), settings),
       service,
     );
-    heard = [];
-    notifications.subscribe(KEYS_CHANGED, (payload) => heard.push(payload));
+    received = [];
+    notifications.subscribe(KEYS_CHANGED, (payload) => received.push(payload));
     await notifications.onModuleInit();
     service.onModuleInit();
     workspace = await firstKeys.createWorkspace({ name: 'Test' });
@@ -70,17 +70,17 @@ describe('ApiKeysService', () => {
     return { id: apiKey.id, value };
   };
   /** Waits until all that was changed so far has been heard of: notifications keep their order. */
-  const allHeard = async () => {
+  const allReceived = async () => {
     const marker = randomUUID();
     await sql(testDatabase.url, 'SELECT pg_notify($1, $2)', [KEYS_CHANGED, marker]);
-    await until('all changes are heard of', () => heard.includes(marker));
+    await until('all changes are heard of', () => received.includes(marker));
   };
   /** Looks the key up until the answer is the cache's. */
   const warm = (key: string) =>
     until('the key is cached', async () => {
-      const before = database.lookUps;
+      const before = database.lookups;
       expect(await kindOf(key)).toBe('caller');
-      return database.lookUps === before;
+      return database.lookups === before;
     });
   /** Changes a key so that nobody is told of it. */
   const revokeSilently = (id: string) =>
@@ -101,17 +101,17 @@ describe('ApiKeysService', () => {
   it('asks the database once for a key that is used often', async () => {
     const { value } = await newKey();
     await warm(value);
-    const before = database.lookUps;
+    const before = database.lookups;
     for (let i = 0; i < 50; i++) await service.identify(value);
-    expect(database.lookUps).toBe(before);
+    expect(database.lookups).toBe(before);
   });
 
   it('asks the database once for many requests at the same moment', async () => {
     const { value } = await newKey();
-    await allHeard();
-    const before = database.lookUps;
+    await allReceived();
+    const before = database.lookups;
     await Promise.all(Array.from({ length: 100 }, async () => service.identify(value)));
-    expect(database.lookUps - before).toBe(1);
+    expect(database.lookups - before).toBe(1);
   });
 
   it('trusts its memory until it hears of a change, and then no longer', async () => {
@@ -130,9 +130,9 @@ describe('ApiKeysService', () => {
     await notifications.onApplicationShutdown();
     expect(await kindOf(value)).toBe('invalid');
     expect(await kindOf(workspace.apiKey)).toBe('caller');
-    const before = database.lookUps;
+    const before = database.lookups;
     await service.identify(workspace.apiKey);
-    expect(database.lookUps).toBe(before + 1);
+    expect(database.lookups).toBe(before + 1);
   });
 
   it('forgets everything when the connection for notifications was lost, as it may have missed something', async () => {
@@ -151,17 +151,17 @@ describe('ApiKeysService', () => {
 
   it('does not remember what it read before a revocation and got after it', async () => {
     const { id, value } = await newKey();
-    await allHeard();
+    await allReceived();
     let release = () => {};
-    database.held = new Promise((resolve) => {
+    database.delay = new Promise((resolve) => {
       release = resolve;
     });
-    const before = database.lookUps;
+    const before = database.lookups;
     const early = service.identify(value);
-    await until('the key was read', () => database.lookUps > before);
-    database.held = undefined;
+    await until('the key was read', () => database.lookups > before);
+    database.delay = undefined;
     await service.revoke(id);
-    await allHeard();
+    await allReceived();
     // It must not join the look-up that read the state before the revocation.
     expect(await kindOf(value)).toBe('invalid');
     release();
@@ -178,22 +178,22 @@ describe('ApiKeysService', () => {
   });
 
   it('does not ask the database about what cannot be a key', async () => {
-    const before = database.lookUps;
+    const before = database.lookups;
     for (const key of ['', 'short', 'with a space in it', 'x'.repeat(256), 'ü'.repeat(40)]) {
       expect(await kindOf(key)).toBe('invalid');
     }
-    expect(database.lookUps).toBe(before);
+    expect(database.lookups).toBe(before);
   });
 
   it('bounds its memory: unknown keys without end do not fill it', async () => {
     await Promise.all(Array.from({ length: 64 }, async () => service.identify(generateKey())));
-    const before = database.lookUps;
+    const before = database.lookups;
     const keys = Array.from({ length: 10_000 }, generateKey);
     for (let i = 0; i < keys.length; i += 500) {
       await Promise.all(keys.slice(i, i + 500).map(async (key) => service.identify(key)));
     }
     const { cache } = service as unknown as { cache: Map<string, unknown> };
-    expect(database.lookUps - before).toBe(10_000);
+    expect(database.lookups - before).toBe(10_000);
     expect(cache.size).toBeLessThanOrEqual(10_000);
   });
 

@@ -44,7 +44,7 @@ describe('totals of counted lists', () => {
   });
 
   /** Compares the counter with the predicate, both of one statement. @returns the sizes */
-  const expectTruth = async (table?: string): Promise<number[]> => {
+  const expectExactTotals = async (table?: string): Promise<number[]> => {
     const sizes: number[] = [];
     for (const read of table === undefined ? Object.values(lists()).flat() : lists()[table]!) {
       const { rows, total } = await read();
@@ -113,9 +113,9 @@ describe('totals of counted lists', () => {
       [`DELETE FROM agents ${ofOwner}`, [0, 0, 0]],
     ] as const) {
       await manager.query(statement);
-      expect(await expectTruth('agents')).toEqual(sizes);
+      expect(await expectExactTotals('agents')).toEqual(sizes);
       await counter.rollUp();
-      expect(await expectTruth('agents')).toEqual(sizes);
+      expect(await expectExactTotals('agents')).toEqual(sizes);
     }
   });
 
@@ -123,7 +123,7 @@ describe('totals of counted lists', () => {
     const [first, second] = agentIds as [string, string];
     const { id } = await insertEvaluation(manager, owner, first);
     await insertEvaluation(manager, owner, first);
-    expect(await expectTruth('evaluations')).toEqual([2, 0]);
+    expect(await expectExactTotals('evaluations')).toEqual([2, 0]);
     for (const [statement, sizes] of [
       ['UPDATE evaluations SET deleted_at = now() WHERE id = $1', [1, 0]],
       ['UPDATE evaluations SET deleted_at = NULL WHERE id = $1', [2, 0]],
@@ -131,7 +131,7 @@ describe('totals of counted lists', () => {
       ['DELETE FROM evaluations WHERE id = $1', [1, 0]],
     ] as const) {
       await manager.query(statement, [id]);
-      expect(await expectTruth('evaluations')).toEqual(sizes);
+      expect(await expectExactTotals('evaluations')).toEqual(sizes);
     }
   });
 
@@ -139,10 +139,10 @@ describe('totals of counted lists', () => {
     const [first, second] = agentIds as [string, string];
     const { id } = await insertRun(manager, owner, first);
     await insertRun(manager, owner, second, { status: 'QUEUED' });
-    expect(await expectTruth('runs')).toEqual([1, 1]);
+    expect(await expectExactTotals('runs')).toEqual([1, 1]);
     await manager.query(`UPDATE runs SET status = 'RUNNING', started_at = now() WHERE agent_id = $1`, [second]);
     await manager.query('DELETE FROM runs WHERE id = $1', [id]);
-    expect(await expectTruth('runs')).toEqual([0, 1]);
+    expect(await expectExactTotals('runs')).toEqual([0, 1]);
   });
 
   it('count rows that a foreign key deletes', async () => {
@@ -150,7 +150,7 @@ describe('totals of counted lists', () => {
       ADD CONSTRAINT evaluations_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents (id) ON DELETE CASCADE`);
     for (const agentId of agentIds) await insertEvaluation(manager, owner, agentId);
     await manager.query('DELETE FROM agents WHERE id = $1', [agentIds[0]]);
-    expect(await expectTruth()).toEqual([1, 1, 0, 0, 1, 0, 0]);
+    expect(await expectExactTotals()).toEqual([1, 1, 0, 0, 1, 0, 0]);
   });
 
   it('contain what a transaction wrote only once it has committed', async () => {
@@ -158,27 +158,27 @@ describe('totals of counted lists', () => {
     await writer.query('BEGIN');
     await writer.query(insertAgents(5));
     await counter.rollUp();
-    expect(await expectTruth('agents')).toEqual([2, 2, 0]);
+    expect(await expectExactTotals('agents')).toEqual([2, 2, 0]);
     await writer.query('ROLLBACK');
     await writer.query('BEGIN');
     await writer.query(insertAgents(5));
     await writer.query('COMMIT');
-    expect(await expectTruth('agents')).toEqual([7, 7, 0]);
+    expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
   });
 
   it('do not change while they are rolled up, whatever snapshot a reader has', async () => {
     await manager.query(insertAgents(5));
     await database.transaction(async (transaction) => {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      expect(await expectTruth('agents')).toEqual([7, 7, 0]);
+      expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
       const observer = await connect();
       const other = new Database(await createDataSource(testDatabase.url, 1).initialize());
       await new ListCounter(other).rollUp();
       await other.close();
       expect((await observer.query('SELECT FROM list_deltas')).rowCount).toBe(0);
-      expect(await expectTruth('agents')).toEqual([7, 7, 0]);
+      expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
     });
-    expect(await expectTruth('agents')).toEqual([7, 7, 0]);
+    expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
   });
 
   it('are rolled up by one process at a time; others do not wait', async () => {
@@ -190,7 +190,7 @@ describe('totals of counted lists', () => {
     await other.query('COMMIT');
     await counter.rollUp();
     expect((await other.query('SELECT FROM list_deltas')).rowCount).toBe(0);
-    expect(await expectTruth('agents')).toEqual([2, 2, 0]);
+    expect(await expectExactTotals('agents')).toEqual([2, 2, 0]);
   });
 
   it('are exact at every moment while several processes write and roll up', async () => {
@@ -226,12 +226,12 @@ describe('totals of counted lists', () => {
     };
     const check = async () => {
       let times = 0;
-      for (; Date.now() < end; times++) await expectTruth('agents');
+      for (; Date.now() < end; times++) await expectExactTotals('agents');
       return times;
     };
     const times = await Promise.all([write(), write(), write(), rollUp(), rollUp(), check()]);
     await counter.rollUp();
-    await expectTruth();
+    await expectExactTotals();
     expect(Math.min(...times)).toBeGreaterThan(2);
   }, 60_000);
 });

@@ -6,21 +6,21 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 /** A cache may be believed for so long after notifications stopped to arrive, in milliseconds. */
-const BELIEVED_MS = 1000;
+const LIVE_FOR_MS = 1000;
 
 describe('Notifications', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let notifications: Notifications;
-  let heard: (string | undefined)[];
+  let received: (string | undefined)[];
 
   beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     database = await createTestDatabase();
     proxy = await createTcpProxy(database.url);
     notifications = new Notifications(proxy.url);
-    heard = [];
-    notifications.subscribe('news', (payload) => heard.push(payload));
+    received = [];
+    notifications.subscribe('news', (payload) => received.push(payload));
   });
   afterEach(async () => {
     await notifications.onApplicationShutdown();
@@ -39,11 +39,11 @@ describe('Notifications', () => {
   const start = async () => {
     await notifications.onModuleInit();
     await until('live', () => notifications.live);
-    heard.length = 0;
+    received.length = 0;
   };
-  const expectToHear = async (payload: string) => {
+  const expectReceived = async (payload: string) => {
     await notify(payload);
-    await until(`"${payload}" is heard`, () => heard.includes(payload));
+    await until(`"${payload}" is heard`, () => received.includes(payload));
   };
 
   it('are not live before they have begun', () => expect(notifications.live).toBe(false));
@@ -51,8 +51,8 @@ describe('Notifications', () => {
   it('bring every payload, in order', async () => {
     await start();
     for (const payload of ['one', '', 'three']) await notify(payload);
-    await until('all are heard', () => heard.length === 3);
-    expect(heard).toEqual(['one', '', 'three']);
+    await until('all are heard', () => received.length === 3);
+    expect(received).toEqual(['one', '', 'three']);
   });
 
   it('stay live for as long as nothing happens', async () => {
@@ -61,9 +61,9 @@ describe('Notifications', () => {
     // Longer than any single sign of life is believed.
     await until('they were live for a while without a gap', () => {
       if (!notifications.live) since = performance.now();
-      return performance.now() - since > 1.2 * BELIEVED_MS;
+      return performance.now() - since > 1.2 * LIVE_FOR_MS;
     });
-    await expectToHear('still there');
+    await expectReceived('still there');
   });
 
   it.each([
@@ -72,29 +72,29 @@ describe('Notifications', () => {
   ])('are not live once %s, and come back by themselves', async (_, cut) => {
     await start();
     await cut();
-    await until('they are not live', () => !notifications.live, BELIEVED_MS);
+    await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     await until('they are live again', () => notifications.live);
     // Whoever keeps something in memory must know that it may have missed something.
-    expect(heard).toStrictEqual([undefined]);
-    await expectToHear('after');
+    expect(received).toStrictEqual([undefined]);
+    await expectReceived('after');
     expect(await sessions()).toHaveLength(1);
   });
 
   it('are not believed when the connection is open but dead', async () => {
     await start();
     proxy.stall();
-    await until('they are not live', () => !notifications.live, BELIEVED_MS);
+    await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     await notify('unheard');
     proxy.cut();
     proxy.resume();
     await until('they are live again', () => notifications.live);
-    expect(heard).toStrictEqual([undefined]);
+    expect(received).toStrictEqual([undefined]);
   });
 
   it('are not believed by a process that was too busy to ask', async () => {
     await start();
     // No timer fires and no packet is read meanwhile, so that only the clock can tell.
-    for (const begun = performance.now(); performance.now() - begun < BELIEVED_MS;);
+    for (const startedAt = performance.now(); performance.now() - startedAt < LIVE_FOR_MS;);
     expect(notifications.live).toBe(false);
     await until('they are live again', () => notifications.live);
   });
@@ -105,20 +105,20 @@ describe('Notifications', () => {
     expect(notifications.live).toBe(false);
     proxy.open = true;
     await until('they are live', () => notifications.live);
-    await expectToHear('late');
+    await expectReceived('late');
   });
 
   it('go on trying through a long outage', async () => {
     await start();
     proxy.open = false;
     proxy.cut();
-    await until('they are not live', () => !notifications.live, BELIEVED_MS);
-    const begun = performance.now();
-    await until('several tries have failed', () => performance.now() - begun > 1200);
+    await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
+    const startedAt = performance.now();
+    await until('several tries have failed', () => performance.now() - startedAt > 1200);
     expect(notifications.live).toBe(false);
     proxy.open = true;
     await until('they are live again', () => notifications.live);
-    expect(heard).toStrictEqual([undefined]);
+    expect(received).toStrictEqual([undefined]);
   });
 
   it('leave no session behind when they end', async () => {
@@ -132,10 +132,10 @@ describe('Notifications', () => {
   it('do not come back when they end in the middle of an outage', async () => {
     await start();
     proxy.cut();
-    await until('they are not live', () => !notifications.live, BELIEVED_MS);
+    await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     await notifications.onApplicationShutdown();
-    const begun = performance.now();
-    await until('a try would have been made', () => performance.now() - begun > 700);
+    const startedAt = performance.now();
+    await until('a try would have been made', () => performance.now() - startedAt > 700);
     expect(await sessions()).toEqual([]);
   });
 });

@@ -171,18 +171,18 @@ describe('job queue', () => {
   });
 
   it('keeps the lock of a job that runs for a long time', async () => {
-    let begun = 0;
+    let started = 0;
     let release = () => undefined as void;
     const released = new Promise<void>((resolve) => (release = resolve));
     const context = await startProcess((queue) =>
       queue.handle(NOTE, async () => {
-        begun++;
+        started++;
         await released;
       }),
     );
     await context.get(Queue).enqueue(NOTE, { text: '' });
     await eventually(
-      () => begun,
+      () => started,
       (count) => count === 1,
     );
     await client.query(`UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 hour'`);
@@ -191,26 +191,26 @@ describe('job queue', () => {
     expect((await jobs())[0]).toMatchObject({ locked_by: expect.any(String) });
     release();
     await eventually(jobs, (rows) => rows.length === 0);
-    expect(begun).toBe(1);
+    expect(started).toBe(1);
   });
 
   it('waits for running jobs on shutdown and leaves no job locked', async () => {
-    let begun = 0;
+    let started = 0;
     let ended = 0;
     const context = await startProcess((queue) =>
       queue.handle(SLOW, async () => {
-        begun++;
+        started++;
         await new Promise((resolve) => setTimeout(resolve, 400));
         ended++;
       }),
     );
     for (let i = 0; i < 6; i++) await context.get(Queue).enqueue(SLOW, { text: String(i) });
     await eventually(
-      () => begun,
+      () => started,
       (count) => count === 3,
     );
     await processes.pop()?.close();
-    expect([begun, ended]).toEqual([3, 3]);
+    expect([started, ended]).toEqual([3, 3]);
     const rows = await jobs();
     expect(rows).toHaveLength(3);
     expect(rows.filter((row) => row.locked_by !== null)).toEqual([]);
@@ -230,10 +230,10 @@ describe('job queue', () => {
       () => signal,
       (given) => given !== undefined,
     );
-    const begun = performance.now();
+    const startedAt = performance.now();
     await processes.pop()?.close();
     expect(signal?.aborted).toBe(true);
-    expect(performance.now() - begun).toBeLessThan(9_000);
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
   });
 
   it('asks one job to yield per waiting job', async () => {

@@ -77,12 +77,12 @@ describe('leases of calls', () => {
 
   it('lanes that ask together get what there is, and one of them is told of a run that is over', async () => {
     const { client, agentId, runId } = await started({ repeat: 2, concurrency: 1 });
-    const lanes = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
-    const first = await repository.claim(agentId, lanes());
+    const slots = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
+    const first = await repository.claim(agentId, slots());
     expect(first.map(({ call }) => call !== undefined)).toEqual([true, false, false, false]);
     // A second run allows more at once than the first, whose other call must go on waiting.
     const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
-    const second = await repository.claim(agentId, lanes(runId));
+    const second = await repository.claim(agentId, slots(runId));
     expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
     expect(second.some(({ isPreviousOver }) => isPreviousOver)).toBe(false);
     expect(new Set([...first, ...second].flatMap(({ call }) => call?.claimId ?? [])).size).toBe(3);
@@ -112,10 +112,10 @@ describe('leases of calls', () => {
     ]);
 
     await client.post(`/runs/${wide}/cancel`, {});
-    const last = await repository.claim(agentId, lanes(runId));
+    const last = await repository.claim(agentId, slots(runId));
     expect(last.map(({ call }) => call?.runId)).toEqual([runId, undefined, undefined, undefined]);
     await repository.end([ended(last[0]!.call!)]);
-    const none = await repository.claim(agentId, lanes(runId));
+    const none = await repository.claim(agentId, slots(runId));
     expect(none).toMatchObject([
       { call: undefined, isPreviousOver: true },
       { call: undefined, isPreviousOver: false },
@@ -197,19 +197,19 @@ describe('leases of calls', () => {
 
   it('the sweep makes lanes for calls that wait without anybody, as many as there is room for', async () => {
     const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
-    const isLane = `payload ->> 'agentId' = '${agentId}'`;
-    const lanes = () => query(`SELECT key FROM graphile_worker._private_jobs WHERE ${isLane}`);
-    expect(await lanes()).toHaveLength(4);
+    const isSlotJob = `payload ->> 'agentId' = '${agentId}'`;
+    const slots = () => query(`SELECT key FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
+    expect(await slots()).toHaveLength(4);
     await claimed(agentId);
-    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isLane}`);
+    await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
     await repository.sweep();
     // They may yet come: nobody has waited for long.
-    expect(await lanes()).toHaveLength(0);
+    expect(await slots()).toHaveLength(0);
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
     await repository.sweep();
-    expect(await lanes()).toHaveLength(3);
+    expect(await slots()).toHaveLength(3);
     await repository.sweep();
-    expect(await lanes()).toHaveLength(3);
+    expect(await slots()).toHaveLength(3);
   });
 
   it('a run is ended once, and only when every call has ended', async () => {
@@ -233,15 +233,15 @@ describe('leases of calls', () => {
     const database = app.nest.get(Database);
     const real = database.query.bind(database);
     // Outside of the transaction of the request.
-    const elsewhere = AsyncResource.bind(() => claim(agentId));
-    let meanwhile: Promise<ClaimedCall | undefined> | undefined;
+    const claimElsewhere = AsyncResource.bind(() => claim(agentId));
+    let concurrentClaim: Promise<ClaimedCall | undefined> | undefined;
     const spy = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
       const rows = await real(text, values);
       if (text.includes(`UPDATE runs r SET status = 'CANCELLED'`)) {
-        meanwhile = elsewhere();
+        concurrentClaim = claimElsewhere();
         // Until it has met what the cancelling holds.
         await Promise.race([
-          meanwhile,
+          concurrentClaim,
           until('the claim waits', async () => {
             const waiting = await query(
               `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -257,7 +257,7 @@ describe('leases of calls', () => {
     } finally {
       spy.mockRestore();
     }
-    expect(await meanwhile).toBeUndefined();
+    expect(await concurrentClaim).toBeUndefined();
     expect((await callsOf(runId)).map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED']);
   });
 });

@@ -186,10 +186,10 @@ describe('delivery of webhooks', () => {
          FROM webhook_deliveries, generate_series(1, 10000)`,
     );
     const quick = await endpoint();
-    const begun = performance.now();
+    const startedAt = performance.now();
     const test = await admin.post(`/workspace/webhooks/${quick}/test`);
     expect(test.body.data.status).toBe('DELIVERED');
-    expect(performance.now() - begun).toBeLessThan(app.nest.get(WebhookPolicy).testWait);
+    expect(performance.now() - startedAt).toBeLessThan(app.nest.get(WebhookPolicy).testWait);
     const list = await admin.get(`/workspace/webhooks/${id}/deliveries?limit=100`);
     expect(list.body.meta.total).toBe(10_001);
     await admin.delete(`/workspace/webhooks/${id}`);

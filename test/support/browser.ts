@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
 /** Why no browser can be driven here, or undefined; in CI, where nothing may be skipped, always undefined. */
-export function whyNoBrowser(): string | undefined {
+export function browserUnavailableReason(): string | undefined {
   if (process.env['REQUIRE_ALL_TESTS'] === 'true') return undefined;
   try {
     accessSync(CHROMIUM, constants.X_OK);
@@ -32,29 +32,29 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** What a page did that it should not have. */
-export interface Misdeeds {
+export interface PageProblems {
   /** Errors and warnings in the console (a violated Content-Security-Policy is one), and uncaught exceptions. */
-  readonly complaints: string[];
+  readonly consoleErrors: string[];
   /** Requests to anywhere but the service. */
-  readonly outside: string[];
+  readonly externalRequests: string[];
   /** Requests that failed or were answered with an error. */
-  readonly failed: string[];
+  readonly failedRequests: string[];
 }
 
 /** Watches a page from before it is opened. */
-export function watch(page: Page, origin: string): Misdeeds {
-  const misdeeds: Misdeeds = { complaints: [], outside: [], failed: [] };
+export function watchPage(page: Page, origin: string): PageProblems {
+  const problems: PageProblems = { consoleErrors: [], externalRequests: [], failedRequests: [] };
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) misdeeds.complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type())) problems.consoleErrors.push(message.text());
   });
-  page.on('pageerror', (error) => misdeeds.complaints.push(error.message));
+  page.on('pageerror', (error) => problems.consoleErrors.push(error.message));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && url.protocol !== 'data:') misdeeds.outside.push(request.url());
+    if (url.origin !== origin && url.protocol !== 'data:') problems.externalRequests.push(request.url());
   });
-  page.on('requestfailed', (request) => misdeeds.failed.push(`${request.method()} ${request.url()}`));
+  page.on('requestfailed', (request) => problems.failedRequests.push(`${request.method()} ${request.url()}`));
   page.on('response', (response) => {
-    if (response.status() >= 400) misdeeds.failed.push(`${response.status()} ${response.url()}`);
+    if (response.status() >= 400) problems.failedRequests.push(`${response.status()} ${response.url()}`);
   });
-  return misdeeds;
+  return problems;
 }

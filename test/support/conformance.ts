@@ -44,7 +44,7 @@ export const operations: readonly DocumentedOperation[] = Object.entries(committ
 );
 
 /** Those operations that can answer the status, for `it.each`. */
-export const answering = (status: number) => operations.filter(({ statuses }) => statuses.includes(status));
+export const operationsWithStatus = (status: number) => operations.filter(({ statuses }) => statuses.includes(status));
 
 /** POSTs that may be retried under a key. */
 export const retryable = operations.filter(({ operation }) =>
@@ -52,11 +52,11 @@ export const retryable = operations.filter(({ operation }) =>
 );
 
 /** What an ADMIN alone may do, reading included: the settings (contract's extensions). The document has no field for it. */
-export const isForAdmins = ({ name, template }: { name: string; template: string }): boolean =>
+export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
   /^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace';
 
 /** The status of an operation's success: of two, that of what was written rather than only planned. */
-export function successOf({ name, statuses }: DocumentedOperation): number {
+export function successStatus({ name, statuses }: DocumentedOperation): number {
   const status = statuses.findLast((candidate) => candidate < 300);
   if (status === undefined) throw new Error(`${name} has no success`);
   return status;
@@ -74,14 +74,14 @@ export const mediaTypeOf = (example: ExampleBody | undefined): Record<string, st
   example ? { 'Content-Type': example.mediaType } : {};
 
 /** An operation by its name. */
-export const byName = (wanted: string): DocumentedOperation => {
+export const operationNamed = (wanted: string): DocumentedOperation => {
   const operation = operations.find(({ name }) => name === wanted);
   if (!operation) throw new Error(`The document has no ${wanted}`);
   return operation;
 };
 
 /** What a POST waits for while it is locked, by its collection, where that is not the table of the same name. */
-export const TABLES: Readonly<Record<string, string>> = {
+export const LOCKED_TABLES: Readonly<Record<string, string>> = {
   // A new key refers to its user; the table of the keys themselves is needed to tell who is calling.
   'workspace/api-keys': 'users',
   'workspace/webhooks': 'webhook_endpoints',
@@ -114,7 +114,7 @@ export interface BodySchema {
 
 /** Sends requests, holds every answer against the document, and remembers which statuses each operation has shown. */
 export class Prober {
-  private readonly seen = new Map<string, Set<number>>();
+  private readonly covered = new Map<string, Set<number>>();
 
   constructor(
     private readonly url: string,
@@ -133,30 +133,35 @@ export class Prober {
       request.body,
       request.headers,
     );
-    this.hold(name, status, response);
+    this.check(name, status, response);
     return response;
   }
 
   /** Holds an answer that was fetched otherwise. */
-  hold(name: string, status: number, response: ApiResponse<any>): void {
+  check(name: string, status: number, response: ApiResponse<any>): void {
     expect({
       status: response.status,
       violations: this.validator.check(name, response.status, response.headers, response.body),
       ...(response.status !== status && { body: response.body }),
     }).toEqual({ status, violations: [] });
-    this.seen.set(name, (this.seen.get(name) ?? new Set()).add(response.status));
+    this.covered.set(name, (this.covered.get(name) ?? new Set()).add(response.status));
   }
 
   /** Documented answers that no request has shown, as `METHOD /path status`. */
-  unseen(): string[] {
+  uncovered(): string[] {
     return operations.flatMap(({ name, statuses }) => {
-      return statuses.filter((status) => !this.seen.get(name)?.has(status)).map((status) => `${name} ${status}`);
+      return statuses.filter((status) => !this.covered.get(name)?.has(status)).map((status) => `${name} ${status}`);
     });
   }
 }
 
 /** Renames tables and columns, given as `table` or `table.column`, from one ending of their names to another. */
-export async function rename(databaseUrl: string, names: readonly string[], from: string, to: string): Promise<void> {
+export async function renameTables(
+  databaseUrl: string,
+  names: readonly string[],
+  from: string,
+  to: string,
+): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   for (const [table, column] of names.map((name) => name.split('.'))) {
@@ -218,11 +223,11 @@ export function allowedValues(schema: object): string[] {
 }
 
 /** Values just beyond what the schema of a query parameter allows, and of no kind at all. */
-export function refusedValues(schema: object): string[] {
+export function rejectedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, maxLength = 10, ...rest } = schema as ParameterSchema;
   const { enum: values, pattern, example } = rest;
   if (pattern !== undefined) return ['', `${example}x`, `x${example}`, 'a'.repeat(maxLength)];
-  if (values) return ['', [...values, values[0]].join(','), inOtherCase(values[0] ?? '')];
+  if (values) return ['', [...values, values[0]].join(','), withSwappedCase(values[0] ?? '')];
   if (type === 'integer') {
     const beyond = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [String(maximum + 1)];
     return ['', 'abc', '1.5', '1e2', ' 1', '-1', String(minimum - 1), '9'.repeat(30), ...beyond];
@@ -231,5 +236,5 @@ export function refusedValues(schema: object): string[] {
 }
 
 /** The same word in another case, which is no value of an enumeration. */
-export const inOtherCase = (text: string): string =>
+export const withSwappedCase = (text: string): string =>
   text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase();

@@ -13,11 +13,11 @@ export interface EventStream {
   /** Resolves when the server has ended the stream. @throws when it broke off */
   readonly ended: Promise<void>;
   /** Goes away as a client does that is closed. */
-  leave(): void;
+  disconnect(): void;
 }
 
 /** Follows a stream of server-sent events. */
-export async function follow(url: string, headers: Record<string, string>): Promise<EventStream> {
+export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });
   const events: StreamEvent[] = [];
@@ -35,7 +35,7 @@ export async function follow(url: string, headers: Record<string, string>): Prom
   const ended = read().catch((error: unknown) => {
     if (!abort.signal.aborted) throw error;
   });
-  return { status: response.status, headers: response.headers, events, ended, leave: () => abort.abort() };
+  return { status: response.status, headers: response.headers, events, ended, disconnect: () => abort.abort() };
 }
 
 function parse(block: string): StreamEvent {

@@ -67,7 +67,7 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 
 /** Checks answers against an OpenAPI 3.1 document, taken at its word: what it does not mention must not be there. */
 export function createValidator(document: object): OpenApiValidator {
-  const openApi = close(document) as OpenApiDocument;
+  const openApi = closeSchemas(document) as OpenApiDocument;
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
   // Annotations of OpenAPI that are no keywords of JSON Schema; and the document itself, which is only a container for
@@ -119,7 +119,7 @@ export function createValidator(document: object): OpenApiValidator {
       }
       const value = /^(integer|number)$/.test(header.schema.type ?? '') && text.trim() !== '' ? Number(text) : text;
       violations.push(
-        ...checkSchema(join(pointer, 'schema'), value).map((fault) => `header ${name}: ${text}: ${fault}`),
+        ...checkSchema(join(pointer, 'schema'), value).map((violation) => `header ${name}: ${text}: ${violation}`),
       );
     }
     const names = new Set(Object.keys(documented ?? {}).map((name) => name.toLowerCase()));
@@ -133,7 +133,7 @@ export function createValidator(document: object): OpenApiValidator {
     const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
     const media = content?.[type];
     if (!media) return [`media type "${type}" is not documented, only ${Object.keys(content ?? {}).join(', ')}`];
-    const violations = checkSchema(join(at, 'content', type, 'schema'), body).map((fault) => `body: ${fault}`);
+    const violations = checkSchema(join(at, 'content', type, 'schema'), body).map((violation) => `body: ${violation}`);
     // The examples of an error name the code that its status stands for.
     const codes = new Set(Object.values(media.examples ?? {}).map(({ value }) => (value as { code?: unknown }).code));
     const { code } = (body ?? {}) as { code?: unknown };
@@ -162,13 +162,13 @@ export function createValidator(document: object): OpenApiValidator {
       if (!entry)
         return [`${where}: the status is not documented, only ${Object.keys(operation.responses).join(', ')}`];
       return checkResponse(entry, join(pointer, 'responses', String(status)), headers, body).map(
-        (fault) => `${where}: ${fault}`,
+        (violation) => `${where}: ${violation}`,
       );
     },
     checkUnrouted(status, headers, body) {
       if (status !== 404) return [`an unknown path answered ${status}`];
       return checkResponse({ $ref: '#/components/responses/NotFound' }, '', headers, body).map(
-        (fault) => `unknown path: ${fault}`,
+        (violation) => `unknown path: ${violation}`,
       );
     },
   };
@@ -180,10 +180,10 @@ const join = (pointer: string, ...parts: string[]): string =>
 const unescape = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** A copy in which every object schema is closed, so that a field too many is found. */
-function close(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(close);
+function closeSchemas(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closeSchemas);
   if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]));
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closeSchemas(value)]));
   const isOpenObject = 'properties' in copy && copy['type'] === 'object' && !('additionalProperties' in copy);
   return isOpenObject ? { ...copy, unevaluatedProperties: false } : copy;
 }

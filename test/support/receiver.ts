@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request as a receiver got it. */
+/** A request that the receiver got. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -14,23 +14,23 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** Most requests that were under way at the same time. */
-  readonly mostAtOnce: number;
+  /** The largest number of concurrent requests. */
+  readonly maxConcurrent: number;
   close(): Promise<void>;
 }
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage, count: number) => void | Promise<void>;
 
-/** A receiver of webhooks on a free port of the loopback. */
+/** Starts a webhook receiver on a free loopback port. */
 export async function startReceiver(behaviour: Behaviour = (response) => void response.end()): Promise<Receiver> {
   const received: Received[] = [];
-  const begun = performance.now();
-  let atOnce = 0;
-  let mostAtOnce = 0;
+  const startedAt = performance.now();
+  let concurrent = 0;
+  let maxConcurrent = 0;
   const server = createServer((request, response) => {
-    atOnce++;
-    mostAtOnce = Math.max(mostAtOnce, atOnce);
-    response.once('close', () => atOnce--);
+    concurrent++;
+    maxConcurrent = Math.max(maxConcurrent, concurrent);
+    response.once('close', () => concurrent--);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -38,7 +38,7 @@ export async function startReceiver(behaviour: Behaviour = (response) => void re
         path: request.url ?? '',
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
-        at: performance.now() - begun,
+        at: performance.now() - startedAt,
       });
       void behaviour(response, request, received.length);
     });
@@ -49,8 +49,8 @@ export async function startReceiver(behaviour: Behaviour = (response) => void re
     url: `http://127.0.0.1:${port}/hook`,
     port,
     received,
-    get mostAtOnce() {
-      return mostAtOnce;
+    get maxConcurrent() {
+      return maxConcurrent;
     },
     close: async () => {
       server.closeAllConnections();
@@ -59,17 +59,17 @@ export async function startReceiver(behaviour: Behaviour = (response) => void re
   };
 }
 
-/** Asks again and again until the answer is fit. */
+/** Polls `read` until `isDone` accepts its value. @throws Error after `withinMs` milliseconds */
 export async function eventually<T>(
-  ask: () => Promise<T> | T,
-  isFit: (response: T) => boolean,
+  read: () => Promise<T> | T,
+  isDone: (value: T) => boolean,
   withinMs = 15_000,
 ): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {
-    const response = await ask();
-    if (isFit(response)) return response;
-    if (performance.now() > until) throw new Error(`Still not so after ${withinMs} ms: ${JSON.stringify(response)}`);
+    const value = await read();
+    if (isDone(value)) return value;
+    if (performance.now() > until) throw new Error(`Not done after ${withinMs} ms: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -58,12 +58,12 @@ export class ServiceProcess {
   }
 
   /** Waits until a text has been written, at least `times`. */
-  async says(text: string | RegExp, times = 1): Promise<void> {
+  async waitForOutput(text: string | RegExp, times = 1): Promise<void> {
     const pattern = new RegExp(text, 'g');
     await until(`${String(text)} in\n${this.output}`, () => [...this.output.matchAll(pattern)].length >= times, 90_000);
   }
 
-  async ended(): Promise<{ readonly code: number | null; readonly signal: string | null }> {
+  async waitForExit(): Promise<{ readonly code: number | null; readonly signal: string | null }> {
     await until('the process ends', () => this.exit !== undefined, 60_000);
     return this.exit ?? { code: null, signal: null };
   }
@@ -71,7 +71,7 @@ export class ServiceProcess {
   /** Ends it by force if need be, and removes what it has written. */
   async dispose(): Promise<void> {
     if (!this.exit) this.child.kill('SIGKILL');
-    await this.ended();
+    await this.waitForExit();
     await rm(this.dataDir, { recursive: true, force: true });
   }
 }

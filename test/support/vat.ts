@@ -17,16 +17,16 @@ export interface RunningVat {
 const ROOT = path.resolve(__dirname, '../..');
 
 /** The environment without what the command itself would heed. */
-const SURROUNDINGS = Object.fromEntries(
+const BASE_ENV = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(VAT_|GITHUB_|npm_)|_COLOR$/.test(name)),
 );
 
 /** Starts the command `vat` as a process of its own, with no settings but these. */
-export function startVat(words: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
+export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
   const child = spawn(
     process.execPath,
-    ['--import', '@swc-node/register/esm-register', path.join(ROOT, 'libs/client/main.ts'), ...words],
-    { cwd: ROOT, env: { ...SURROUNDINGS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    ['--import', '@swc-node/register/esm-register', path.join(ROOT, 'libs/client/main.ts'), ...args],
+    { cwd: ROOT, env: { ...BASE_ENV, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -38,4 +38,4 @@ export function startVat(words: readonly string[], env: NodeJS.ProcessEnv): Runn
   return { child, stderr: () => stderr, ended };
 }
 
-export const vat = (words: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> => startVat(words, env).ended;
+export const vat = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<VatResult> => startVat(args, env).ended;

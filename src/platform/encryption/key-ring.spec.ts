@@ -12,10 +12,10 @@ describe('a key ring', () => {
   });
 
   it('never seals the same text twice alike, and shows nothing of it', () => {
-    const sealed = Array.from({ length: 100 }, () => ring.encrypt('provider-key-1', 'p'));
-    expect(new Set(sealed).size).toBe(100);
-    for (const each of sealed) expect(each).toMatch(/^k1\.[\w-]+$/);
-    expect(Buffer.from(sealed[0]?.slice(3) ?? '', 'base64url').toString('latin1')).not.toContain('provider');
+    const ciphertext = Array.from({ length: 100 }, () => ring.encrypt('provider-key-1', 'p'));
+    expect(new Set(ciphertext).size).toBe(100);
+    for (const each of ciphertext) expect(each).toMatch(/^k1\.[\w-]+$/);
+    expect(Buffer.from(ciphertext[0]?.slice(3) ?? '', 'base64url').toString('latin1')).not.toContain('provider');
   });
 
   it('opens what an older key sealed, and seals with the first', () => {
@@ -30,20 +30,25 @@ describe('a key ring', () => {
   });
 
   it('does not open what was sealed for another purpose: a ciphertext cannot be moved', () => {
-    const sealed = ring.encrypt('secret', 'agent.apiKey:1');
+    const ciphertext = ring.encrypt('secret', 'agent.apiKey:1');
     for (const purpose of ['agent.apiKey:2', 'agent.webhookSecret:1', '', 'agent.apiKey:1 ']) {
-      expect(() => ring.decrypt(sealed, purpose)).toThrow(DecryptionError);
+      expect(() => ring.decrypt(ciphertext, purpose)).toThrow(DecryptionError);
     }
   });
 
   it('does not open what was changed, in any byte', () => {
-    const sealed = Buffer.from(ring.encrypt('secret', 'p').slice(3), 'base64url');
-    for (let i = 0; i < sealed.length; i++) {
-      const changed = Buffer.from(sealed);
+    const ciphertext = Buffer.from(ring.encrypt('secret', 'p').slice(3), 'base64url');
+    for (let i = 0; i < ciphertext.length; i++) {
+      const changed = Buffer.from(ciphertext);
       changed[i] = (changed[i] ?? 0) ^ 1;
       expect(() => ring.decrypt(`k1.${changed.toString('base64url')}`, 'p')).toThrow(DecryptionError);
     }
-    for (const cut of [sealed.subarray(0, -1), sealed.subarray(1), sealed.subarray(0, 27), Buffer.alloc(0)]) {
+    for (const cut of [
+      ciphertext.subarray(0, -1),
+      ciphertext.subarray(1),
+      ciphertext.subarray(0, 27),
+      Buffer.alloc(0),
+    ]) {
       expect(() => ring.decrypt(`k1.${cut.toString('base64url')}`, 'p')).toThrow(DecryptionError);
     }
   });
@@ -53,9 +58,11 @@ describe('a key ring', () => {
   });
 
   it('names the key that is missing, and the purpose of what does not open', () => {
-    const sealed = ring.encrypt('secret', 'agent.apiKey:1');
-    expect(() => new KeyRing([k2]).decrypt(sealed, 'p')).toThrow('No encryption key with the id "k1" is configured');
-    expect(() => ring.decrypt(sealed, 'p')).toThrow('The key "k1" does not open a stored secret (p)');
+    const ciphertext = ring.encrypt('secret', 'agent.apiKey:1');
+    expect(() => new KeyRing([k2]).decrypt(ciphertext, 'p')).toThrow(
+      'No encryption key with the id "k1" is configured',
+    );
+    expect(() => ring.decrypt(ciphertext, 'p')).toThrow('The key "k1" does not open a stored secret (p)');
   });
 
   it.each(['', '.', 'k1', 'k1.', 'sk_live_in_clear', 'sk_live.in_clear', 'eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSM'])(

@@ -16,16 +16,16 @@ describe('metrics', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  const answered = (method: string, route: string | undefined, status: number) => {
+  const observe = (method: string, route: string | undefined, status: number) => {
     const request = { method, route: route && { path: route } } as unknown as Request;
     metrics.observe(request, { statusCode: status } as Response, 250);
   };
   const text = async () => (await fetch(`${url}/metrics`)).text();
 
   it('count requests by method, pattern of the route and status', async () => {
-    answered('GET', '/agents/:id', 200);
-    answered('GET', '/agents/:id', 200);
-    answered('POST', undefined, 404);
+    observe('GET', '/agents/:id', 200);
+    observe('GET', '/agents/:id', 200);
+    observe('POST', undefined, 404);
     const lines = await text();
     expect(lines).toContain('http_request_duration_seconds_count{method="GET",route="/agents/:id",status="200"} 2');
     expect(lines).toContain('http_request_duration_seconds_sum{method="GET",route="/agents/:id",status="200"} 0.5');

@@ -1,13 +1,13 @@
 import { parse as parseQuery } from 'node:querystring';
 import type { OpenApiDocument, OpenApiValidator } from '../openapi-validator.js';
-import { faultsOf, unplacedIssues } from './judge.js';
+import { violationsOf, issuesWithoutField } from './response-checks.js';
 import type { HostileRequest } from './requests.js';
 import type { WireResponse, WireClient } from './wire.js';
-import type { World } from './world.js';
+import type { Fixtures } from './fixtures.js';
 
 /** The parser's limit of a request's head, and how near to it this file's estimate of its size is. */
 const HEAD_LIMIT = 16 * 1024;
-const HEAD_UNSURE = 512;
+const HEAD_TOLERANCE = 512;
 
 /** Fields of a create body whose stored value is the server's own (decisions, "Agents"). */
 const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
@@ -18,7 +18,7 @@ const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Fields that only the answer to the creation has. */
-const SHOWN_ONCE = new Set(['key', 'secret']);
+const RETURNED_ONCE = new Set(['key', 'secret']);
 
 type Json = Record<string, unknown>;
 
@@ -34,7 +34,7 @@ export class Attack {
   private readonly fieldNames: readonly string[];
 
   constructor(
-    private readonly world: World,
+    private readonly fixtures: Fixtures,
     private readonly client: WireClient,
     private readonly validator: OpenApiValidator,
     document: OpenApiDocument,
@@ -63,15 +63,15 @@ export class Attack {
     }
     this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
     this.operations.add(request.operation);
-    const faults = [
-      ...faultsOf(response, request.method === 'HEAD'),
-      ...this.documentFaults(request, target, headers, response),
-      ...this.issueFaults(request, target, response),
-      ...(await this.storageFaults(request, response)),
+    const violations = [
+      ...violationsOf(response, request.method === 'HEAD'),
+      ...this.documentViolations(request, target, headers, response),
+      ...this.issueViolations(request, target, response),
+      ...(await this.storageViolations(request, response)),
     ];
-    if (response.status === 200 && usesUp(request)) await this.world.renew(request.template);
-    return faults.map(
-      (fault) => `${request.method} ${target.slice(0, 200)}: ${fault}; answer ${response.text.slice(0, 500)}`,
+    if (response.status === 200 && consumesResource(request)) await this.fixtures.replace(request.template);
+    return violations.map(
+      (violation) => `${request.method} ${target.slice(0, 200)}: ${violation}; answer ${response.text.slice(0, 500)}`,
     );
   }
 
@@ -80,13 +80,13 @@ export class Attack {
     const path = template.replaceAll(/\{\w+\}/g, () => {
       const segment = segments[next++];
       if (!segment) return '';
-      return 'raw' in segment ? segment.raw : this.world.id(segment.id, template);
+      return 'raw' in segment ? segment.raw : this.fixtures.id(segment.id, template);
     });
     return query === undefined ? path : `${path}?${query}`;
   }
 
   private headersOf({ caller, headers, body }: HostileRequest): [string, string][] {
-    const key = this.world.key(caller);
+    const key = this.fixtures.key(caller);
     return [
       ...headers.map(([name, value]): [string, string] => [name, value]),
       ...(key === undefined ? [] : [['Authorization', `Bearer ${key}`] as [string, string]]),
@@ -94,7 +94,7 @@ export class Attack {
     ];
   }
 
-  private documentFaults(
+  private documentViolations(
     request: HostileRequest,
     target: string,
     headers: [string, string][],
@@ -116,18 +116,18 @@ export class Attack {
     return this.validator.check(route.operation, response.status, response.headers, body);
   }
 
-  private issueFaults(
+  private issueViolations(
     { body, query = '', method }: HostileRequest,
     _target: string,
     { status, text }: WireResponse,
   ): string[] {
     if (status !== 400 || method === 'HEAD') return [];
     const sent = parseJson(body?.json ?? body?.bytes.toString() ?? '');
-    return unplacedIssues(text, [...this.fieldNames, ...namesIn(sent), ...Object.keys(parseQuery(query))]);
+    return issuesWithoutField(text, [...this.fieldNames, ...namesIn(sent), ...Object.keys(parseQuery(query))]);
   }
 
   /** Whatever was accepted must be answered, and read again, as it was sent. */
-  private async storageFaults(
+  private async storageViolations(
     { method, template, caller, body }: HostileRequest,
     response: WireResponse,
   ): Promise<string[]> {
@@ -136,42 +136,44 @@ export class Attack {
     if (!this.validator.operations.get(`${method} ${template}`)?.requestBody) return [];
     const { data } = parseJson(response.text) as { data: Json };
     const instructions = INSTRUCTIONS[`${method} ${template}`] ?? [];
-    const faults = Object.entries(parseJson(body.json) as Json)
+    const violations = Object.entries(parseJson(body.json) as Json)
       .filter(([name]) => !SERVER_OWNED.has(name) && !instructions.includes(name))
       .filter(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value))
       .map(([name, value]) => `${name} was sent as ${shorten(value)} and answered as ${shorten(data[name])}`);
     this.readBack++;
     // What was only planned cannot be read.
-    if (method !== 'POST' || data['id'] === undefined) return faults;
+    if (method !== 'POST' || data['id'] === undefined) return violations;
     const stored = await this.read(template, data['id'] as string, caller);
-    const lasting = Object.fromEntries(Object.entries(data).filter(([name]) => !SHOWN_ONCE.has(name)));
-    return JSON.stringify(stored) === JSON.stringify(lasting) ? faults : [...faults, `read back as ${shorten(stored)}`];
+    const persistent = Object.fromEntries(Object.entries(data).filter(([name]) => !RETURNED_ONCE.has(name)));
+    return JSON.stringify(stored) === JSON.stringify(persistent)
+      ? violations
+      : [...violations, `read back as ${shorten(stored)}`];
   }
 
   /** One of a collection as it is answered: by itself, or from its list where it cannot be read alone. */
   private async read(template: string, id: string, caller: HostileRequest['caller']): Promise<unknown> {
     // What is created below another resource is read by its own path.
     const collection = template.replace(/^.*\{\w+\}/, '');
-    const isReadAlone = this.validator.operations.has(`GET ${collection}/{id}`);
+    const hasOwnRoute = this.validator.operations.has(`GET ${collection}/{id}`);
     const response = await this.client.send({
       method: 'GET',
-      target: isReadAlone ? `${collection}/${id}` : `${collection}?limit=100`,
-      headers: [['Authorization', `Bearer ${this.world.key(caller) ?? ''}`]],
+      target: hasOwnRoute ? `${collection}/${id}` : `${collection}?limit=100`,
+      headers: [['Authorization', `Bearer ${this.fixtures.key(caller) ?? ''}`]],
     });
     const { data } = parseJson(response.text) as { data?: unknown };
-    return isReadAlone ? data : (data as { id: string }[]).find((each) => each.id === id);
+    return hasOwnRoute ? data : (data as { id: string }[]).find((each) => each.id === id);
   }
 }
 
 /** Whether a success leaves the resource of the path gone, or in a state that allows no second one. */
-const usesUp = ({ method, template }: HostileRequest): boolean =>
+const consumesResource = ({ method, template }: HostileRequest): boolean =>
   method === 'DELETE' || (method === 'POST' && template.endsWith('/redeliver'));
 
 /** Whether Node's parser may refuse it: too large a head, a method that HTTP does not know, a target beyond ASCII. */
 function isUnparsable(method: string, target: string, headers: readonly [string, string][]): boolean {
   // Sizes as on the wire: `name: value\r\n`.
   const size = target.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
-  return size > HEAD_LIMIT - HEAD_UNSURE || method === 'BREW' || /[^\u0021-\u007e]/.test(target);
+  return size > HEAD_LIMIT - HEAD_TOLERANCE || method === 'BREW' || /[^\u0021-\u007e]/.test(target);
 }
 
 const isProtocolError = ({ status, text }: WireResponse): boolean =>

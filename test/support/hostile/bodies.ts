@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { NASTY_NAMES, nastyText, soundText } from './texts.js';
+import { NASTY_NAMES, nastyText, validText } from './texts.js';
 
 /** As much of a JSON Schema as bodies are made from. */
 export interface BodySchema {
@@ -88,7 +88,7 @@ function allowedText({ format, minLength = 0, maxLength = 100 }: BodySchema): fc
   }
   if (format === 'date-time') return fc.constantFrom('2099-12-31T23:59:59.999Z', '2026-11-21T06:37:42.758Z');
   if (format === 'uuid') return fc.uuid();
-  return soundText(maxLength).map((text) => (text.length < minLength ? 'x'.repeat(minLength) : text));
+  return validText(maxLength).map((text) => (text.length < minLength ? 'x'.repeat(minLength) : text));
 }
 
 function allowedObject(schema: BodySchema, resolve: Resolve): fc.Arbitrary<[string, JsonText][]> {
@@ -103,7 +103,7 @@ function allowedObject(schema: BodySchema, resolve: Resolve): fc.Arbitrary<[stri
 }
 
 /** A value of any type, out of range or out of reason. */
-const wrong: fc.Arbitrary<JsonText> = fc.oneof(
+const invalidValue: fc.Arbitrary<JsonText> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.constantFrom(
@@ -152,14 +152,14 @@ function mutated(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
       allowedObject(schema, resolve),
       fc.oneof(
         // Alone, so that nothing else hides it.
-        { weight: 4, arbitrary: fc.tuple(fc.tuple(name, wrong)) },
-        { weight: 1, arbitrary: fc.array(fc.tuple(name, wrong), { minLength: 2, maxLength: 3 }) },
+        { weight: 4, arbitrary: fc.tuple(fc.tuple(name, invalidValue)) },
+        { weight: 1, arbitrary: fc.array(fc.tuple(name, invalidValue), { minLength: 2, maxLength: 3 }) },
       ),
       fc.boolean(),
     )
-    .map(([members, faults, append]) => {
-      if (append) return objectOf([...members, ...faults]);
-      const replaced = new Map([...members, ...faults]);
+    .map(([members, mutations, append]) => {
+      if (append) return objectOf([...members, ...mutations]);
+      const replaced = new Map([...members, ...mutations]);
       return objectOf([...replaced]);
     });
 }

@@ -8,7 +8,7 @@ export const CALLERS = ['admin', 'editor', 'viewer', 'foreign', 'absent', 'unkno
 export type CallerName = (typeof CALLERS)[number];
 
 /** What an id in the path stands for; it becomes a real one when the request is sent. */
-export const ID_KINDS = ['own', 'own-upper-case', 'foreign', 'deleted', 'nobody', 'other-kind'] as const;
+export const ID_KINDS = ['own', 'own-upper-case', 'foreign', 'deleted', 'unknown', 'other-collection'] as const;
 export type IdKind = (typeof ID_KINDS)[number];
 
 export type Segment = { readonly id: IdKind } | { readonly raw: string };
@@ -209,7 +209,7 @@ function requestsTo(
     body,
     mediaType: fc.constantFrom<string | undefined>('application/json', 'application/json', undefined, ...MEDIA_TYPES),
   });
-  const sound = fc.record({
+  const valid = fc.record({
     method: fc.constant(method),
     segments: fc.constant<Segment[]>(Array.from({ length: params }, () => ({ id: 'own' }))),
     query: fc.constant(undefined),
@@ -223,7 +223,7 @@ function requestsTo(
     { weight: 4, arbitrary: fc.constantFrom(...PARTS).map((part) => [part]) },
     { weight: 1, arbitrary: fc.subarray([...PARTS], { minLength: 2 }) },
   );
-  return fc.tuple(sound, hostile, parts).map(([base, other, chosen]) => {
+  return fc.tuple(valid, hostile, parts).map(([base, other, chosen]) => {
     const { mediaType, headers, ...request } = {
       ...base,
       ...Object.fromEntries(chosen.map((part) => [part, other[part]])),

@@ -166,15 +166,15 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Sound Unicode without U+0000: what must be stored and read back as it is. */
-export const soundText = (maxLength: number): fc.Arbitrary<string> =>
+export const validText = (maxLength: number): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: Math.min(maxLength, 60) }).map(withoutNul) },
-    { weight: 2, arbitrary: fc.constantFrom(...NASTY_TEXTS.filter(isSound)).map((text) => text.slice(0, maxLength)) },
+    { weight: 2, arbitrary: fc.constantFrom(...NASTY_TEXTS.filter(isValid)).map((text) => text.slice(0, maxLength)) },
     { weight: 1, arbitrary: fc.constantFrom('x', 'é', '\u{1f600}', '\u200d').map((unit) => unit.repeat(maxLength)) },
   );
 
 const withoutNul = (text: string): string => text.replaceAll('\u0000', '0');
-const isSound = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+const isValid = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
 
 /** A parameter's value as it goes over the wire. */
 const queryValue: fc.Arbitrary<string> = fc.oneof(

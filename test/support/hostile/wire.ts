@@ -57,7 +57,7 @@ export class WireClient {
         response.once('error', reject);
         response.once('end', () => {
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: headersOf(response.rawHeaders), text });
+          resolve({ status: response.statusCode ?? 0, headers: toHeaders(response.rawHeaders), text });
         });
       });
       request.end(body);
@@ -65,7 +65,7 @@ export class WireClient {
   }
 }
 
-function headersOf(raw: readonly string[]): Headers {
+function toHeaders(raw: readonly string[]): Headers {
   const headers = new Headers();
   for (let i = 0; i + 1 < raw.length; i += 2) headers.append(raw[i] ?? '', raw[i + 1] ?? '');
   return headers;
@@ -104,16 +104,16 @@ export class RawConnection {
   }
 
   /** The next answer, `100 Continue` included; undefined when the connection ended without one. */
-  async response({ toHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
+  async response({ toHead: isHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
-      const parsed = parseResponse(this.received, toHead, this.ended);
+      const parsed = parseResponse(this.received, isHead, this.ended);
       if (parsed) {
         this.received = this.received.subarray(parsed.length);
         return parsed.response;
       }
       if (this.ended) return undefined;
-      await this.more(deadline);
+      await this.waitForData(deadline);
     }
   }
 
@@ -128,7 +128,7 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  private async more(deadline: number): Promise<void> {
+  private async waitForData(deadline: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve, reject) => {
       this.wake = resolve;
@@ -148,7 +148,7 @@ export class RawConnection {
 /** The first answer in what was received, if it is there in full; without a length it lasts until the end. */
 function parseResponse(
   received: Buffer,
-  toHead: boolean,
+  isHead: boolean,
   ended: boolean,
 ): { response: WireResponse; length: number } | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
@@ -162,7 +162,7 @@ function parseResponse(
     }),
   );
   const start = headEnd + 4;
-  const hasBody = !toHead && status >= 200 && status !== 204 && status !== 304;
+  const hasBody = !isHead && status >= 200 && status !== 204 && status !== 304;
   const length = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0;
   if (Number.isNaN(length) && !ended) return undefined;
   const end = Number.isNaN(length) ? received.length : start + length;

@@ -16,7 +16,7 @@ function requestOf(chunks: readonly Buffer[], headers: Record<string, string> = 
 
 const read = (request: IncomingMessage) => readBody(request, LIMIT, () => undefined);
 
-async function faultOf(request: IncomingMessage): Promise<[string, readonly string[] | undefined]> {
+async function errorOf(request: IncomingMessage): Promise<[string, readonly string[] | undefined]> {
   const error: unknown = await read(request).catch((thrown: unknown) => thrown);
   if (!(error instanceof DomainError)) throw new Error('The body was taken', { cause: error });
   return [error.code, error.issues];
@@ -37,7 +37,7 @@ describe('readBody', () => {
   });
 
   it.each(['zstd', 'gzip, gzip', 'constructor'])('refuses the encoding %s', async (encoding) => {
-    expect((await faultOf(requestOf([text], { 'content-encoding': encoding })))[0]).toBe('UNSUPPORTED_MEDIA_TYPE');
+    expect((await errorOf(requestOf([text], { 'content-encoding': encoding })))[0]).toBe('UNSUPPORTED_MEDIA_TYPE');
   });
 
   it.each([
@@ -45,8 +45,8 @@ describe('readBody', () => {
     ['what is cut short', gzipSync(text).subarray(0, 15)],
     ['nothing', Buffer.alloc(0)],
   ])('refuses %s as gzip', async (_what, bytes) => {
-    const fault = await faultOf(requestOf([bytes], { 'content-encoding': 'gzip' }));
-    expect(fault).toEqual(['BAD_REQUEST', ['body cannot be decompressed']]);
+    const error = await errorOf(requestOf([bytes], { 'content-encoding': 'gzip' }));
+    expect(error).toEqual(['BAD_REQUEST', ['body cannot be decompressed']]);
   });
 
   it('refuses by Content-Length before it asks for the body', async () => {
@@ -66,7 +66,7 @@ describe('readBody', () => {
       false,
     ],
   ])('refuses a body that is too large %s', async (_how, chunks, headers, isWhole) => {
-    expect((await faultOf(requestOf(chunks, headers, isWhole)))[0]).toBe('PAYLOAD_TOO_LARGE');
+    expect((await errorOf(requestOf(chunks, headers, isWhole)))[0]).toBe('PAYLOAD_TOO_LARGE');
   });
 
   it('takes a body of exactly the limit', async () => {
@@ -77,11 +77,11 @@ describe('readBody', () => {
     'notices that the client went away: %j',
     async (headers) => {
       const request = requestOf([gzipSync(text).subarray(0, 5)], headers, false);
-      const fault = faultOf(request);
+      const error = errorOf(request);
       request.destroy();
-      expect(await fault).toEqual(['BAD_REQUEST', ['body did not arrive in full']]);
+      expect(await error).toEqual(['BAD_REQUEST', ['body did not arrive in full']]);
       // Also when it had gone before the body was asked for.
-      expect(await faultOf(request)).toEqual(['BAD_REQUEST', ['body did not arrive in full']]);
+      expect(await errorOf(request)).toEqual(['BAD_REQUEST', ['body did not arrive in full']]);
     },
   );
 });

@@ -22,8 +22,8 @@ describe('fields', () => {
     ['a\u0000', 'must not contain the character U+0000'],
     ['\ud83d', 'must not contain an unpaired surrogate'],
     ['\ude00\ud83d', 'must not contain an unpaired surrogate'],
-  ])('judges %j: %s', (text, fault) => {
-    expect(textViolation(text)).toBe(fault);
+  ])('judges %j: %s', (text, violation) => {
+    expect(textViolation(text)).toBe(violation);
   });
 
   it.each([

@@ -33,47 +33,47 @@ const HEADERS = {
 } as const;
 
 /** What no client should ever see: stacks, SQL, the driver's and the libraries' words. */
-const INSIDE =
+const INTERNALS =
   /\bat \S+ \(|\.[jt]s:\d+|node_modules|QueryFailed|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) |violates|syntax error|invalid input syntax|ECONN|(?:Type|Range|Syntax|Reference)Error|Unexpected token|is not a function|Cannot (?:read|set)/;
 
 /** Begins an issue that is about no field of the body or the query. */
-const ABOUT_THE_REQUEST = ['body', 'request', 'request headers', 'Host', 'Idempotency-Key', 'Content-Encoding'];
+const GENERAL_SUBJECTS = ['body', 'request', 'request headers', 'Host', 'Idempotency-Key', 'Content-Encoding'];
 
 /** What is wrong with an answer whatever the request was: status, headers, the error body, words from the inside. */
-export function faultsOf({ status, headers, text }: WireResponse, toHead = false): string[] {
-  const faults: string[] = [];
-  if (!(status >= 200 && status < 300) && !(status in CODES)) faults.push(`status ${status}`);
+export function violationsOf({ status, headers, text }: WireResponse, isHead = false): string[] {
+  const violations: string[] = [];
+  if (!(status >= 200 && status < 300) && !(status in CODES)) violations.push(`status ${status}`);
   for (const [name, form] of Object.entries(HEADERS)) {
     const value = headers.get(name);
-    if (value === null || !form.test(value)) faults.push(`header ${name} is ${String(value)}`);
+    if (value === null || !form.test(value)) violations.push(`header ${name} is ${String(value)}`);
   }
-  if (toHead) return text === '' ? faults : [...faults, 'a body to HEAD'];
-  return status >= 400 ? [...faults, ...errorFaults(status, headers, text)] : faults;
+  if (isHead) return text === '' ? violations : [...violations, 'a body to HEAD'];
+  return status >= 400 ? [...violations, ...errorViolations(status, headers, text)] : violations;
 }
 
-function errorFaults(status: number, headers: Headers, text: string): string[] {
-  const faults: string[] = [];
-  const inside = INSIDE.exec(text);
-  if (inside) faults.push(`the body tells from the inside: ${inside[0]}`);
+function errorViolations(status: number, headers: Headers, text: string): string[] {
+  const violations: string[] = [];
+  const internal = INTERNALS.exec(text);
+  if (internal) violations.push(`the body tells from the inside: ${internal[0]}`);
   if (headers.get('content-type') !== 'application/json; charset=utf-8')
-    faults.push(`media type ${headers.get('content-type')}`);
+    violations.push(`media type ${headers.get('content-type')}`);
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return [...faults, `the body is no JSON: ${text.slice(0, 200)}`];
+    return [...violations, `the body is no JSON: ${text.slice(0, 200)}`];
   }
   const { code, message, issues, ...rest } = body as { code?: unknown; message?: unknown; issues?: unknown };
-  if (Object.keys(rest).length > 0) faults.push(`fields beyond the contract: ${Object.keys(rest).join()}`);
+  if (Object.keys(rest).length > 0) violations.push(`fields beyond the contract: ${Object.keys(rest).join()}`);
   const expected = CODES[status];
-  if (expected === undefined || code !== expected) return [...faults, `code ${String(code)} with status ${status}`];
+  if (expected === undefined || code !== expected) return [...violations, `code ${String(code)} with status ${status}`];
   if (message !== DEFAULT_MESSAGES[expected] && !OTHER_MESSAGES[expected]?.includes(String(message))) {
-    faults.push(`message ${String(message)} with ${expected}`);
+    violations.push(`message ${String(message)} with ${expected}`);
   }
-  return [...faults, ...issueFaults(status, issues)];
+  return [...violations, ...issueViolations(status, issues)];
 }
 
-function issueFaults(status: number, issues: unknown): string[] {
+function issueViolations(status: number, issues: unknown): string[] {
   if (issues === undefined) return status === 400 ? ['400 without issues'] : [];
   if (!Array.isArray(issues) || issues.length === 0) return ['issues that are no list of causes'];
   return (issues as unknown[]).flatMap((issue) => {
@@ -87,9 +87,9 @@ function issueFaults(status: number, issues: unknown): string[] {
  * Issues of a 400 that do not begin with the path of what they are about.
  * @param names fields and parameters of the operation, and those that were sent
  */
-export function unplacedIssues(text: string, names: readonly string[]): string[] {
+export function issuesWithoutField(text: string, names: readonly string[]): string[] {
   const { issues = [] } = JSON.parse(text) as { issues?: { message: string }[] };
-  const known = [...ABOUT_THE_REQUEST, ...names.map((name) => (name === '' ? '""' : name))];
+  const known = [...GENERAL_SUBJECTS, ...names.map((name) => (name === '' ? '""' : name))];
   return issues
     .map(({ message }) => message)
     .filter(

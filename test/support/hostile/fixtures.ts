@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeysService } from '../../../src/modules/api-keys/api-keys.service.js';
 import { HttpClient } from '../http.js';
-import { collectionOf, collections, makeFilled, type Service, type Subject } from '../resources.js';
+import { collectionOf, collections, createWithChildren, type Service, type WorkspaceWithKey } from '../resources.js';
 import type { TestApp } from '../test-app.js';
 import type { CallerName, IdKind } from './requests.js';
 
@@ -9,38 +9,45 @@ import type { CallerName, IdKind } from './requests.js';
 type Ids = Record<string, string>;
 
 /** What there is to be attacked: two workspaces with one of everything, and keys of every role. */
-export class World {
+export class Fixtures {
   private constructor(
     private readonly service: Service,
     private readonly keys: Readonly<Record<CallerName, string | undefined>>,
-    private readonly home: Subject,
-    private readonly own: Ids,
+    private readonly workspace: WorkspaceWithKey,
+    private readonly ids: Ids,
     private readonly foreign: Ids,
     private readonly deleted: Ids,
   ) {}
 
   /** @param deletable collections whose members the document lets delete */
-  static async create(app: TestApp, deletable: readonly string[]): Promise<World> {
-    const home = await app.createWorkspace();
-    const away = await app.createWorkspace();
+  static async create(app: TestApp, deletable: readonly string[]): Promise<Fixtures> {
+    const workspace = await app.createWorkspace();
+    const otherWorkspace = await app.createWorkspace();
     const service = app.nest.get(ApiKeysService);
-    const keyOf = async (role: 'EDITOR' | 'VIEWER', { workspaceId, userId } = home) =>
+    const keyOf = async (role: 'EDITOR' | 'VIEWER', { workspaceId, userId } = workspace) =>
       (await service.create({ workspaceId, userId, name: role, role })).value;
     const keys = {
-      admin: home.apiKey,
+      admin: workspace.apiKey,
       editor: await keyOf('EDITOR'),
       viewer: await keyOf('VIEWER'),
-      foreign: await keyOf('EDITOR', away),
+      foreign: await keyOf('EDITOR', otherWorkspace),
       absent: undefined,
       unknown: `vat_${'0'.repeat(36)}`,
     };
-    const deleted = await oneOfEach(app, home);
+    const deleted = await oneOfEach(app, workspace);
     const client = new HttpClient(app.url, keys.admin);
     for (const collection of deletable) {
       const { status } = await client.delete(`/${collection}/${deleted[collection] ?? ''}`);
       if (status !== 200) throw new Error(`DELETE in /${collection} answered ${status}`);
     }
-    return new World(app, keys, home, await oneOfEach(app, home), await oneOfEach(app, away), deleted);
+    return new Fixtures(
+      app,
+      keys,
+      workspace,
+      await oneOfEach(app, workspace),
+      await oneOfEach(app, otherWorkspace),
+      deleted,
+    );
   }
 
   key(caller: CallerName): string | undefined {
@@ -50,33 +57,33 @@ export class World {
   /** The id that stands in a path of this template. */
   id(kind: IdKind, template: string): string {
     const collection = collectionOf(template);
-    const own = this.own[collection];
-    if (own === undefined || kind === 'nobody') return randomUUID();
+    const ids = this.ids[collection];
+    if (ids === undefined || kind === 'unknown') return randomUUID();
     switch (kind) {
       case 'own':
-        return own;
+        return ids;
       case 'own-upper-case':
-        return own.toUpperCase();
+        return ids.toUpperCase();
       case 'foreign':
         return this.foreign[collection] ?? '';
       case 'deleted':
         return this.deleted[collection] ?? '';
-      case 'other-kind':
-        return this.own[collection === 'agents' ? 'runs' : 'agents'] ?? '';
+      case 'other-collection':
+        return this.ids[collection === 'agents' ? 'runs' : 'agents'] ?? '';
     }
   }
 
   /** Puts something new in the place of what a request has deleted or used up. */
-  async renew(template: string): Promise<void> {
+  async replace(template: string): Promise<void> {
     const collection = collectionOf(template);
     // Evaluations and runs go with their agent, and calls with their run.
     const gone = collection === 'agents' ? ['agents', 'evaluations', 'runs', 'calls'] : [collection];
-    for (const each of gone) this.own[each] = await makeFilled(this.service, this.home, each);
+    for (const each of gone) this.ids[each] = await createWithChildren(this.service, this.workspace, each);
   }
 }
 
-async function oneOfEach(service: Service, subject: Subject): Promise<Ids> {
+async function oneOfEach(service: Service, subject: WorkspaceWithKey): Promise<Ids> {
   const ids: Ids = {};
-  for (const collection of collections) ids[collection] = await makeFilled(service, subject, collection);
+  for (const collection of collections) ids[collection] = await createWithChildren(service, subject, collection);
   return ids;
 }

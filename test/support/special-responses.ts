@@ -1,0 +1,80 @@
+import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
+import { operationNamed, type DocumentedOperation, type Prober } from './conformance.js';
+import { HttpClient } from './http.js';
+import { createResource, type WorkspaceWithKey } from './resources.js';
+import type { TestApp } from './test-app.js';
+
+/** What provoking an answer needs. */
+export interface ProvokeContext {
+  readonly app: TestApp;
+  readonly owner: WorkspaceWithKey;
+  readonly prober: Prober;
+  /** A request that succeeds, on resources of its own. */
+  readonly request: (
+    operation: DocumentedOperation,
+    subject?: WorkspaceWithKey,
+  ) => Promise<{ path: string; body: unknown; key: string; headers: Record<string, string> }>;
+}
+
+/** Answers that only one operation has, each with what leads to it. */
+export const SPECIAL_RESPONSES: readonly {
+  readonly name: string;
+  readonly provoke: (stage: ProvokeContext) => Promise<void>;
+}[] = [
+  {
+    name: 'POST /agents/{agentId}/runs, only planned',
+    provoke: async ({ prober, request }) => {
+      const operation = operationNamed('POST /agents/{agentId}/runs');
+      const { body, ...rest } = await request(operation);
+      const response = await prober.expect(operation, 200, { ...rest, body: { ...(body as object), dryRun: true } });
+      expect(response.body.message).toBe('Run planned successfully; nothing was started');
+    },
+  },
+  {
+    name: 'PATCH /evaluations/{id}, to the key of another one',
+    provoke: async ({ app, owner: owner, prober, request }) => {
+      const client = new HttpClient(app.url, owner.apiKey);
+      const { path, body } = await request(operationNamed('POST /agents/{agentId}/evaluations'));
+      const values = body as object;
+      const { body: one } = await client.post(path, { ...values, key: 'one' });
+      const { body: two } = await client.post(path, { ...values, key: 'two' });
+      const taken = { path: `/evaluations/${two.data.id}`, key: owner.apiKey, body: { key: one.data.key } };
+      await prober.expect(operationNamed('PATCH /evaluations/{id}'), 409, taken);
+    },
+  },
+  {
+    name: 'DELETE /workspace/api-keys/{id}, the last ADMIN key',
+    provoke: async ({ app, prober }) => {
+      const { apiKey: key } = await app.createWorkspace();
+      const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
+      const path = `/workspace/api-keys/${body.data[0].id}`;
+      const response = await prober.expect(operationNamed('DELETE /workspace/api-keys/{id}'), 409, { path, key });
+      expect(response.body.message).toBe('The last ADMIN key of a workspace cannot be revoked');
+    },
+  },
+  {
+    name: 'POST /workspace/webhook-deliveries/{id}/redeliver, while it is pending',
+    provoke: async ({ prober, request }) => {
+      const operation = operationNamed('POST /workspace/webhook-deliveries/{id}/redeliver');
+      const again = await request(operation);
+      await prober.expect(operation, 200, again);
+      expect((await prober.expect(operation, 409, again)).body.message).toBe('The delivery is still pending');
+    },
+  },
+  {
+    name: 'POST /workspace/webhooks, beyond the number allowed',
+    provoke: async ({ app, prober, request }) => {
+      const subject = await app.createWorkspace();
+      const policy = app.nest.get(WebhookPolicy);
+      const { maxEndpoints } = policy;
+      await createResource(app, subject, 'workspace/webhooks');
+      policy.maxEndpoints = 1;
+      try {
+        const operation = operationNamed('POST /workspace/webhooks');
+        await prober.expect(operation, 409, await request(operation, subject));
+      } finally {
+        policy.maxEndpoints = maxEndpoints;
+      }
+    },
+  },
+];
