@@ -74,11 +74,11 @@ const SCREENS = [
     page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     page.on('dialog', () => problems.consoleErrors.push('a dialogue'));
     await page.goto(`${origin}${path}`);
-    return { page, misdeeds: problems, requests };
+    return { page, problems, requests };
   }
 
   function checkBehaved(problems: PageProblems, requests: readonly string[], path: string): void {
-    expect(problems).toEqual({ complaints: [], outside: [], failed: [] });
+    expect(problems).toEqual({ consoleErrors: [], externalRequests: [], failedRequests: [] });
     expect(requests.filter((requested) => requested !== '/favicon.ico')).toEqual([path]);
   }
 
@@ -94,7 +94,7 @@ const SCREENS = [
   }
 
   it.each(SCREENS)('fits a screen of %d px in %s with all calls expanded', async (width, scheme) => {
-    const { page, misdeeds: problems, requests } = await visit('/sample', width, scheme);
+    const { page, problems, requests } = await visit('/sample', width, scheme);
     await screenshot(page, `${width}-${scheme}`);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await openAll(page);
@@ -160,7 +160,7 @@ const SCREENS = [
   it.each(['/hostile', '/hostile-without-policy'])(
     'shows at %s what agents and users wrote as text and executes none of it',
     async (path) => {
-      const { page, misdeeds: problems, requests } = await visit(path, 360);
+      const { page, problems, requests } = await visit(path, 360);
       await openAll(page);
       // Events such as a click or a pointer's passing might run something later.
       await page.mouse.move(100, 300);
@@ -188,7 +188,7 @@ const SCREENS = [
   it('blocks injected content by its policy alone', async () => {
     const { html } = pages.get('/hostile')!;
     pages.set('/injected', { html: html.replace('<main>', '<main><script>hacked=1</script>'), hasPolicy: false });
-    const { page, misdeeds: problems } = await visit('/injected');
+    const { page, problems } = await visit('/injected');
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
     expect(problems.consoleErrors.join()).toMatch(/Content Security Policy/);
   });

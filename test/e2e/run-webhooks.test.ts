@@ -47,11 +47,11 @@ describe('webhook events of a run', () => {
     const of = async (type: string): Promise<any[]> =>
       (await received('workspace')).map(({ body }) => JSON.parse(body)).filter((event) => event.type === type);
     const behave = (assistantId: string) => client.patch(`/agents/${agentId}`, { assistantId });
-    return { ...prepared, heard: received, types, of, behave };
+    return { ...prepared, received, types, of, behave };
   }
 
   it('sends run.completed once to the endpoint and once to the agent, each signed', async () => {
-    const { client, agentId, types, of, heard: received } = await prepare();
+    const { client, agentId, types, of, received } = await prepare();
     const run = await executeRun(client, agentId, { name: 'Nightly' });
     expect(await types('workspace')).toEqual(['run.completed']);
     expect(await types('own')).toEqual(['run.completed']);

@@ -167,6 +167,6 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
   });
 
   it('has made no external request, violated no policy and logged no error', () => {
-    expect(problems).toEqual({ complaints: [], outside: [], failed: [] });
+    expect(problems).toEqual({ consoleErrors: [], externalRequests: [], failedRequests: [] });
   });
 });

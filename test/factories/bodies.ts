@@ -1,4 +1,4 @@
-/** The least that creates an agent. */
+/** The smallest valid body that creates an agent. */
 export const agentBody = (values: object = {}) => ({
   provider: 'AGENT_PROVIDER_1',
   assistantId: 'assistant-1',
@@ -6,7 +6,7 @@ export const agentBody = (values: object = {}) => ({
   ...values,
 });
 
-/** An agent with every field of its own. */
+/** A body that sets every field of an agent. */
 export const fullAgentBody = (values: object = {}) => ({
   provider: 'AGENT_PROVIDER_3',
   type: 'OUTBOUND',
@@ -25,5 +25,5 @@ export const fullAgentBody = (values: object = {}) => ({
   ...values,
 });
 
-/** The least that creates a personality. */
+/** The smallest valid body that creates a personality. */
 export const personalityBody = (values: object = {}) => ({ name: 'Impatient regular', ...values });

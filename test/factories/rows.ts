@@ -4,13 +4,13 @@ import { EvaluationEntity } from '../../src/modules/evaluations/evaluation.entit
 import { PersonalityEntity } from '../../src/modules/personalities/personality.entity.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 
-/** Whose rows these are. */
+/** The workspace and user that own the rows. */
 export interface Owner {
   readonly workspaceId: string;
   readonly userId: string;
 }
 
-/** An evaluation, with a personality of its own unless one is given. */
+/** Inserts an evaluation, and a new personality for it unless one is given. */
 export async function insertEvaluation(
   manager: EntityManager,
   { workspaceId, userId }: Owner,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunData } from '../../src/modules/webhooks/webhook-event.js';
 import type { Owner } from './rows.js';
 
-/** A run as an event tells of it. */
+/** The run in the data of a webhook event. */
 export function runData({ workspaceId, userId }: Owner, values: Partial<RunData> = {}): RunData {
   const now = new Date().toISOString();
   return {

@@ -145,7 +145,7 @@ describe('the validator of answers', () => {
       404,
       headers(),
       { code: 'FORBIDDEN', message: 'Not found' },
-      /FORBIDDEN is not of this/,
+      /FORBIDDEN does not belong to this status/,
     ],
     ['an unknown code', 404, headers(), { code: 'NOPE', message: 'Not found' }, /allowed values/],
   ])('finds %s', (_, status, given, body, violation) => {
@@ -154,7 +154,7 @@ describe('the validator of answers', () => {
 
   it('finds an operation that does not exist, and an unknown path that is answered otherwise', () => {
     expect(validator.check('GET /nope', 200, headers(), {})).toEqual(['GET /nope is not an operation of the document']);
-    expect(validator.checkUnrouted(200, headers(), {})).toEqual(['an unknown path answered 200']);
+    expect(validator.checkUnrouted(200, headers(), {})).toEqual(['an unknown path returned 200']);
     expect(validator.checkUnrouted(404, headers(), {})).not.toEqual([]);
   });
 });

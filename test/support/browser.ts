@@ -3,18 +3,18 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
-/** Why no browser can be driven here, or undefined; in CI, where nothing may be skipped, always undefined. */
+/** The reason why no browser is available, or undefined. Always undefined in CI, where no test may be skipped. */
 export function browserUnavailableReason(): string | undefined {
   if (process.env['REQUIRE_ALL_TESTS'] === 'true') return undefined;
   try {
     accessSync(CHROMIUM, constants.X_OK);
     return undefined;
   } catch {
-    return `there is no browser at ${CHROMIUM} (install Debian's chromium, or set CHROMIUM_PATH)`;
+    return `no browser found at ${CHROMIUM} (install Debian's chromium, or set CHROMIUM_PATH)`;
   }
 }
 
-/** Debian's Chromium without a window, and without the requests that it makes of its own accord. */
+/** Starts Debian's Chromium headless and without its background requests. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -31,17 +31,17 @@ export function openBrowser(): Promise<Browser> {
   });
 }
 
-/** What a page did that it should not have. */
+/** Unexpected behaviour of a page. */
 export interface PageProblems {
-  /** Errors and warnings in the console (a violated Content-Security-Policy is one), and uncaught exceptions. */
+  /** Console errors and warnings (including violations of the Content-Security-Policy), and uncaught exceptions. */
   readonly consoleErrors: string[];
-  /** Requests to anywhere but the service. */
+  /** Requests to other origins than the service. */
   readonly externalRequests: string[];
-  /** Requests that failed or were answered with an error. */
+  /** Requests that failed or had an error status. */
   readonly failedRequests: string[];
 }
 
-/** Watches a page from before it is opened. */
+/** Records the problems of a page. Call it before the page is opened. */
 export function watchPage(page: Page, origin: string): PageProblems {
   const problems: PageProblems = { consoleErrors: [], externalRequests: [], failedRequests: [] };
   page.on('console', (message) => {

@@ -4,12 +4,12 @@ import { Client } from 'pg';
 import { type ApiResponse, HttpClient } from './http.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiValidator } from './openapi-validator.js';
 
-/** The committed document. Tests are named by its operations; another test holds it against the served one. */
+/** The committed document, whose operations name the tests. Another test compares it with the served document. */
 export const committedDocument = JSON.parse(
   readFileSync(path.resolve(__dirname, '../../openapi.json'), 'utf8'),
 ) as OpenApiDocument;
 
-/** An operation of the document as a test reads it. */
+/** An operation of the document. */
 export interface DocumentedOperation {
   /** `METHOD /path/{template}`. */
   readonly name: string;
@@ -17,11 +17,11 @@ export interface DocumentedOperation {
   readonly template: string;
   readonly operation: OpenApiOperation;
   readonly statuses: readonly number[];
-  /** The request bodies of the document, as they stand. */
+  /** The example request bodies of the document. */
   readonly bodies: readonly ExampleBody[];
 }
 
-/** An example of a request's body: text of its media type, or a value that becomes JSON. */
+/** An example request body: text in its media type, or a value to be sent as JSON. */
 export interface ExampleBody {
   readonly mediaType: string;
   readonly value: unknown;
@@ -43,57 +43,57 @@ export const operations: readonly DocumentedOperation[] = Object.entries(committ
     })),
 );
 
-/** Those operations that can answer the status, for `it.each`. */
+/** The operations that document the status, for `it.each`. */
 export const operationsWithStatus = (status: number) => operations.filter(({ statuses }) => statuses.includes(status));
 
-/** POSTs that may be retried under a key. */
+/** The operations that accept an Idempotency-Key. */
 export const retryable = operations.filter(({ operation }) =>
   operation.parameters?.some((parameter) => parameter.name === 'Idempotency-Key'),
 );
 
-/** What an ADMIN alone may do, reading included: the settings (contract's extensions). The document has no field for it. */
+/** Whether only an ADMIN may use the operation, even to read: the workspace settings. The document does not say this. */
 export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
   /^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace';
 
-/** The status of an operation's success: of two, that of what was written rather than only planned. */
+/** The success status of an operation; if there are two, that of the request that writes (not of a dry run). */
 export function successStatus({ name, statuses }: DocumentedOperation): number {
   const status = statuses.findLast((candidate) => candidate < 300);
-  if (status === undefined) throw new Error(`${name} has no success`);
+  if (status === undefined) throw new Error(`${name} has no success status`);
   return status;
 }
 
-/** The schema of an operation's JSON body with its references resolved at the top; undefined without one. */
+/** The schema of an operation's JSON body, with a top-level reference resolved; undefined if it has no body. */
 export function bodySchema({ operation }: DocumentedOperation): BodySchema | undefined {
   const schema = operation.requestBody?.content['application/json']?.schema as { $ref?: string } | undefined;
   if (schema?.$ref === undefined) return schema as BodySchema | undefined;
   return committedDocument.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
 }
 
-/** The header that a body is sent under. */
+/** The Content-Type header for an example body. */
 export const mediaTypeOf = (example: ExampleBody | undefined): Record<string, string> =>
   example ? { 'Content-Type': example.mediaType } : {};
 
-/** An operation by its name. */
+/** Finds an operation by name. */
 export const operationNamed = (wanted: string): DocumentedOperation => {
   const operation = operations.find(({ name }) => name === wanted);
   if (!operation) throw new Error(`The document has no ${wanted}`);
   return operation;
 };
 
-/** What a POST waits for while it is locked, by its collection, where that is not the table of the same name. */
+/** The table whose lock blocks a POST, by collection, if it is not the table of the same name. */
 export const LOCKED_TABLES: Readonly<Record<string, string>> = {
-  // A new key refers to its user; the table of the keys themselves is needed to tell who is calling.
+  // A new key refers to its user; locking the table of keys itself would block authentication.
   'workspace/api-keys': 'users',
   'workspace/webhooks': 'webhook_endpoints',
   'workspace/webhook-deliveries': 'webhook_deliveries',
 };
 
-/** The largest body in bytes, where it is not 1 MiB. */
+/** The largest allowed body in bytes, if it is not 1 MiB. */
 export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /agents/{agentId}/evaluations/import': 10 * 1024 * 1024,
 };
 
-/** Requests that are no operation, although some look like one. */
+/** Requests that match no operation, although some look similar to one. */
 export const UNROUTED = [
   ['GET', '/'],
   ['GET', '/nope'],
@@ -106,13 +106,13 @@ export const UNROUTED = [
   ['GET', '/docs/..%2f..%2fpackage.json'],
 ] as const;
 
-/** As much of the schema of a body as a test reads. */
+/** The part of a body's schema that the tests read. */
 export interface BodySchema {
   readonly properties?: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
 }
 
-/** Sends requests, holds every answer against the document, and remembers which statuses each operation has shown. */
+/** Sends requests, validates each response against the document, and records which statuses each operation returned. */
 export class Prober {
   private readonly covered = new Map<string, Set<number>>();
 
@@ -121,7 +121,7 @@ export class Prober {
     private readonly validator: OpenApiValidator,
   ) {}
 
-  /** Sends a request of the operation; the answer must have the status and conform in everything. */
+  /** Sends a request to the operation, and expects the status and a response that conforms to the document. */
   async expect(
     { name, method }: DocumentedOperation,
     status: number,
@@ -137,7 +137,7 @@ export class Prober {
     return response;
   }
 
-  /** Holds an answer that was fetched otherwise. */
+  /** Expects the status of a response sent by other means, and that it conforms to the document. */
   check(name: string, status: number, response: ApiResponse<any>): void {
     expect({
       status: response.status,
@@ -147,7 +147,7 @@ export class Prober {
     this.covered.set(name, (this.covered.get(name) ?? new Set()).add(response.status));
   }
 
-  /** Documented answers that no request has shown, as `METHOD /path status`. */
+  /** Documented statuses that no request has returned, as `METHOD /path status`. */
   uncovered(): string[] {
     return operations.flatMap(({ name, statuses }) => {
       return statuses.filter((status) => !this.covered.get(name)?.has(status)).map((status) => `${name} ${status}`);
@@ -155,7 +155,7 @@ export class Prober {
   }
 }
 
-/** Renames tables and columns, given as `table` or `table.column`, from one ending of their names to another. */
+/** Replaces the suffix `from` by `to` in the names of tables and columns, given as `table` or `table.column`. */
 export async function renameTables(
   databaseUrl: string,
   names: readonly string[],
@@ -174,7 +174,7 @@ export async function renameTables(
   await client.end();
 }
 
-/** Runs `work` while other statements on the table wait. `blocked` resolves once one does. */
+/** Runs `work` while the table is locked. `blocked` resolves when a statement of another session waits for the lock. */
 export async function whileLocked<T>(
   databaseUrl: string,
   table: string,
@@ -196,7 +196,7 @@ export async function whileLocked<T>(
       }
     });
   } finally {
-    // Ending the session rolls its transaction back and lets the others go on.
+    // Ends the session, which rolls back its transaction and releases the lock.
     await client.end();
   }
 }
@@ -212,7 +212,7 @@ type ParameterSchema = {
   example?: string;
 };
 
-/** Values that the schema of a query parameter allows: every one of an enumeration, and those at the edges. */
+/** Values that the schema of a query parameter allows: all values of an enumeration, or boundary values. */
 export function allowedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, minLength = 0, maxLength = 10, ...rest } = schema as ParameterSchema;
   const { enum: values, pattern, example } = rest;
@@ -222,7 +222,7 @@ export function allowedValues(schema: object): string[] {
   return ['a'.repeat(Math.max(minLength, 1)), '%_\\', 'ä€🙂', 'a'.repeat(maxLength)];
 }
 
-/** Values just beyond what the schema of a query parameter allows, and of no kind at all. */
+/** Values that the schema of a query parameter rejects: just past its bounds, or of another type. */
 export function rejectedValues(schema: object): string[] {
   const { type, minimum = 0, maximum, maxLength = 10, ...rest } = schema as ParameterSchema;
   const { enum: values, pattern, example } = rest;
@@ -235,6 +235,6 @@ export function rejectedValues(schema: object): string[] {
   return ['', 'a'.repeat(maxLength + 1), '\u0000'];
 }
 
-/** The same word in another case, which is no value of an enumeration. */
+/** The same text in the other letter case, which is not a value of an enumeration. */
 export const withSwappedCase = (text: string): string =>
   text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase();

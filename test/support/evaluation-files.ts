@@ -7,11 +7,11 @@ export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml',
 export type Format = keyof typeof MEDIA_TYPES;
 export const FORMATS = Object.keys(MEDIA_TYPES) as Format[];
 
-/** The issues of an error's body, as texts. */
+/** The messages of the issues of an error body. */
 export const messages = (body: { issues?: { message: string }[] }): string[] =>
   (body.issues ?? []).map(({ message }) => message);
 
-/** A service with one workspace and a personality, whose agents' evaluations go in and out as files. */
+/** A service with one workspace and personality, and helpers to import and export evaluations. */
 export class EvaluationFiles {
   private constructor(
     readonly app: TestApp,
@@ -38,7 +38,7 @@ export class EvaluationFiles {
     return (await this.client.post('/agents', agent)).body.data.id as string;
   }
 
-  /** The least that an item of a file must have, and more. */
+  /** A file item with the required fields, and those given. */
   item(key: string, fields: object = {}) {
     return {
       key,

@@ -8,15 +8,15 @@ export interface StreamEvent {
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** What has come so far. */
+  /** Events received so far. */
   readonly events: StreamEvent[];
-  /** Resolves when the server has ended the stream. @throws when it broke off */
+  /** Resolves when the server has ended the stream. @throws if the stream was cut off */
   readonly ended: Promise<void>;
-  /** Goes away as a client does that is closed. */
+  /** Disconnects the client. */
   disconnect(): void;
 }
 
-/** Follows a stream of server-sent events. */
+/** Opens a stream of server-sent events. */
 export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });

@@ -1,10 +1,10 @@
 import type { ApiResponse } from './http.js';
 
-/** ISO 8601, UTC, milliseconds (decisions, "Timestamps"). */
+/** ISO 8601 in UTC with milliseconds. */
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Exactly the flat error body, without issues. */
+/** Expects an error with exactly this code and message, without issues. */
 export function expectError(response: ApiResponse<any>, status: number, code: string, message: string): void {
   expect({ status: response.status, body: response.body }).toEqual({ status, body: { code, message } });
 }
@@ -13,7 +13,7 @@ export const expectForbidden = (response: ApiResponse<any>) =>
   expectError(response, 403, 'FORBIDDEN', 'Insufficient access');
 export const expectNotFound = (response: ApiResponse<any>) => expectError(response, 404, 'NOT_FOUND', 'Not found');
 
-/** A 400 with exactly one issue for each field, which begins with the field's name. */
+/** Expects a 400 with exactly one issue for each field, each of which starts with the field's name. */
 export function expectInvalid(response: ApiResponse<any>, ...fields: string[]): void {
   expect({ status: response.status, body: response.body }).toEqual({
     status: 400,

@@ -1,11 +1,11 @@
-/** An answer as a client sees it. */
+/** An HTTP response with its parsed body. */
 export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
 }
 
-/** Speaks JSON to a running service over a real socket. */
+/** A JSON client that sends requests to a running service over a real socket. */
 export class HttpClient {
   constructor(
     private readonly url: string,
@@ -32,7 +32,7 @@ export class HttpClient {
     return this.send('DELETE', path, undefined, headers);
   }
 
-  /** @param body an object is sent as JSON; a string or buffer as it is */
+  /** @param body an object is sent as JSON; a string or buffer unchanged */
   async send<Body = any>(
     method: string,
     path: string,

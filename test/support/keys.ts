@@ -2,7 +2,7 @@ import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import type { TestApp } from './test-app.js';
 
-/** A further key of a workspace. */
+/** Creates an additional key for a workspace. */
 export async function createKey(
   app: TestApp,
   { workspaceId, userId }: { workspaceId: string; userId: string },

@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino';
 
-/** Keeps the log of a test's service. */
+/** Captures the log of a service under test. */
 export class LogLines implements DestinationStream {
   text = '';
 
@@ -8,7 +8,7 @@ export class LogLines implements DestinationStream {
     this.text += line;
   }
 
-  /** The lines so far, parsed. */
+  /** The parsed lines written so far. */
   get lines(): Record<string, any>[] {
     return this.text
       .split('\n')

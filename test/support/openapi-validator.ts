@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** As much of an OpenAPI 3.1 document as a check of answers reads. */
+/** The part of an OpenAPI 3.1 document that the validator reads. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
@@ -47,31 +47,31 @@ interface Reference {
 }
 
 export interface OpenApiValidator {
-  /** Every operation as `METHOD /path/{template}`, with what the document says of it. */
+  /** The operations of the document by `METHOD /path/{template}`. */
   readonly operations: ReadonlyMap<string, OpenApiOperation>;
   /**
-   * What of an answer leaves the document: its status, media type, body (no field beyond the schema) or headers.
+   * Checks a response's status, media type, body (no fields beyond the schema) and headers against the document.
    * @param operation an operation id, or `METHOD /path/{template}`
    * @param body the parsed JSON, or the text of any other media type
-   * @returns one sentence per violation; empty when the answer conforms
+   * @returns one sentence per violation; empty if the response conforms
    */
   check(operation: string, status: number, headers: Headers, body: unknown): string[];
-  /** The same for a path or method that the document does not have: 404 with the error body and the common headers. */
+  /** Checks the response to a path or method that is not in the document: 404, error body and common headers. */
   checkUnrouted(status: number, headers: Headers, body: unknown): string[];
-  /** What of a value breaks the schema at a JSON pointer of the document, such as `/components/schemas/Agent`. */
+  /** Checks a value against the schema at a JSON pointer of the document, such as `/components/schemas/Agent`. */
   checkSchema(pointer: string, value: unknown): string[];
 }
 
 const ROOT = 'https://openapi.test/document';
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 
-/** Checks answers against an OpenAPI 3.1 document, taken at its word: what it does not mention must not be there. */
+/** Creates a validator for responses. It is strict: fields that the document does not mention are violations. */
 export function createValidator(document: object): OpenApiValidator {
   const openApi = closeSchemas(document) as OpenApiDocument;
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
-  // Annotations of OpenAPI that are no keywords of JSON Schema; and the document itself, which is only a container for
-  // its schemas: they are compiled one by one, through a reference.
+  // OpenAPI annotations are not JSON Schema keywords; nor are the document's own members, because the document is only
+  // the container of the schemas, which are compiled one by one by reference.
   ajv.addVocabulary(['example', 'discriminator', 'externalDocs', 'xml', ...Object.keys(openApi)]);
   ajv.addSchema(openApi, ROOT, undefined, false);
 
@@ -134,11 +134,11 @@ export function createValidator(document: object): OpenApiValidator {
     const media = content?.[type];
     if (!media) return [`media type "${type}" is not documented, only ${Object.keys(content ?? {}).join(', ')}`];
     const violations = checkSchema(join(at, 'content', type, 'schema'), body).map((violation) => `body: ${violation}`);
-    // The examples of an error name the code that its status stands for.
+    // The examples of an error contain the error code of its status.
     const codes = new Set(Object.values(media.examples ?? {}).map(({ value }) => (value as { code?: unknown }).code));
     const { code } = (body ?? {}) as { code?: unknown };
     if (!codes.has(undefined) && codes.size > 0 && !codes.has(code))
-      violations.push(`body: code ${String(code)} is not of this status`);
+      violations.push(`body: code ${String(code)} does not belong to this status`);
     return violations;
   };
 
@@ -166,7 +166,7 @@ export function createValidator(document: object): OpenApiValidator {
       );
     },
     checkUnrouted(status, headers, body) {
-      if (status !== 404) return [`an unknown path answered ${status}`];
+      if (status !== 404) return [`an unknown path returned ${status}`];
       return checkResponse({ $ref: '#/components/responses/NotFound' }, '', headers, body).map(
         (violation) => `unknown path: ${violation}`,
       );
@@ -179,7 +179,7 @@ const join = (pointer: string, ...parts: string[]): string =>
 
 const unescape = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** A copy in which every object schema is closed, so that a field too many is found. */
+/** Returns a copy in which no object schema allows additional properties. */
 function closeSchemas(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closeSchemas);
   if (typeof node !== 'object' || node === null) return node;

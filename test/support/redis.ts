@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A real redis-server on a free port of the loopback that keeps nothing on disk. */
+/** A real redis-server on a free loopback port, without persistence. */
 export interface TestRedis {
   readonly url: string;
   /** Runs a command with redis-cli and returns what it prints. */
   cli(...args: string[]): string;
-  /** Stops it without ending it: connections stay open, and nothing is answered. */
+  /** Suspends the process: connections stay open, but it does not respond. */
   pause(): void;
   resume(): void;
-  /** Ends it at once; everything it knew is lost. */
+  /** Kills the process; all data is lost. */
   kill(): Promise<void>;
   /** Starts it again on the same port, empty. */
   start(...args: string[]): Promise<void>;
@@ -26,7 +26,7 @@ const isInstalled = (() => {
   }
 })();
 
-/** `describe` where a redis-server is installed; elsewhere the tests are skipped and the output says why. */
+/** `describe` if redis-server is installed; otherwise skips the tests and prints the reason. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (isInstalled) return describe(name, tests);
   process.stderr.write(`Skipped: "${name}", because no redis-server is installed (apt-get install redis-server)\n`);
@@ -65,7 +65,7 @@ export async function startRedis(...args: string[]): Promise<TestRedis> {
   };
 }
 
-/** A port of the loopback on which nothing listens. */
+/** Returns a free loopback port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -8,23 +8,22 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
 
-/** A workspace and an ADMIN key of it. */
+/** A workspace with an ADMIN key. */
 export interface WorkspaceWithKey extends Owner {
   readonly apiKey: string;
 }
 
-/** The service that resources are made in. */
+/** The service in which resources are created. */
 export interface Service {
   readonly url: string;
   readonly nest: INestApplicationContext;
 }
 
-/** Where nobody answers. */
 const UNREACHABLE_URL = 'http://nowhere.invalid/v1';
 
 /**
- * What the suites over all operations start the service with: no worker, so that no event leaves for the addresses of
- * the document's examples and no call is made, and all that a run needs in order to be started.
+ * Settings for the suites that cover all operations: no worker, so that no webhook is sent to the example addresses of
+ * the document and no call is made, but everything that is needed to start a run.
  */
 export const WITHOUT_WORKER = {
   ROLE: 'api',
@@ -33,26 +32,26 @@ export const WITHOUT_WORKER = {
   ...Object.fromEntries(AGENT_PROVIDERS.map((provider) => [`${provider}_URL`, UNREACHABLE_URL])),
 } as const;
 
-/** Takes away what would only hold up the suites over all operations; both limits have tests of their own. */
+/** Disables webhook limits that would slow down the suites over all operations. They are tested elsewhere. */
 export function withoutWebhookLimits({ nest }: Service): void {
   Object.assign(nest.get(WebhookPolicy), { testWait: 0, maxEndpoints: Number.MAX_SAFE_INTEGER });
 }
 
-/** `workspace/webhooks` for `/workspace/webhooks/{id}/test`: what the parameter of a path is one of. */
+/** The collection that a path's parameter belongs to: `workspace/webhooks` for `/workspace/webhooks/{id}/test`. */
 export function collectionOf(template: string): string {
   return template.slice(1).split(/\/\{|\/?$/, 1)[0] ?? '';
 }
 
 /**
- * How to make what the parameter of a path names, by its collection: every suite over all operations makes it from
- * here. A new collection is added here.
+ * How to create a member of each collection that a path parameter can name. The suites over all operations use it, so
+ * that a new collection has to be added only here.
  */
 const CREATE: Readonly<Record<string, (service: Service, subject: WorkspaceWithKey) => Promise<string>>> = {
   agents: (service, subject) => post(service, subject, '/agents', agentBody()),
   personalities: (service, subject) => post(service, subject, '/personalities', personalityBody()),
   evaluations: async (service, subject) =>
     (await insertEvaluation(managerOf(service), subject, await createResource(service, subject, 'agents'))).id,
-  // Cancelled, because without a worker it would never end: nobody would wait for it to the last.
+  // Cancelled, because it would never end without a worker.
   runs: async (service, subject) => {
     const id = await startRun(service, subject, await createWithChildren(service, subject, 'agents'));
     expect((await new HttpClient(service.url, subject.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
@@ -71,7 +70,7 @@ const CREATE: Readonly<Record<string, (service: Service, subject: WorkspaceWithK
   },
   'workspace/webhooks': (service, subject) =>
     post(service, subject, '/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] }),
-  // Not pending any more, because a pending one cannot be redelivered.
+  // Delivered, because a pending one cannot be redelivered.
   'workspace/webhook-deliveries': async (service, subject) => {
     const id = await sendTestEvent(service, subject, await createResource(service, subject, 'workspace/webhooks'));
     await managerOf(service).update(
@@ -88,7 +87,7 @@ const CREATE: Readonly<Record<string, (service: Service, subject: WorkspaceWithK
   },
 };
 
-/** What must be there below a resource for lists under it to have something to show, and for runs to be started. */
+/** Creates children of a resource, so that lists below it are not empty and runs can be started. */
 const ADD_CHILDREN: Readonly<
   Record<string, (service: Service, subject: WorkspaceWithKey, id: string) => Promise<unknown>>
 > = {
@@ -100,21 +99,21 @@ const ADD_CHILDREN: Readonly<
 };
 
 /**
- * Collections whose members go by a name that every workspace has for its own, so that no request can name another
- * workspace's, and 403 never comes of it.
+ * Collections whose members have the same names in every workspace, so that no request can refer to another workspace's
+ * member and get 403.
  */
 export const NAMED_ALIKE: readonly string[] = ['workspace/provider-keys'];
 
 export const collections: readonly string[] = Object.keys(CREATE);
 
-/** Makes one of a collection. @returns what stands for it in a path */
+/** Creates a member of a collection. @returns its id or name in a path */
 export async function createResource(service: Service, subject: WorkspaceWithKey, collection: string): Promise<string> {
   const create = CREATE[collection];
-  if (!create) throw new Error(`Nobody knows how to make one of /${collection}: add it to MAKE`);
+  if (!create) throw new Error(`Cannot create a member of /${collection}: add the collection to CREATE`);
   return create(service, subject);
 }
 
-/** The same, with something below it. */
+/** Creates a member of a collection with children. */
 export async function createWithChildren(
   service: Service,
   subject: WorkspaceWithKey,
@@ -125,7 +124,7 @@ export async function createWithChildren(
   return id;
 }
 
-/** Makes the resource that a path names by its parameter, with something below it, and fills it in. */
+/** Returns the path with its parameter replaced by the id of a newly created resource with children. */
 export async function pathFor(service: Service, subject: WorkspaceWithKey, template: string): Promise<string> {
   const parameter = /\{\w+\}/;
   if (!parameter.test(template)) return template;
@@ -133,8 +132,8 @@ export async function pathFor(service: Service, subject: WorkspaceWithKey, templ
 }
 
 /**
- * An example of the document with a personality that exists in place of the example's: the one reference in it that
- * nobody can have as it stands.
+ * Replaces the personality id in an example of the document by that of an existing personality. It is the only
+ * reference in the examples.
  */
 export async function withExistingPersonality<T>(service: Service, subject: WorkspaceWithKey, example: T): Promise<T> {
   const text = JSON.stringify(example) as string | undefined;

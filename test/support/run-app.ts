@@ -8,12 +8,12 @@ import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from './http.js';
 import { createTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 
-/** The service with an agent that it can really call. */
+/** A service and a reference agent that it can call. */
 export interface RunApp extends TestApp {
   readonly agent: ReferenceAgentServer;
 }
 
-/** What calls on this machine need to be allowed. */
+/** Settings that allow calls to an agent on this machine. */
 export const callEnv = (url: string): NodeJS.ProcessEnv => ({
   AGENT_PROVIDER_1_URL: url,
   OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
@@ -36,7 +36,7 @@ export async function createRunApp(
   };
 }
 
-/** A workspace with an agent, a personality and the reference evaluations with these keys. */
+/** Creates a workspace with an agent, a personality and the reference evaluations with the given keys. */
 export async function prepareAgent(app: TestApp, keys: readonly string[], agentValues: object = {}) {
   const subject = await app.createWorkspace();
   const client = new HttpClient(app.url, subject.apiKey);
@@ -50,7 +50,7 @@ export async function prepareAgent(app: TestApp, keys: readonly string[], agentV
   return { ...subject, client, agentId, personalityId, evaluations };
 }
 
-/** An evaluation whose caller says one sentence; passes when the agent answers with `text`. */
+/** An evaluation whose caller says one sentence; passes if the agent says "welcome". */
 export const shortEvaluation = (values: object = {}) => ({
   name: 'Is greeted',
   scenarioText: 'You call and want to be greeted.',
@@ -59,7 +59,7 @@ export const shortEvaluation = (values: object = {}) => ({
   ...values,
 });
 
-/** A workspace with an agent, a personality and these evaluations of it. */
+/** Creates a workspace with an agent, a personality and the given evaluations of the agent. */
 export async function prepareEvaluations(
   app: TestApp,
   evaluations: readonly object[] = [shortEvaluation()],

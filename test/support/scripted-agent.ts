@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { streamText, TestServers } from '../../libs/simulation/testing/servers.js';
 
-/** A request to the agent: what the caller has said last, and how it was sent. */
+/** A request to the agent, with the caller's last utterance. */
 export interface AgentRequest {
   readonly model: string;
   readonly said: string;
@@ -10,20 +10,20 @@ export interface AgentRequest {
   readonly response: ServerResponse;
 }
 
-/** An agent that a test plays. */
+/** An agent whose behaviour a test defines. */
 export interface ScriptedAgent {
-  /** Its address for chat completions. */
+  /** The chat-completions endpoint. */
   readonly url: string;
   readonly requests: AgentRequest[];
-  /** Requests under way now, and the most at once, by assistant. */
+  /** Number of requests in progress, and the highest number so far, by assistant. */
   readonly active: Map<string, number>;
   readonly peak: Map<string, number>;
   close(): Promise<void>;
 }
 
-/** @param behave answers a request: with a text, or by itself */
+/** @param behave returns the text of the response, or writes the response itself */
 export async function startScriptedAgent(
-  behave: (requests: AgentRequest) => string | void | Promise<string | void> = () => 'Welcome!',
+  behave: (request: AgentRequest) => string | void | Promise<string | void> = () => 'Welcome!',
 ): Promise<ScriptedAgent> {
   const servers = new TestServers();
   const requests: AgentRequest[] = [];
@@ -47,14 +47,14 @@ export async function startScriptedAgent(
   const url = await servers.http((response, body, request) => void handle(response, body, request));
   return {
     url: `${url}/v1/chat/completions`,
-    requests: requests,
-    active: active,
-    peak: peak,
+    requests,
+    active,
+    peak,
     close: () => servers.close(),
   };
 }
 
-/** An answer after so many milliseconds. */
+/** Returns `text` after `ms` milliseconds. */
 export const delayed = async (ms: number, text = 'Welcome!'): Promise<string> => {
   await sleep(ms, undefined, { ref: false });
   return text;

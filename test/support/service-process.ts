@@ -5,9 +5,9 @@ import path from 'node:path';
 import { freePort } from './redis.js';
 import { until } from './until.js';
 
-/** The program as it is started for real: a process of its own, with a port of its own. */
+/** The service in a separate process on a free port. */
 export class ServiceProcess {
-  /** What it has written to standard output and to standard error. */
+  /** Standard output and standard error so far. */
   output = '';
   exit: { readonly code: number | null; readonly signal: string | null } | undefined;
 
@@ -42,7 +42,7 @@ export class ServiceProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Numbers of the processes that this one has started and that still run. */
+  /** Process ids of the running child processes. */
   get children(): number[] {
     try {
       const table = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(this.pid)], { encoding: 'utf8' });
@@ -52,12 +52,12 @@ export class ServiceProcess {
         .map((line) => line.trim().split(/\s+/));
       return rows.filter(([, state]) => !state?.startsWith('Z')).map(([pid]) => Number(pid));
     } catch {
-      // ps says by its exit code that there is none.
+      // ps exits with an error if there are none.
       return [];
     }
   }
 
-  /** Waits until a text has been written, at least `times`. */
+  /** Waits until the output contains `text` at least `times` times. */
   async waitForOutput(text: string | RegExp, times = 1): Promise<void> {
     const pattern = new RegExp(text, 'g');
     await until(`${String(text)} in\n${this.output}`, () => [...this.output.matchAll(pattern)].length >= times, 90_000);
@@ -68,7 +68,7 @@ export class ServiceProcess {
     return this.exit ?? { code: null, signal: null };
   }
 
-  /** Ends it by force if need be, and removes what it has written. */
+  /** Kills the process if it is still running, and removes its data directory. */
   async dispose(): Promise<void> {
     if (!this.exit) this.child.kill('SIGKILL');
     await this.waitForExit();

@@ -4,25 +4,25 @@ import { HttpClient } from './http.js';
 import { createResource, type WorkspaceWithKey } from './resources.js';
 import type { TestApp } from './test-app.js';
 
-/** What provoking an answer needs. */
+/** What is needed to provoke a response. */
 export interface ProvokeContext {
   readonly app: TestApp;
   readonly owner: WorkspaceWithKey;
   readonly prober: Prober;
-  /** A request that succeeds, on resources of its own. */
+  /** Creates resources and returns a request on them that succeeds. */
   readonly request: (
     operation: DocumentedOperation,
     subject?: WorkspaceWithKey,
   ) => Promise<{ path: string; body: unknown; key: string; headers: Record<string, string> }>;
 }
 
-/** Answers that only one operation has, each with what leads to it. */
+/** Responses that only one operation returns, and how to provoke each. */
 export const SPECIAL_RESPONSES: readonly {
   readonly name: string;
-  readonly provoke: (stage: ProvokeContext) => Promise<void>;
+  readonly provoke: (context: ProvokeContext) => Promise<void>;
 }[] = [
   {
-    name: 'POST /agents/{agentId}/runs, only planned',
+    name: 'POST /agents/{agentId}/runs returns 200 for a dry run',
     provoke: async ({ prober, request }) => {
       const operation = operationNamed('POST /agents/{agentId}/runs');
       const { body, ...rest } = await request(operation);
@@ -31,8 +31,8 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
-    name: 'PATCH /evaluations/{id}, to the key of another one',
-    provoke: async ({ app, owner: owner, prober, request }) => {
+    name: 'PATCH /evaluations/{id} returns 409 for the key of another evaluation',
+    provoke: async ({ app, owner, prober, request }) => {
       const client = new HttpClient(app.url, owner.apiKey);
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/evaluations'));
       const values = body as object;
@@ -43,7 +43,7 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
-    name: 'DELETE /workspace/api-keys/{id}, the last ADMIN key',
+    name: 'DELETE /workspace/api-keys/{id} returns 409 for the last ADMIN key',
     provoke: async ({ app, prober }) => {
       const { apiKey: key } = await app.createWorkspace();
       const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
@@ -53,7 +53,7 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
-    name: 'POST /workspace/webhook-deliveries/{id}/redeliver, while it is pending',
+    name: 'POST /workspace/webhook-deliveries/{id}/redeliver returns 409 for a pending delivery',
     provoke: async ({ prober, request }) => {
       const operation = operationNamed('POST /workspace/webhook-deliveries/{id}/redeliver');
       const again = await request(operation);
@@ -62,7 +62,7 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
-    name: 'POST /workspace/webhooks, beyond the number allowed',
+    name: 'POST /workspace/webhooks returns 409 at the maximum number of endpoints',
     provoke: async ({ app, prober, request }) => {
       const subject = await app.createWorkspace();
       const policy = app.nest.get(WebhookPolicy);

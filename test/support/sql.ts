@@ -1,9 +1,9 @@
 import { Client, type QueryResultRow } from 'pg';
 
-/** Runs `work` on a connection of its own, as somebody beside the service would. */
+/** Runs `work` on a separate database connection, outside the service. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
-  // A test may cut all connections of its database, this one too.
+  // A test may terminate all connections to its database, including this one.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -13,7 +13,7 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   }
 }
 
-/** Runs one statement beside the service. */
+/** Runs one statement outside the service. */
 export function sql<Row extends QueryResultRow = Record<string, any>>(
   url: string,
   text: string,

@@ -1,16 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network between the service and its database that can be cut, or that can swallow everything without a word. */
+/** A proxy between the service and its database that can break connections or silently stop forwarding. */
 export interface TcpProxy {
-  /** The database's address by way of the proxy. */
+  /** The database's address through the proxy. */
   readonly url: string;
-  /** Whether new connections are taken. */
+  /** Whether new connections are accepted. */
   open: boolean;
-  /** Breaks every connection. */
+  /** Breaks all connections. */
   cut(): void;
-  /** Passes nothing on any more, in either direction, on connections that stay open. */
+  /** Stops forwarding in both directions, but keeps the connections open. */
   stall(): void;
-  /** Passes on again. */
+  /** Resumes forwarding. */
   resume(): void;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function createTcpProxy(databaseUrl: string): Promise<TcpProxy> {
       from.on('data', (chunk) => to.write(chunk));
       from.on('error', () => undefined);
       from.on('close', () => {
-        // Not before what the other end said last has been passed on: an error, most often.
+        // After the last data has been forwarded, which is often an error message.
         to.destroySoon();
         pairs.delete(pair);
       });

@@ -12,23 +12,23 @@ import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { createLogger } from '../../src/platform/observability/logger.js';
 import { createTestDatabase } from './test-database.js';
 
-/** The whole service as it runs, on a free port of the loopback and a database of its own. */
+/** The complete service on a free loopback port, with a separate database. */
 export interface TestApp {
   readonly url: string;
   readonly nest: NestExpressApplication;
   readonly databaseUrl: string;
   readonly keyRing: KeyRing;
-  /** A workspace with an ADMIN key and a limit that no test reaches, unless it asks for another. */
+  /** Creates a workspace with an ADMIN key and, by default, a rate limit that no test reaches. */
   createWorkspace(input?: Partial<NewWorkspace>): Promise<FirstKey>;
   close(): Promise<void>;
 }
 
 export interface TestAppOptions {
-  /** Settings as in the environment. */
+  /** Environment variables of the service. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Where log lines go; nowhere unless given. */
+  /** Receives the log lines; by default nothing is logged. */
   readonly log?: DestinationStream;
-  /** An existing database instead of one of its own; the caller drops it. */
+  /** An existing database to use instead of a new one; the caller drops it. */
   readonly databaseUrl?: string;
 }
 

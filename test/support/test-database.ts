@@ -8,10 +8,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own, with all tables and no rows: a clone of the run's template. */
+/** Creates a database with all tables and no rows, by cloning the template database. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = process.env['TEST_DATABASE_URL'];
-  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is set by the global set-up of Jest');
+  if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set: the global setup of Jest sets it');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
   const url = new URL(serverUrl);

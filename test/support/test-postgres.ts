@@ -11,10 +11,10 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts one PostgreSQL for all tests of a run, with a template database that every test file clones. */
+/** Starts the PostgreSQL server for a test run, with a template database that each test file clones. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-'));
-  // Nothing here has to survive a power cut.
+  // Test data need not survive a crash.
   const parameters = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' };
   const server = await openEmbeddedPostgres({ directory: path.join(directory, 'postgres'), parameters });
   await server.createDatabase(TEMPLATE_DATABASE);

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits until a check holds. @throws Error that names what did not come about
- * @param within milliseconds; generous, because a busy machine is no fault of the code under test
+ * Waits until `check` returns true. @throws Error with `what` if it does not within the time limit
+ * @param within milliseconds; generous, so that tests do not fail on a busy machine
  */
 export async function until(what: string, check: () => boolean | Promise<boolean>, within = 15_000): Promise<void> {
   const deadline = performance.now() + within;
   while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${within} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`Timed out after ${within} ms waiting until ${what}`);
     await sleep(15);
   }
 }

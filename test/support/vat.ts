@@ -9,19 +9,19 @@ export interface VatResult {
 
 export interface RunningVat {
   readonly child: ChildProcess;
-  /** What was written to standard error so far. */
+  /** Standard error so far. */
   stderr(): string;
   readonly ended: Promise<VatResult>;
 }
 
 const ROOT = path.resolve(__dirname, '../..');
 
-/** The environment without what the command itself would heed. */
+/** The environment without variables that change the behaviour of the command. */
 const BASE_ENV = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(VAT_|GITHUB_|npm_)|_COLOR$/.test(name)),
 );
 
-/** Starts the command `vat` as a process of its own, with no settings but these. */
+/** Starts the `vat` command in a separate process with only the given settings. */
 export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
   const child = spawn(
     process.execPath,

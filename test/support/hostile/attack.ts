@@ -5,29 +5,29 @@ import type { HostileRequest } from './requests.js';
 import type { WireResponse, WireClient } from './wire.js';
 import type { Fixtures } from './fixtures.js';
 
-/** The parser's limit of a request's head, and how near to it this file's estimate of its size is. */
+/** The parser's limit for request headers, and the tolerance of the size estimate below. */
 const HEAD_LIMIT = 16 * 1024;
 const HEAD_TOLERANCE = 512;
 
-/** Fields of a create body whose stored value is the server's own (decisions, "Agents"). */
+/** Fields of a create body that the server overrides. */
 const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
 
-/** Fields of a body that say what to do rather than what to keep, by its operation. */
+/** Fields of a body that are instructions and are not stored, by operation. */
 const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
   'POST /agents/{agentId}/runs': ['evaluationIds', 'tags', 'dryRun'],
 };
 
-/** Fields that only the answer to the creation has. */
+/** Fields that are returned only on creation. */
 const RETURNED_ONCE = new Set(['key', 'secret']);
 
 type Json = Record<string, unknown>;
 
-/** Sends hostile requests to a world and says what is wrong with the answers. */
+/** Sends hostile requests and checks the responses. */
 export class Attack {
-  /** How many answers had which status. */
+  /** Number of responses by status. */
   readonly statuses = new Map<number, number>();
   readonly operations = new Set<string>();
-  /** Writes that were accepted and compared with what had been sent. */
+  /** Number of accepted writes that were compared with what had been sent. */
   readBack = 0;
 
   private readonly routes: readonly { readonly operation: string; readonly method: string; readonly path: RegExp }[];
@@ -51,7 +51,7 @@ export class Attack {
     ];
   }
 
-  /** @returns one sentence per broken promise */
+  /** @returns one sentence per violation */
   async send(request: HostileRequest): Promise<string[]> {
     const target = this.targetOf(request);
     const headers = this.headersOf(request);
@@ -59,7 +59,7 @@ export class Attack {
     try {
       response = await this.client.send({ method: request.method, target, headers, body: request.body?.bytes });
     } catch (error) {
-      return [`no answer: ${String(error)}`];
+      return [`no response: ${String(error)}`];
     }
     this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
     this.operations.add(request.operation);
@@ -71,7 +71,7 @@ export class Attack {
     ];
     if (response.status === 200 && consumesResource(request)) await this.fixtures.replace(request.template);
     return violations.map(
-      (violation) => `${request.method} ${target.slice(0, 200)}: ${violation}; answer ${response.text.slice(0, 500)}`,
+      (violation) => `${request.method} ${target.slice(0, 200)}: ${violation}; response ${response.text.slice(0, 500)}`,
     );
   }
 
@@ -102,7 +102,7 @@ export class Attack {
   ): string[] {
     const { method } = request;
     if (isProtocolError(response)) {
-      return isUnparsable(method, target, headers) ? [] : ['a sound request was refused as unparsable'];
+      return isUnparsable(method, target, headers) ? [] : ['a valid request was rejected as malformed'];
     }
     const [path = ''] = target.split('?', 1);
     const isHead = method === 'HEAD';
@@ -126,22 +126,22 @@ export class Attack {
     return issuesWithoutField(text, [...this.fieldNames, ...namesIn(sent), ...Object.keys(parseQuery(query))]);
   }
 
-  /** Whatever was accepted must be answered, and read again, as it was sent. */
+  /** Accepted values must be returned, and read back, as they were sent. */
   private async storageViolations(
     { method, template, caller, body }: HostileRequest,
     response: WireResponse,
   ): Promise<string[]> {
     if (!['POST', 'PATCH'].includes(method) || response.status >= 300 || body?.json === undefined) return [];
-    // Where no body is documented none is read.
+    // A body is not read if none is documented.
     if (!this.validator.operations.get(`${method} ${template}`)?.requestBody) return [];
     const { data } = parseJson(response.text) as { data: Json };
     const instructions = INSTRUCTIONS[`${method} ${template}`] ?? [];
     const violations = Object.entries(parseJson(body.json) as Json)
       .filter(([name]) => !SERVER_OWNED.has(name) && !instructions.includes(name))
       .filter(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value))
-      .map(([name, value]) => `${name} was sent as ${shorten(value)} and answered as ${shorten(data[name])}`);
+      .map(([name, value]) => `${name} was sent as ${shorten(value)} but returned as ${shorten(data[name])}`);
     this.readBack++;
-    // What was only planned cannot be read.
+    // A dry run creates nothing that could be read.
     if (method !== 'POST' || data['id'] === undefined) return violations;
     const stored = await this.read(template, data['id'] as string, caller);
     const persistent = Object.fromEntries(Object.entries(data).filter(([name]) => !RETURNED_ONCE.has(name)));
@@ -150,9 +150,9 @@ export class Attack {
       : [...violations, `read back as ${shorten(stored)}`];
   }
 
-  /** One of a collection as it is answered: by itself, or from its list where it cannot be read alone. */
+  /** Reads a resource by its id, or from its list if it has no route of its own. */
   private async read(template: string, id: string, caller: HostileRequest['caller']): Promise<unknown> {
-    // What is created below another resource is read by its own path.
+    // A resource created below another one is read by its own path.
     const collection = template.replace(/^.*\{\w+\}/, '');
     const hasOwnRoute = this.validator.operations.has(`GET ${collection}/{id}`);
     const response = await this.client.send({
@@ -165,13 +165,13 @@ export class Attack {
   }
 }
 
-/** Whether a success leaves the resource of the path gone, or in a state that allows no second one. */
+/** Whether a successful request cannot be repeated on the same resource. */
 const consumesResource = ({ method, template }: HostileRequest): boolean =>
   method === 'DELETE' || (method === 'POST' && template.endsWith('/redeliver'));
 
-/** Whether Node's parser may refuse it: too large a head, a method that HTTP does not know, a target beyond ASCII. */
+/** Whether Node's parser may reject the request: headers too large, unknown method, or a target with non-ASCII bytes. */
 function isUnparsable(method: string, target: string, headers: readonly [string, string][]): boolean {
-  // Sizes as on the wire: `name: value\r\n`.
+  // Each header is sent as `name: value\r\n`.
   const size = target.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   return size > HEAD_LIMIT - HEAD_TOLERANCE || method === 'BREW' || /[^\u0021-\u007e]/.test(target);
 }
@@ -181,7 +181,7 @@ const isProtocolError = ({ status, text }: WireResponse): boolean =>
 
 const shorten = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300);
 
-/** JSON as its value, any other file as its text. */
+/** The parsed JSON, or the text of another media type. */
 const bodyOf = ({ headers, text }: WireResponse): unknown =>
   headers.get('content-type')?.includes('json') ? parseJson(text) : text;
 
@@ -193,5 +193,5 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Names of the members of an object, at its top. */
+/** The top-level member names of an object. */
 const namesIn = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);

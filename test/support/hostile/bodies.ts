@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { NASTY_NAMES, nastyText, validText } from './texts.js';
 
-/** As much of a JSON Schema as bodies are made from. */
+/** The part of a JSON Schema from which bodies are generated. */
 export interface BodySchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -23,22 +23,22 @@ export interface BodySchema {
 /** Resolves a reference within the document. */
 export type Resolve = (schema: BodySchema) => BodySchema;
 
-/** What is sent as a body, and which of it the headers must tell. */
+/** A request body and its content encoding. */
 export interface HostileBody {
   readonly bytes: Buffer;
   readonly encoding?: string;
-  /** The JSON that it stands for, if it was meant as a JSON object. */
+  /** The JSON text, if the body is meant to be a JSON object. */
   readonly json?: string;
 }
 
-/** JSON text, because a JavaScript value can hold neither 1e400 nor a name twice. */
+/** JSON text, because a JavaScript value can represent neither 1e400 nor duplicate names. */
 type JsonText = string;
 
-/** A JSON object with these members, in this order, also when a name comes twice. */
+/** A JSON object with these members in this order, including duplicate names. */
 const objectOf = (members: readonly (readonly [string, JsonText])[]): JsonText =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 
-/** A value that the schema allows, as far as the schema tells. */
+/** A value that is valid by the schema. */
 function allowed(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
   const { type, enum: values, anyOf, oneOf, allOf, ...rest } = resolve(schema);
   if (values) return fc.constantFrom(...values).map((value) => JSON.stringify(value));
@@ -94,7 +94,7 @@ function allowedText({ format, minLength = 0, maxLength = 100 }: BodySchema): fc
 function allowedObject(schema: BodySchema, resolve: Resolve): fc.Arbitrary<[string, JsonText][]> {
   const { properties = {}, required = [] } = resolve(schema);
   const members = Object.entries(properties).map(([name, property]) => {
-    // Another workspace's id is refused before anything else is looked at.
+    // The id of another workspace would be rejected before anything else is checked.
     const values = name === 'workspaceId' ? fc.constantFrom('null') : allowed(property, resolve);
     const member = values.map((value): [string, JsonText] | undefined => [name, value]);
     return required.includes(name) ? member : fc.option(member, { nil: undefined, freq: 1 });
@@ -102,7 +102,7 @@ function allowedObject(schema: BodySchema, resolve: Resolve): fc.Arbitrary<[stri
   return fc.tuple(...members).map((list) => list.filter((member) => member !== undefined));
 }
 
-/** A value of any type, out of range or out of reason. */
+/** A value of a wrong type or out of range. */
 const invalidValue: fc.Arbitrary<JsonText> = fc.oneof(
   {
     weight: 4,
@@ -140,7 +140,7 @@ const invalidValue: fc.Arbitrary<JsonText> = fc.oneof(
   { weight: 1, arbitrary: fc.json({ maxDepth: 4 }) },
 );
 
-/** An object by the schema with something wrong in it: a wrong value, an odd name, a name twice, a member missing. */
+/** A valid object with mutations: an invalid value, an unusual name, a duplicate name or a missing member. */
 function mutated(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
   const names = Object.keys(resolve(schema).properties ?? {});
   const name = fc.oneof(
@@ -151,7 +151,7 @@ function mutated(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
     .tuple(
       allowedObject(schema, resolve),
       fc.oneof(
-        // Alone, so that nothing else hides it.
+        // A single mutation, so that no other one hides it.
         { weight: 4, arbitrary: fc.tuple(fc.tuple(name, invalidValue)) },
         { weight: 1, arbitrary: fc.array(fc.tuple(name, invalidValue), { minLength: 2, maxLength: 3 }) },
       ),
@@ -164,7 +164,7 @@ function mutated(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
     });
 }
 
-/** Nesting of a given depth, closed or cut off. */
+/** Nested values, complete or truncated. */
 const deep: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(10, 31, 32, 33, 100, 1_000, 10_000, 100_000),
@@ -179,7 +179,7 @@ const deep: fc.Arbitrary<string> = fc
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Much of something, around the limits. */
+/** Bodies of sizes around the limits. */
 const huge: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('array', 'members', 'string', 'spaces'),
@@ -229,7 +229,7 @@ const notAnObject: fc.Arbitrary<string> = fc.constantFrom(
   ],
 );
 
-/** Bytes that are no UTF-8 at all, or JSON in another encoding. */
+/** Invalid UTF-8, or JSON in another encoding. */
 const notUtf8: fc.Arbitrary<Buffer> = fc.oneof(
   fc.constantFrom(
     Buffer.from('{"name":"\xff"}', 'latin1'),
@@ -244,7 +244,7 @@ const notUtf8: fc.Arbitrary<Buffer> = fc.oneof(
 
 const bomb = gzipSync(Buffer.alloc(64 * MEBIBYTE, ' '));
 
-/** The bytes under a Content-Encoding that fits them, lies about them or does not exist. */
+/** Bodies with a correct, a wrong or an unknown Content-Encoding. */
 const encoded = (json: string): fc.Arbitrary<HostileBody> => {
   const bytes = Buffer.from(json);
   return fc.constantFrom<HostileBody>(
@@ -268,11 +268,11 @@ const encoded = (json: string): fc.Arbitrary<HostileBody> => {
 const plain = (text: string): HostileBody => ({ bytes: Buffer.from(text) });
 const json = (text: string): HostileBody => ({ bytes: Buffer.from(text), json: text });
 
-/** Bodies that the schema allows. */
+/** Bodies that are valid by the schema. */
 export const allowedBody = (schema: BodySchema, resolve: Resolve): fc.Arbitrary<HostileBody> =>
   allowedObject(schema, resolve).map(objectOf).map(json);
 
-/** Bodies for an operation: most come near to being valid, so that they reach what lies behind the parser. */
+/** Hostile bodies for an operation: most are almost valid, so that they reach the code behind the parser. */
 export function hostileBody(schema: BodySchema, resolve: Resolve): fc.Arbitrary<HostileBody> {
   const valid = allowedObject(schema, resolve).map(objectOf);
   return fc.oneof(

@@ -5,10 +5,10 @@ import { collectionOf, collections, createWithChildren, type Service, type Works
 import type { TestApp } from '../test-app.js';
 import type { CallerName, IdKind } from './requests.js';
 
-/** What stands for one of each collection in a path. */
+/** The id of one member of each collection. */
 type Ids = Record<string, string>;
 
-/** What there is to be attacked: two workspaces with one of everything, and keys of every role. */
+/** Two workspaces with one member of each collection, and keys of every role. */
 export class Fixtures {
   private constructor(
     private readonly service: Service,
@@ -19,7 +19,7 @@ export class Fixtures {
     private readonly deleted: Ids,
   ) {}
 
-  /** @param deletable collections whose members the document lets delete */
+  /** @param deletable collections with a DELETE operation */
   static async create(app: TestApp, deletable: readonly string[]): Promise<Fixtures> {
     const workspace = await app.createWorkspace();
     const otherWorkspace = await app.createWorkspace();
@@ -38,7 +38,7 @@ export class Fixtures {
     const client = new HttpClient(app.url, keys.admin);
     for (const collection of deletable) {
       const { status } = await client.delete(`/${collection}/${deleted[collection] ?? ''}`);
-      if (status !== 200) throw new Error(`DELETE in /${collection} answered ${status}`);
+      if (status !== 200) throw new Error(`DELETE in /${collection} returned ${status}`);
     }
     return new Fixtures(
       app,
@@ -54,16 +54,16 @@ export class Fixtures {
     return this.keys[caller];
   }
 
-  /** The id that stands in a path of this template. */
+  /** The id to use in a path of this template. */
   id(kind: IdKind, template: string): string {
     const collection = collectionOf(template);
-    const ids = this.ids[collection];
-    if (ids === undefined || kind === 'unknown') return randomUUID();
+    const id = this.ids[collection];
+    if (id === undefined || kind === 'unknown') return randomUUID();
     switch (kind) {
       case 'own':
-        return ids;
+        return id;
       case 'own-upper-case':
-        return ids.toUpperCase();
+        return id.toUpperCase();
       case 'foreign':
         return this.foreign[collection] ?? '';
       case 'deleted':
@@ -73,10 +73,10 @@ export class Fixtures {
     }
   }
 
-  /** Puts something new in the place of what a request has deleted or used up. */
+  /** Creates a new resource in place of one that a request has deleted or consumed. */
   async replace(template: string): Promise<void> {
     const collection = collectionOf(template);
-    // Evaluations and runs go with their agent, and calls with their run.
+    // Deleting an agent affects its evaluations and runs, and the calls of the runs.
     const gone = collection === 'agents' ? ['agents', 'evaluations', 'runs', 'calls'] : [collection];
     for (const each of gone) this.ids[each] = await createWithChildren(this.service, this.workspace, each);
   }

@@ -3,18 +3,18 @@ import type { OpenApiDocument } from '../openapi-validator.js';
 import { allowedBody, type BodySchema, type HostileBody, hostileBody, type Resolve } from './bodies.js';
 import { hostileQuery, NASTY_SEGMENTS, NASTY_TEXTS } from './texts.js';
 
-/** Whose key a request carries; `absent` and the rest carry none that works. */
+/** Whose key a request carries; `absent` and `unknown` stand for no valid key. */
 export const CALLERS = ['admin', 'editor', 'viewer', 'foreign', 'absent', 'unknown'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
-/** What an id in the path stands for; it becomes a real one when the request is sent. */
+/** Kinds of ids in a path; replaced by an actual id when the request is sent. */
 export const ID_KINDS = ['own', 'own-upper-case', 'foreign', 'deleted', 'unknown', 'other-collection'] as const;
 export type IdKind = (typeof ID_KINDS)[number];
 
 export type Segment = { readonly id: IdKind } | { readonly raw: string };
 
 export interface HostileRequest {
-  /** `METHOD /path/{template}` of the operation it comes from. */
+  /** The targeted operation as `METHOD /path/{template}`. */
   readonly operation: string;
   readonly method: string;
   readonly template: string;
@@ -29,7 +29,7 @@ export interface HostileRequest {
 const PARTS = ['method', 'segments', 'query', 'caller', 'headers', 'body', 'body', 'mediaType'] as const;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const;
-/** No parser of HTTP knows the last one. */
+/** The last one is not known to Node's HTTP parser. */
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'TRACE', 'PUT', 'PURGE', 'PROPFIND', 'LINK', 'M-SEARCH', 'BREW'] as const;
 
 const MEDIA_TYPES: readonly string[] = [
@@ -59,7 +59,7 @@ const MEDIA_TYPES: readonly string[] = [
 
 const LATIN1 = 'clé-\u00ff';
 
-/** Headers beside the credential and the media type, each as it goes over the wire. */
+/** Unusual headers other than Authorization and Content-Type, as sent on the wire. */
 const ODD_HEADERS: readonly (readonly [string, string])[] = [
   ['X-Request-Id', 'caller-1'],
   ['X-Request-Id', ''],
@@ -102,7 +102,7 @@ const ODD_HEADERS: readonly (readonly [string, string])[] = [
   ['constructor', 'x'],
 ];
 
-/** Credentials in place of the caller's own. */
+/** Unusual values of Authorization. */
 const ODD_CREDENTIALS: readonly string[] = [
   '',
   'Bearer',
@@ -147,7 +147,7 @@ const headerList: fc.Arbitrary<[string, string][]> = fc.array(
   { maxLength: 3 },
 ) as fc.Arbitrary<[string, string][]>;
 
-/** Without what ends a path or the request line. */
+/** Replaces characters that would end the path or the request line. */
 const onTheWire = (text: string): string => text.replaceAll(/[\0-\u0020?#\u007f]/g, '%');
 
 const segment: fc.Arbitrary<Segment> = fc.oneof(
@@ -167,7 +167,7 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 
 const caller = fc.constantFrom<CallerName>('admin', 'admin', 'editor', 'editor', 'editor', ...CALLERS);
 
-/** Requests to every operation of the document; an operation that joins it is tried from then on. */
+/** Hostile requests to all operations of the document, including future ones. */
 export function hostileRequests(document: OpenApiDocument): fc.Arbitrary<HostileRequest> {
   const resolve: Resolve = (schema) => {
     if (schema.$ref === undefined) return schema;
@@ -179,7 +179,7 @@ export function hostileRequests(document: OpenApiDocument): fc.Arbitrary<Hostile
     METHODS.flatMap((method) => {
       const operation = item[method];
       if (!operation) return [];
-      // What takes a body has most to go wrong.
+      // Operations with a body have more that can go wrong.
       const weight = operation.requestBody ? 4 : 1;
       return [{ weight, arbitrary: requestsTo(method.toUpperCase(), template, operation, resolve) }];
     }),
@@ -219,7 +219,7 @@ function requestsTo(
     mediaType: fc.constant('application/json'),
   });
   const parts = fc.oneof(
-    // One at a time for the most part: a refused key hides what its body would have done.
+    // Mostly one hostile part at a time: a rejected key would hide the effect of a hostile body.
     { weight: 4, arbitrary: fc.constantFrom(...PARTS).map((part) => [part]) },
     { weight: 1, arbitrary: fc.subarray([...PARTS], { minLength: 2 }) },
   );

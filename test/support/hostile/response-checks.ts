@@ -1,7 +1,7 @@
 import { DEFAULT_MESSAGES, type ErrorCode } from '../../../src/platform/errors/domain-error.js';
 import type { WireResponse } from './wire.js';
 
-/** The contract's pairs, written down a second time so that a change of the service's own table is noticed. */
+/** The contract's statuses and codes, repeated here so that a change of the service's own table is noticed. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -14,7 +14,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   429: 'TOO_MANY_REQUESTS',
 };
 
-/** Messages beside the default one. */
+/** Allowed messages other than the default. */
 const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
   UNAUTHORIZED: ['Invalid API key'],
   CONFLICT: [
@@ -32,14 +32,14 @@ const HEADERS = {
   'x-api-version': /^1\.0\.0$/,
 } as const;
 
-/** What no client should ever see: stacks, SQL, the driver's and the libraries' words. */
+/** Internals that must not be exposed: stack traces, SQL, messages of the driver and of libraries. */
 const INTERNALS =
   /\bat \S+ \(|\.[jt]s:\d+|node_modules|QueryFailed|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) |violates|syntax error|invalid input syntax|ECONN|(?:Type|Range|Syntax|Reference)Error|Unexpected token|is not a function|Cannot (?:read|set)/;
 
-/** Begins an issue that is about no field of the body or the query. */
+/** How an issue starts if it is not about a field of the body or the query. */
 const GENERAL_SUBJECTS = ['body', 'request', 'request headers', 'Host', 'Idempotency-Key', 'Content-Encoding'];
 
-/** What is wrong with an answer whatever the request was: status, headers, the error body, words from the inside. */
+/** Checks that apply to every response: status, headers, error body, no exposed internals. */
 export function violationsOf({ status, headers, text }: WireResponse, isHead = false): string[] {
   const violations: string[] = [];
   if (!(status >= 200 && status < 300) && !(status in CODES)) violations.push(`status ${status}`);
@@ -47,21 +47,21 @@ export function violationsOf({ status, headers, text }: WireResponse, isHead = f
     const value = headers.get(name);
     if (value === null || !form.test(value)) violations.push(`header ${name} is ${String(value)}`);
   }
-  if (isHead) return text === '' ? violations : [...violations, 'a body to HEAD'];
+  if (isHead) return text === '' ? violations : [...violations, 'the response to HEAD has a body'];
   return status >= 400 ? [...violations, ...errorViolations(status, headers, text)] : violations;
 }
 
 function errorViolations(status: number, headers: Headers, text: string): string[] {
   const violations: string[] = [];
   const internal = INTERNALS.exec(text);
-  if (internal) violations.push(`the body tells from the inside: ${internal[0]}`);
+  if (internal) violations.push(`the body exposes internals: ${internal[0]}`);
   if (headers.get('content-type') !== 'application/json; charset=utf-8')
     violations.push(`media type ${headers.get('content-type')}`);
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return [...violations, `the body is no JSON: ${text.slice(0, 200)}`];
+    return [...violations, `the body is not JSON: ${text.slice(0, 200)}`];
   }
   const { code, message, issues, ...rest } = body as { code?: unknown; message?: unknown; issues?: unknown };
   if (Object.keys(rest).length > 0) violations.push(`fields beyond the contract: ${Object.keys(rest).join()}`);
@@ -75,7 +75,7 @@ function errorViolations(status: number, headers: Headers, text: string): string
 
 function issueViolations(status: number, issues: unknown): string[] {
   if (issues === undefined) return status === 400 ? ['400 without issues'] : [];
-  if (!Array.isArray(issues) || issues.length === 0) return ['issues that are no list of causes'];
+  if (!Array.isArray(issues) || issues.length === 0) return ['issues is not a non-empty array'];
   return (issues as unknown[]).flatMap((issue) => {
     const { message, ...rest } = issue as { message?: unknown };
     const isText = typeof message === 'string' && message !== '' && message.length < 500;
@@ -84,7 +84,7 @@ function issueViolations(status: number, issues: unknown): string[] {
 }
 
 /**
- * Issues of a 400 that do not begin with the path of what they are about.
+ * Returns the issues of a 400 that do not start with the path of a field or another known subject.
  * @param names fields and parameters of the operation, and those that were sent
  */
 export function issuesWithoutField(text: string, names: readonly string[]): string[] {

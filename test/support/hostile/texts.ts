@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts that have broken parsers, databases and renderers before; as JavaScript strings. */
+/** Texts that are known to break parsers, databases and renderers. */
 export const NASTY_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -37,7 +37,7 @@ export const NASTY_TEXTS: readonly string[] = [
   'İı',
 ];
 
-/** Names of object members that JavaScript, its libraries or a query parser give a meaning of their own. */
+/** Member names with a special meaning for JavaScript, its libraries or a query parser. */
 export const NASTY_NAMES: readonly string[] = [
   '__proto__',
   'constructor',
@@ -64,7 +64,7 @@ export const NASTY_NAMES: readonly string[] = [
   'x'.repeat(5_000),
 ];
 
-/** Path segments as they go over the wire: percent rubbish, overlong UTF-8, separators, dots, raw bytes. */
+/** Path segments as sent on the wire: invalid percent-encoding, overlong UTF-8, separators, dots, raw bytes. */
 export const NASTY_SEGMENTS: readonly string[] = [
   '%',
   '%%',
@@ -106,7 +106,7 @@ export const NASTY_SEGMENTS: readonly string[] = [
   'x'.repeat(12_000),
 ];
 
-/** Query strings as they go over the wire, without the question mark. */
+/** Query strings as sent on the wire, without the question mark. */
 const NASTY_QUERIES: readonly string[] = [
   '?',
   '&',
@@ -165,7 +165,7 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }) },
 );
 
-/** Sound Unicode without U+0000: what must be stored and read back as it is. */
+/** Well-formed Unicode without U+0000, which must be stored and read back unchanged. */
 export const validText = (maxLength: number): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: Math.min(maxLength, 60) }).map(withoutNul) },
@@ -176,7 +176,7 @@ export const validText = (maxLength: number): fc.Arbitrary<string> =>
 const withoutNul = (text: string): string => text.replaceAll('\u0000', '0');
 const isValid = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
 
-/** A parameter's value as it goes over the wire. */
+/** A parameter value as sent on the wire. */
 const queryValue: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...NASTY_INTEGERS) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 100 }).map(String) },

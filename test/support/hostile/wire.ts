@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** A response as received on the wire. */
 export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -10,13 +10,13 @@ export interface WireResponse {
 
 export interface WireRequest {
   readonly method: string;
-  /** The request target, byte for byte (as latin1). */
+  /** The request target; each character is sent as one byte (latin1). */
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body?: Buffer | undefined;
 }
 
-/** Sends what `fetch` refuses to send, over connections that are kept. */
+/** Sends requests that `fetch` rejects, over persistent connections. */
 export class WireClient {
   private readonly agent: Agent;
 
@@ -32,7 +32,7 @@ export class WireClient {
     this.agent.destroy();
   }
 
-  /** @throws Error when no answer came in time, or the connection ended without one */
+  /** @throws Error if no response arrives in time, or the connection ends without one */
   send({ method, target, headers, body }: WireRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({
@@ -41,12 +41,12 @@ export class WireClient {
         agent: this.agent,
         method,
         path: target,
-        // A flat list, so that a name may come twice. Content-Length also for methods that rarely have a body.
+        // A flat list allows duplicate names. Content-Length is sent even for methods that rarely have a body.
         headers: ['Host', this.url.host, ...(body ? ['Content-Length', String(body.length)] : []), ...headers.flat()],
         setHost: false,
       } as unknown as Parameters<typeof httpRequest>[0]);
       const timer = setTimeout(
-        () => request.destroy(new Error(`no answer within ${this.timeoutMs} ms`)),
+        () => request.destroy(new Error(`no response within ${this.timeoutMs} ms`)),
         this.timeoutMs,
       );
       request.once('close', () => clearTimeout(timer));
@@ -71,7 +71,7 @@ function toHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
-/** A connection on which anything can be sent. */
+/** A connection on which arbitrary bytes can be sent. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
@@ -103,7 +103,7 @@ export class RawConnection {
     return this;
   }
 
-  /** The next answer, `100 Continue` included; undefined when the connection ended without one. */
+  /** The next response, including `100 Continue`; undefined if the connection ended without one. */
   async response({ toHead: isHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
@@ -117,7 +117,7 @@ export class RawConnection {
     }
   }
 
-  /** All answers until the server closes the connection. */
+  /** All responses until the server closes the connection. */
   async responses(options: { timeoutMs?: number } = {}): Promise<WireResponse[]> {
     const all: WireResponse[] = [];
     for (let next = await this.response(options); next; next = await this.response(options)) all.push(next);
@@ -136,7 +136,7 @@ export class RawConnection {
         () =>
           reject(
             new Error(
-              `The server neither answered nor closed; so far: ${this.received.toString('latin1').slice(0, 500)}`,
+              `The server neither responded nor closed the connection; received so far: ${this.received.toString('latin1').slice(0, 500)}`,
             ),
           ),
         deadline - Date.now(),
@@ -145,7 +145,7 @@ export class RawConnection {
   }
 }
 
-/** The first answer in what was received, if it is there in full; without a length it lasts until the end. */
+/** Parses the first response if it is complete; without Content-Length it extends to the end of the connection. */
 function parseResponse(
   received: Buffer,
   isHead: boolean,
