@@ -46,7 +46,7 @@ const joined = async (): Promise<Member> => {
   return { ...subject, admin: new HttpClient(app.url, subject.apiKey) };
 };
 const named = ({ template }: Operation) => template.includes('{');
-const isOneOfEveryone = ({ template }: Operation) => NAMED_ALIKE.includes(collectionOf(template));
+const isNamedAlike = ({ template }: Operation) => NAMED_ALIKE.includes(collectionOf(template));
 const send = async (client: HttpClient, { method, example, mediaType }: Operation, path: string) =>
   client.send(
     method,
@@ -138,7 +138,7 @@ describe('every operation of the OpenAPI document', () => {
 
   it('returns 403 for a resource of another workspace, also in nested paths', () =>
     forEach(
-      operations.filter((operation) => named(operation) && !isOneOfEveryone(operation)),
+      operations.filter((operation) => named(operation) && !isNamedAlike(operation)),
       async (operation) => {
         const path = await pathOf(operation, foreign);
         expectForbidden(await send(mine.admin, operation, path));
@@ -148,7 +148,7 @@ describe('every operation of the OpenAPI document', () => {
     ));
 
   it('uses only its own workspace where resources have the same name in each', async () => {
-    const chosen = operations.filter((operation) => named(operation) && isOneOfEveryone(operation));
+    const chosen = operations.filter((operation) => named(operation) && isNamedAlike(operation));
     expect(chosen.map(({ name }) => name)).toEqual([
       'PUT /workspace/provider-keys/{provider}',
       'DELETE /workspace/provider-keys/{provider}',
