@@ -290,7 +290,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('responses that only one operation has', () => {
-    it.each(SPECIAL_RESPONSES)('$name', ({ provoke }) => provoke({ app, owner, prober, request }));
+    it.each(SPECIAL_RESPONSES)('$name', ({ expectResponse }) => expectResponse({ app, owner, prober, request }));
   });
 
   describe('413 and 415', () => {

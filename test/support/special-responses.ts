@@ -19,11 +19,11 @@ export interface ProvokeContext {
 /** Responses that only one operation returns, and how to provoke each. */
 export const SPECIAL_RESPONSES: readonly {
   readonly name: string;
-  readonly provoke: (context: ProvokeContext) => Promise<void>;
+  readonly expectResponse: (context: ProvokeContext) => Promise<void>;
 }[] = [
   {
     name: 'POST /agents/{agentId}/runs returns 200 for a dry run',
-    provoke: async ({ prober, request }) => {
+    expectResponse: async ({ prober, request }) => {
       const operation = operationNamed('POST /agents/{agentId}/runs');
       const { body, ...rest } = await request(operation);
       const response = await prober.expect(operation, 200, { ...rest, body: { ...(body as object), dryRun: true } });
@@ -32,7 +32,7 @@ export const SPECIAL_RESPONSES: readonly {
   },
   {
     name: 'PATCH /evaluations/{id} returns 409 for the key of another evaluation',
-    provoke: async ({ app, owner, prober, request }) => {
+    expectResponse: async ({ app, owner, prober, request }) => {
       const client = new HttpClient(app.url, owner.apiKey);
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/evaluations'));
       const values = body as object;
@@ -44,7 +44,7 @@ export const SPECIAL_RESPONSES: readonly {
   },
   {
     name: 'DELETE /workspace/api-keys/{id} returns 409 for the last ADMIN key',
-    provoke: async ({ app, prober }) => {
+    expectResponse: async ({ app, prober }) => {
       const { apiKey: key } = await app.createWorkspace();
       const { body } = await new HttpClient(app.url, key).get('/workspace/api-keys');
       const path = `/workspace/api-keys/${body.data[0].id}`;
@@ -54,7 +54,7 @@ export const SPECIAL_RESPONSES: readonly {
   },
   {
     name: 'POST /workspace/webhook-deliveries/{id}/redeliver returns 409 for a pending delivery',
-    provoke: async ({ prober, request }) => {
+    expectResponse: async ({ prober, request }) => {
       const operation = operationNamed('POST /workspace/webhook-deliveries/{id}/redeliver');
       const again = await request(operation);
       await prober.expect(operation, 200, again);
@@ -63,7 +63,7 @@ export const SPECIAL_RESPONSES: readonly {
   },
   {
     name: 'POST /workspace/webhooks returns 409 at the maximum number of endpoints',
-    provoke: async ({ app, prober, request }) => {
+    expectResponse: async ({ app, prober, request }) => {
       const subject = await app.createWorkspace();
       const policy = app.nest.get(WebhookPolicy);
       const { maxEndpoints } = policy;
