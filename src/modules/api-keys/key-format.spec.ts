@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { generateKey, hashKey, isAcceptableKey, isGeneratedKey, keyPrefix } from './key-format.js';
 
-/** The checksum by its definition (decisions, "Key format"), written apart from the code under test. */
+/** An independent implementation of the checksum. */
 function crc32Base62(text: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
@@ -18,8 +18,8 @@ function crc32Base62(text: string): string {
   return encoded;
 }
 
-describe('an API key', () => {
-  it('is vat_ and 36 base62 characters, of which the last six are the CRC-32 of the others', () => {
+describe('API key format', () => {
+  it('is vat_ and 36 base62 characters, the last six of which are the CRC-32 of the others', () => {
     for (let i = 0; i < 200; i++) {
       const key = generateKey();
       expect(key).toMatch(/^vat_[0-9A-Za-z]{36}$/);
@@ -29,18 +29,18 @@ describe('an API key', () => {
     }
   });
 
-  it('has a checksum that stays the same over the years', () => {
+  it('accepts known keys: the checksum must never change', () => {
     expect(isGeneratedKey('vat_0000000000000000000000000000002C8GjS')).toBe(true);
     expect(isGeneratedKey('vat_Abc123Abc123Abc123Abc123Abc1231LcNSa')).toBe(true);
   });
 
-  it('is never made twice, and uses the whole alphabet', () => {
+  it('generates unique keys that use the whole alphabet', () => {
     const keys = Array.from({ length: 2000 }, generateKey);
     expect(new Set(keys).size).toBe(2000);
     expect(new Set(keys.flatMap((key) => [...key.slice(4, 34)])).size).toBe(62);
   });
 
-  it('with one wrong character is told from a real one', () => {
+  it('rejects a generated key with one wrong character, truncated or extended', () => {
     const key = generateKey();
     for (let i = 4; i < key.length; i++) {
       const wrong = key.slice(0, i) + (key[i] === 'x' ? 'y' : 'x') + key.slice(i + 1);
@@ -51,7 +51,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is stored as SHA-256 in hexadecimal, and shown by its first characters', () => {
+  it('hashes keys with SHA-256 as hexadecimal, and shows their first 12 characters', () => {
     const key = generateKey();
     expect(hashKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
     expect(keyPrefix(key)).toBe(key.slice(0, 12));
@@ -66,5 +66,7 @@ describe('an API key', () => {
     ['ümlaut-ümlaut-ümlaut', false],
     ['line\nbreak-line-break', false],
     ['', false],
-  ])('that an administrator chose: "%s" %s', (key, acceptable) => expect(isAcceptableKey(key)).toBe(acceptable));
+  ])('isAcceptableKey("%s") is %s for a key chosen by an administrator', (key, acceptable) =>
+    expect(isAcceptableKey(key)).toBe(acceptable),
+  );
 });

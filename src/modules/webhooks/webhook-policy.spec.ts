@@ -3,8 +3,8 @@ import { nextDelay, parseRetryAfter, WebhookPolicy } from './webhook-policy.js';
 const policy = new WebhookPolicy();
 const middle = () => 0.5;
 
-describe('schedule of attempts', () => {
-  it('is the documented one, and ends after the tenth attempt', () => {
+describe('nextDelay', () => {
+  it('follows the documented schedule, and ends after the tenth attempt', () => {
     const delays = Array.from({ length: 11 }, (_, i) => nextDelay(policy, i + 1, undefined, middle));
     const [second, minute, hour] = [1_000, 60_000, 3_600_000];
     expect(delays).toEqual([
@@ -22,12 +22,12 @@ describe('schedule of attempts', () => {
     ]);
   });
 
-  it('is spread by a tenth either way', () => {
+  it('varies by up to 10 percent in both directions', () => {
     expect(nextDelay(policy, 1, undefined, () => 0)).toBe(4_500);
     expect(nextDelay(policy, 1, undefined, () => 0.999999)).toBe(5_500);
   });
 
-  it('never comes before the receiver asked for, up to a day', () => {
+  it('respects a longer Retry-After, up to a day', () => {
     expect(nextDelay(policy, 1, 60_000, middle)).toBe(60_000);
     expect(nextDelay(policy, 1, 1_000, middle)).toBe(5_000);
     expect(nextDelay(policy, 1, Number.MAX_SAFE_INTEGER, middle)).toBe(24 * 3_600_000);
@@ -35,7 +35,7 @@ describe('schedule of attempts', () => {
   });
 });
 
-describe('Retry-After', () => {
+describe('parseRetryAfter', () => {
   const now = Date.parse('2026-11-21T06:37:42Z');
 
   it.each([
@@ -54,7 +54,7 @@ describe('Retry-After', () => {
     ['soon', undefined],
     ['2026', 2_026_000],
     ['Sat, no date', undefined],
-  ])('%j is %p ms', (header: string | undefined, expected: number | undefined) => {
+  ])('parses %j as %p ms', (header: string | undefined, expected: number | undefined) => {
     const delay = parseRetryAfter(header, now);
     if (expected === Number.POSITIVE_INFINITY) expect(delay).toBeGreaterThan(24 * 3_600_000);
     else expect(delay).toBe(expected);

@@ -30,12 +30,12 @@ describe('requireOwned', () => {
   });
 });
 
-describe('a workspaceId in a body', () => {
-  it.each([WORKSPACE, WORKSPACE.toUpperCase(), null, undefined])('may be %s', (id) => {
+describe('requireOwnWorkspace', () => {
+  it.each([WORKSPACE, WORKSPACE.toUpperCase(), null, undefined])('accepts %s', (id) => {
     expect(() => requireOwnWorkspace(caller, id)).not.toThrow();
   });
 
-  it.each(['', 'x', WORKSPACE.replace('0', '1'), ` ${WORKSPACE}`])('may not be "%s"', (id) => {
+  it.each(['', 'x', WORKSPACE.replace('0', '1'), ` ${WORKSPACE}`])('rejects "%s"', (id) => {
     expect(() => requireOwnWorkspace(caller, id)).toThrow(forbidden);
   });
 });

@@ -3,8 +3,8 @@ import { parseEncryptionKeys, readSettings, SettingsError } from './settings.js'
 
 const KEY = randomBytes(32).toString('base64');
 
-/** The lines of the refusal. */
-function refusal(env: NodeJS.ProcessEnv): string[] {
+/** The lines of the error message. */
+function errorLines(env: NodeJS.ProcessEnv): string[] {
   try {
     readSettings(env);
   } catch (error) {
@@ -43,13 +43,13 @@ describe('settings', () => {
     });
   });
 
-  it('write a pretty log on a terminal unless told otherwise', () => {
+  it('use the pretty log format on a terminal unless LOG_FORMAT is set', () => {
     expect(readSettings({}, true).logFormat).toBe('pretty');
     expect(readSettings({ LOG_FORMAT: 'json' }, true).logFormat).toBe('json');
     expect(readSettings({ LOG_FORMAT: 'pretty' }, false).logFormat).toBe('pretty');
   });
 
-  it('that are blank count as unset, and blanks around a value do not count', () => {
+  it('treat blank values as unset, and trim values', () => {
     const names = ['PORT', 'ROLE', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'TRUST_PROXY', 'CORS_ORIGINS', 'METRICS_PORT'];
     expect(readSettings(Object.fromEntries(names.map((name) => [name, '  '])))).toEqual(readSettings({}));
     expect(readSettings({ PORT: ' 80 ' }).port).toBe(80);
@@ -92,11 +92,11 @@ describe('settings', () => {
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
-  ])('%s=%s is taken', (name, value, field, expected) => {
+  ])('accept %s=%s', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
   });
 
-  it('take the rate of each plan', () => {
+  it('accept the rate of each plan', () => {
     const rates = { FREE: '1', PRO: '2', ENTERPRISE: '1000000000' };
     const env = Object.entries(rates).map(([plan, rate]) => [`PLAN_${plan}_REQUESTS_PER_MINUTE`, rate]);
     expect(readSettings(Object.fromEntries(env)).planLimits).toEqual({ FREE: 1, PRO: 2, ENTERPRISE: 1_000_000_000 });
@@ -122,8 +122,8 @@ describe('settings', () => {
       ['yes', '100', '999', '10.1', '10.0.0.0/33', 'loopback,nonsense', '-1'],
       'must be false, true, a number of proxies, or a comma-separated list of addresses or networks',
     ],
-  ])('%s of another value is refused in one line with name, value and what is allowed', (name, values, allowed) => {
-    for (const value of values) expect(refusal({ [name]: value })).toEqual([`${name}="${value}" ${allowed}`]);
+  ])('reject an invalid %s in one line with name, value and what is allowed', (name, values, allowed) => {
+    for (const value of values) expect(errorLines({ [name]: value })).toEqual([`${name}="${value}" ${allowed}`]);
   });
 
   it.each([
@@ -133,8 +133,8 @@ describe('settings', () => {
     'null',
     'file:///x',
     'https://a.example;https://b.example',
-  ])('CORS_ORIGINS=%s is refused, with the entry that is no origin', (entry) => {
-    const [line, ...more] = refusal({ CORS_ORIGINS: `https://ok.example,${entry}` });
+  ])('reject CORS_ORIGINS with the entry %s, and name the entry', (entry) => {
+    const [line, ...more] = errorLines({ CORS_ORIGINS: `https://ok.example,${entry}` });
     expect(more).toEqual([]);
     expect(line).toBe(
       `CORS_ORIGINS="https://ok.example,${entry}" must be a comma-separated list of origins such as ` +
@@ -169,9 +169,9 @@ describe('settings', () => {
       ],
       'must ',
     ],
-  ])('%s, a secret, is refused in one line without its value', (name, values, allowed) => {
+  ])('reject an invalid %s in one line without its value, which is secret', (name, values, allowed) => {
     for (const value of values) {
-      const lines = refusal({ [name]: value });
+      const lines = errorLines({ [name]: value });
       expect(lines).toHaveLength(1);
       expect(lines[0]?.startsWith(`${name} ${allowed}`)).toBe(true);
       expect(lines[0]).not.toContain('hunter2');
@@ -179,7 +179,7 @@ describe('settings', () => {
     }
   });
 
-  it('name a language model when its address and its name are both given', () => {
+  it('include a language model if its address and name are both given', () => {
     const server = { LLM_BASE_URL: 'https://llm.example/v1', LLM_MODEL: 'small' };
     const model = { baseUrl: server.LLM_BASE_URL, model: 'small', apiKey: undefined, prices: undefined };
     expect(readSettings(server).languageModel).toEqual(model);
@@ -214,11 +214,11 @@ describe('settings', () => {
       { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },
       'AGENT_PROVIDER_4_URL="https://u:p@agents/" must not contain a user name or password',
     ],
-  ])('of a model or of agents that do not fit are refused: %j', (env, line) => {
-    expect(refusal(env)).toEqual([line]);
+  ])('reject incomplete or invalid settings of the model or agents: %j', (env, line) => {
+    expect(errorLines(env)).toEqual([line]);
   });
 
-  it('say where agents of each provider are reached', () => {
+  it('include the URL of the agents of each provider', () => {
     const url = 'https://agents.example/{assistantId}/call?to={phoneNumber}';
     expect(readSettings({ AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2).toEqual({
       protocol: 'chat-completions',
@@ -226,8 +226,8 @@ describe('settings', () => {
     });
   });
 
-  it('that are wrong are all named, one line each', () => {
-    const lines = refusal({ PORT: 'x', ROLE: 'y', DATABASE_URL: 'z', HOST: 'fine', CORS_ORIGINS: 'a,b' });
+  it('report all invalid settings, one line each', () => {
+    const lines = errorLines({ PORT: 'x', ROLE: 'y', DATABASE_URL: 'z', HOST: 'fine', CORS_ORIGINS: 'a,b' });
     expect(lines.map((line) => line.split(/[= ]/, 1)[0]).sort()).toEqual([
       'CORS_ORIGINS',
       'DATABASE_URL',
@@ -236,18 +236,19 @@ describe('settings', () => {
     ]);
   });
 
-  it('with a line break stay on their line', () => {
-    expect(refusal({ PORT: '80\nDROP' })).toEqual([String.raw`PORT="80\nDROP" must be a whole number from 0 to 65535`]);
-    expect(refusal({ ROLE: 'a\nb' })).toHaveLength(1);
-    expect(refusal({ CORS_ORIGINS: 'a\nb' })).toHaveLength(1);
+  it('escape line breaks of invalid values', () => {
+    expect(errorLines({ PORT: '80\nDROP' })).toEqual([
+      String.raw`PORT="80\nDROP" must be a whole number from 0 to 65535`,
+    ]);
+    expect(errorLines({ ROLE: 'a\nb' })).toHaveLength(1);
+    expect(errorLines({ CORS_ORIGINS: 'a\nb' })).toHaveLength(1);
   });
 
-  it('that nobody knows are of no interest', () =>
-    expect(readSettings({ PATH: '/bin', X: 'y' })).toEqual(readSettings({})));
+  it('ignore unknown variables', () => expect(readSettings({ PATH: '/bin', X: 'y' })).toEqual(readSettings({})));
 });
 
 describe('encryption keys', () => {
-  it('are a comma-separated list of id:base64, of which the order counts', () => {
+  it('are parsed from a comma-separated list of id:base64 in order', () => {
     const [a, b] = [randomBytes(32), randomBytes(32)];
     expect(parseEncryptionKeys(`k2:${a.toString('base64')}, k1:${b.toString('base64')}`)).toEqual([
       { id: 'k2', key: a },
@@ -255,12 +256,12 @@ describe('encryption keys', () => {
     ]);
   });
 
-  it('may be base64url and without padding', () => {
+  it('can be base64url without padding', () => {
     const key = Buffer.alloc(32, 0xfb);
     expect(parseEncryptionKeys(`k:${key.toString('base64url')}`)).toEqual([{ id: 'k', key }]);
   });
 
-  it.each([31, 33, 16, 64])('of %i bytes are refused', (bytes) => {
+  it.each([31, 33, 16, 64])('are rejected with a length of %i bytes', (bytes) => {
     expect(() => parseEncryptionKeys(`k1:${randomBytes(bytes).toString('base64')}`)).toThrow('exactly 32 bytes');
   });
 });

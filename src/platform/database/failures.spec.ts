@@ -30,7 +30,7 @@ describe('isDatabaseUnavailable', () => {
     'Cannot use a pool after calling end on the pool',
     'Query runner already released. Cannot run queries anymore.',
     'Database connection provided by a query runner was already released, cannot continue to use its querying methods anymore.',
-  ])('is true for the driver’s "%s"', (message) => expect(isDatabaseUnavailable(failure(message))).toBe(true));
+  ])('is true for the driver message "%s"', (message) => expect(isDatabaseUnavailable(failure(message))).toBe(true));
 
   it.each(['23505', '42P01', '22P02', 'ERR_INVALID_ARG_TYPE'])('is false for the code %s', (code) =>
     expect(isDatabaseUnavailable(failure('Connection terminated', code))).toBe(false),

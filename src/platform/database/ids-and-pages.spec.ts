@@ -34,7 +34,7 @@ describe('window', () => {
       { page: 7, limit: 3 },
       { page: 7, limit: 3, offset: 18 },
     ],
-  ])('of %j is %j', (request, expected) => expect(window(request)).toEqual(expected));
+  ])('returns for %j the window %j', (request, expected) => expect(window(request)).toEqual(expected));
 });
 
 describe('connectionOptions', () => {

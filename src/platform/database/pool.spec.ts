@@ -26,7 +26,7 @@ describe('surviveBrokenConnections', () => {
     server.close();
   });
 
-  it('keeps the process alive when a connection ends before its user could listen', async () => {
+  it('keeps the process alive if a connection ends before an error listener is attached', async () => {
     const client = await pool.connect();
     await expect(client.query('SELECT 1')).rejects.toThrow(/terminat|not queryable|closed/);
     client.release();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { SettingsError } from '../config/settings.js';
 import { loadOrCreateKeyFile } from './key-file.js';
 
-describe('the key file', () => {
+describe('loadOrCreateKeyFile', () => {
   let directory: string;
   const file = () => path.join(directory, 'encryption-keys');
 
@@ -14,7 +14,7 @@ describe('the key file', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is made at the first start, readable by its owner alone', async () => {
+  it('creates a key file that only its owner can read', async () => {
     const { keys, created } = await loadOrCreateKeyFile(directory);
     expect(created).toBe(true);
     expect(keys).toEqual([{ id: 'k1', key: expect.any(Buffer) }]);
@@ -22,18 +22,18 @@ describe('the key file', () => {
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 
-  it('is read at the next', async () => {
+  it('reads an existing key file', async () => {
     const first = await loadOrCreateKeyFile(directory);
     expect(await loadOrCreateKeyFile(directory)).toEqual({ keys: first.keys, created: false });
   });
 
-  it('is made once by many processes that start at the same moment', async () => {
+  it('creates one file if many processes start at the same time', async () => {
     const results = await Promise.all(Array.from({ length: 20 }, () => loadOrCreateKeyFile(directory)));
     expect(results.filter(({ created }) => created)).toHaveLength(1);
     for (const { keys } of results) expect(keys).toEqual(results[0]?.keys);
   });
 
-  it('is waited for while another process writes it', async () => {
+  it('waits while another process writes the file', async () => {
     await writeFile(file(), '');
     const reading = loadOrCreateKeyFile(directory);
     const key = randomBytes(32);
@@ -41,28 +41,28 @@ describe('the key file', () => {
     expect(await reading).toEqual({ keys: [{ id: 'k9', key }], created: false });
   });
 
-  it('is made in a folder that does not exist yet', async () => {
+  it('creates the directory if it does not exist', async () => {
     expect(await loadOrCreateKeyFile(path.join(directory, 'a', 'b'))).toMatchObject({ created: true });
   });
 
   it.each(['nonsense\n', 'k1:dG9vIHNob3J0\n', '\n'])(
-    'of %j is refused by its name, and left as it is',
+    'rejects a file with the content %j, names the file and leaves it unchanged',
     async (text) => {
       await writeFile(file(), text);
-      const refusal: unknown = await loadOrCreateKeyFile(directory).catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(SettingsError);
-      expect((refusal as Error).message).toContain(file());
-      expect((refusal as Error).message).not.toContain(text.trim() || '\n');
+      const rejection: unknown = await loadOrCreateKeyFile(directory).catch((error: unknown) => error);
+      expect(rejection).toBeInstanceOf(SettingsError);
+      expect((rejection as Error).message).toContain(file());
+      expect((rejection as Error).message).not.toContain(text.trim() || '\n');
       expect(await readFile(file(), 'utf8')).toBe(text);
     },
   );
 
-  it('that was never finished is refused', async () => {
+  it('rejects an incomplete file', async () => {
     await writeFile(file(), 'k1:');
     await expect(loadOrCreateKeyFile(directory)).rejects.toThrow('the file is incomplete');
   });
 
-  it('in a place that cannot hold it is refused', async () => {
+  it('rejects a directory in which no file can be created', async () => {
     await writeFile(path.join(directory, 'a-file'), '');
     await expect(loadOrCreateKeyFile(path.join(directory, 'a-file'))).rejects.toThrow(SettingsError);
   });

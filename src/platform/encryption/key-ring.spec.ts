@@ -6,19 +6,22 @@ const k1 = key('k1');
 const k2 = key('k2');
 const ring = new KeyRing([k1]);
 
-describe('a key ring', () => {
-  it.each(['', 'x', 'provider-key-1', 'ünïcode 🍝 \u0001', 'x'.repeat(100_000)])('gives back %.20j', (clear) => {
-    expect(ring.decrypt(ring.encrypt(clear, 'p'), 'p')).toBe(clear);
-  });
+describe('KeyRing', () => {
+  it.each(['', 'x', 'provider-key-1', 'ünïcode 🍝 \u0001', 'x'.repeat(100_000)])(
+    'decrypts what it has encrypted: %.20j',
+    (clear) => {
+      expect(ring.decrypt(ring.encrypt(clear, 'p'), 'p')).toBe(clear);
+    },
+  );
 
-  it('never seals the same text twice alike, and shows nothing of it', () => {
+  it('encrypts the same text differently each time, and exposes nothing of it', () => {
     const ciphertext = Array.from({ length: 100 }, () => ring.encrypt('provider-key-1', 'p'));
     expect(new Set(ciphertext).size).toBe(100);
     for (const each of ciphertext) expect(each).toMatch(/^k1\.[\w-]+$/);
     expect(Buffer.from(ciphertext[0]?.slice(3) ?? '', 'base64url').toString('latin1')).not.toContain('provider');
   });
 
-  it('opens what an older key sealed, and seals with the first', () => {
+  it('decrypts with an older key, and encrypts with the first', () => {
     const old = ring.encrypt('secret', 'p');
     const rotated = new KeyRing([k2, k1]);
     expect(rotated.decrypt(old, 'p')).toBe('secret');
@@ -29,14 +32,14 @@ describe('a key ring', () => {
     expect(() => ring.decrypt(fresh, 'p')).toThrow(DecryptionError);
   });
 
-  it('does not open what was sealed for another purpose: a ciphertext cannot be moved', () => {
+  it('does not decrypt a ciphertext for another purpose', () => {
     const ciphertext = ring.encrypt('secret', 'agent.apiKey:1');
     for (const purpose of ['agent.apiKey:2', 'agent.webhookSecret:1', '', 'agent.apiKey:1 ']) {
       expect(() => ring.decrypt(ciphertext, purpose)).toThrow(DecryptionError);
     }
   });
 
-  it('does not open what was changed, in any byte', () => {
+  it('does not decrypt a ciphertext that was changed in any byte or truncated', () => {
     const ciphertext = Buffer.from(ring.encrypt('secret', 'p').slice(3), 'base64url');
     for (let i = 0; i < ciphertext.length; i++) {
       const changed = Buffer.from(ciphertext);
@@ -53,11 +56,11 @@ describe('a key ring', () => {
     }
   });
 
-  it('does not open with a key of the same name', () => {
+  it('does not decrypt with another key of the same id', () => {
     expect(() => new KeyRing([key('k1')]).decrypt(ring.encrypt('secret', 'p'), 'p')).toThrow(DecryptionError);
   });
 
-  it('names the key that is missing, and the purpose of what does not open', () => {
+  it('names the missing key, or the purpose of a ciphertext that cannot be decrypted', () => {
     const ciphertext = ring.encrypt('secret', 'agent.apiKey:1');
     expect(() => new KeyRing([k2]).decrypt(ciphertext, 'p')).toThrow(
       'No encryption key with the id "k1" is configured',
@@ -66,7 +69,7 @@ describe('a key ring', () => {
   });
 
   it.each(['', '.', 'k1', 'k1.', 'sk_live_in_clear', 'sk_live.in_clear', 'eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSM'])(
-    'says nothing of a value that is not sealed: %j',
+    'does not expose a value that is not encrypted: %j',
     (stored) => {
       const open = () => ring.decrypt(stored, 'p');
       expect(open).toThrow(DecryptionError);
@@ -74,5 +77,5 @@ describe('a key ring', () => {
     },
   );
 
-  it('needs a key', () => expect(() => new KeyRing([])).toThrow('needs at least one key'));
+  it('requires at least one key', () => expect(() => new KeyRing([])).toThrow('needs at least one key'));
 });

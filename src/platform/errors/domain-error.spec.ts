@@ -21,7 +21,7 @@ describe('domain errors', () => {
     });
   });
 
-  it('are a closed set, each with a message', () => {
+  it('have unique codes, each with a default message', () => {
     expect(new Set(ERROR_CODES).size).toBe(ERROR_CODES.length);
     expect(Object.keys(DEFAULT_MESSAGES).sort()).toEqual([...ERROR_CODES].sort());
   });
@@ -33,12 +33,12 @@ describe('domain errors', () => {
     [notFound(), 'NOT_FOUND', 'Not found', undefined],
     [conflict('In use'), 'CONFLICT', 'In use', undefined],
     [unavailable(), 'SERVICE_UNAVAILABLE', 'Service is temporarily unavailable', undefined],
-  ])('%s', (error, code, message, issues) => {
+  ])('%s has its code, message and issues', (error, code, message, issues) => {
     expect(error).toBeInstanceOf(DomainError);
     expect([error.code, error.message, error.issues]).toEqual([code, message, issues]);
   });
 
-  it('keep their cause, for the log', () => {
+  it('keep their cause', () => {
     const cause = new Error('connection refused');
     expect(unavailable(cause).cause).toBe(cause);
   });

@@ -52,7 +52,7 @@ describe('the logger', () => {
   });
 });
 
-describe('Nest’s own messages', () => {
+describe('messages of Nest', () => {
   it('are logged with their level and context', () => {
     const { lines, logger } = record();
     const nest = new NestLogger(logger);

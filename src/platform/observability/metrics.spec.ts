@@ -22,7 +22,7 @@ describe('metrics', () => {
   };
   const text = async () => (await fetch(`${url}/metrics`)).text();
 
-  it('count requests by method, pattern of the route and status', async () => {
+  it('count requests by method, route pattern and status', async () => {
     observe('GET', '/agents/:id', 200);
     observe('GET', '/agents/:id', 200);
     observe('POST', undefined, 404);
@@ -32,7 +32,7 @@ describe('metrics', () => {
     expect(lines).toContain('http_request_duration_seconds_count{method="POST",route="none",status="404"} 1');
   });
 
-  it('tell the state of the connection pool and of the process', async () => {
+  it('include the state of the connection pool and of the process', async () => {
     const lines = await text();
     expect(lines).toContain('database_connections{state="used"} 3');
     expect(lines).toContain('database_connections{state="idle"} 2');
@@ -40,7 +40,7 @@ describe('metrics', () => {
     expect(lines).toContain('process_cpu_user_seconds_total');
   });
 
-  it('are in the format of Prometheus, and nothing else is served beside them', async () => {
+  it('are served in the Prometheus format, and nothing else is', async () => {
     const response = await fetch(`${url}/metrics`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, metrics.registry.contentType]);
     await response.text();
@@ -53,7 +53,7 @@ describe('metrics', () => {
     }
   });
 
-  it('say so when their port is taken', async () => {
+  it('reject with EADDRINUSE if their port is in use', async () => {
     const { port } = server.address() as AddressInfo;
     await expect(metrics.listen(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });

@@ -11,7 +11,7 @@ describe('escapeFormula', () => {
     fc.array(fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', '\n', '＝', 'a')).map((parts) => parts.join('')),
   );
 
-  it('is undone exactly, and leaves no cell that begins a formula', () => {
+  it('is reversible, and leaves no cell that starts a formula', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(unescapeFormula(escapeFormula(value))).toBe(value);
@@ -21,14 +21,14 @@ describe('escapeFormula', () => {
     );
   });
 
-  it('leaves an apostrophe of people alone', () => {
+  it('is not undone for an apostrophe that escapes nothing', () => {
     expect(unescapeFormula("'tis")).toBe("'tis");
     expect(unescapeFormula("'")).toBe("'");
   });
 });
 
 describe('csvLines', () => {
-  it('finds the records that the parser finds, on the lines where they begin', () => {
+  it('finds the same records as the parser, and the lines on which they start', () => {
     const cell = fc
       .array(fc.constantFrom('a', 'b ', '\n', '\r', '\r\n', '"', ',', ' '), { maxLength: 4 })
       .map((parts) => parts.join(''));
@@ -56,17 +56,17 @@ describe('csvLines', () => {
     );
   });
 
-  it('stops at a line without end', () => {
+  it('stops at a line with too many cells', () => {
     expect(csvLines(`a,b\n${','.repeat(1_000)}`, 10)).toEqual({ starts: [1], tooWide: 2 });
   });
 });
 
 describe('jsonErrorPosition', () => {
-  it('is the end of the longest beginning that can still become JSON', () => {
+  it('is at the end of the longest prefix of valid JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, at) => {
         const cut = at % text.length;
-        // A control character can stand nowhere in JSON.
+        // A control character is not allowed anywhere in JSON.
         const broken = `${text.slice(0, cut)}\u0001${text.slice(cut)}`;
         const { line, column } = jsonErrorPosition(broken);
         const position = broken
@@ -74,7 +74,7 @@ describe('jsonErrorPosition', () => {
           .slice(0, line - 1)
           .reduce((sum, part) => sum + part.length + 1, column - 1);
         expect(position).toBeLessThanOrEqual(cut);
-        // Inside a text, a number or a word the position is where that begins.
+        // Inside a string, a number or a keyword, the position is where it starts.
         expect(broken.slice(position, cut)).toMatch(/^("[^]*|-?[\d.eE+-]*|\w*)$/);
       }),
       { numRuns: 1_000 },
@@ -83,7 +83,7 @@ describe('jsonErrorPosition', () => {
 });
 
 describe('sequentialIds', () => {
-  it('gives out distinct UUIDs of version 7 in their order', () => {
+  it('generates unique UUIDs of version 7 in ascending order', () => {
     const ids = sequentialIds(70_000);
     expect(new Set(ids).size).toBe(70_000);
     expect([...ids].sort()).toEqual(ids);

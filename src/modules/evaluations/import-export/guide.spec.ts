@@ -14,7 +14,7 @@ import { readFile } from './file.js';
 
 const GUIDE = readFileSync(path.resolve(__dirname, '../../../../docs/guides/evaluations.md'), 'utf8');
 
-/** The examples of the guide: whole files, or parts of one evaluation. */
+/** The examples of the guide: complete files, or parts of one evaluation. */
 const blocks = [...GUIDE.matchAll(/^```(yaml|csv)\n([^]*?)^```/gm)].map(([, language = '', text = '']) => ({
   language,
   text,
@@ -29,13 +29,13 @@ const needed = {
 };
 
 describe('the guide to evaluations', () => {
-  it.each(blocks.filter(isFile))('has a whole file that import takes: $title', ({ language, text }) => {
+  it.each(blocks.filter(isFile))('has a complete file that can be imported: $title', ({ language, text }) => {
     const items = readFile({ mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text });
     expect(items.length).toBeGreaterThan(0);
     for (const { value, violations } of items) expect([...violations, ...inputViolations('file', value)]).toEqual([]);
   });
 
-  it.each(blocks.filter((block) => !isFile(block)))('has a part of an evaluation that is taken: $title', ({ text }) => {
+  it.each(blocks.filter((block) => !isFile(block)))('has a valid part of an evaluation: $title', ({ text }) => {
     const part = load(text, { schema: CORE_SCHEMA }) as object;
     expect(Object.keys(part)).toHaveLength(1);
     expect(inputViolations('new', { ...needed, ...part })).toEqual([]);
@@ -46,7 +46,7 @@ describe('the guide to evaluations', () => {
     expect([...new Set(shown)].sort()).toEqual(Object.keys(CHECK_DEFINITIONS).sort());
   });
 
-  it('has a first example that the sound reference agent passes', async () => {
+  it('has a first example that passes with the reference agent and fails with a planted fault', async () => {
     const [whole] = blocks.filter(isFile);
     const [item] = readFile({ mediaType: 'application/yaml', text: whole?.text ?? '' });
     const evaluation = authored(item?.value as EvaluationInput, '');
@@ -62,7 +62,7 @@ describe('the guide to evaluations', () => {
     expect(await call('wrong-tool-argument')).toMatchObject({ outcome: 'failed' });
   });
 
-  it('has both kinds of example', () => {
+  it('has complete files and parts as examples', () => {
     expect(blocks.filter(isFile).length).toBeGreaterThanOrEqual(3);
     expect(blocks.filter((block) => !isFile(block)).length).toBeGreaterThanOrEqual(10);
   });

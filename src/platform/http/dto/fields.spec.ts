@@ -18,11 +18,11 @@ describe('fields', () => {
   });
 
   it.each([
-    ['sound \u{1f600} \ufeff \uffff', undefined],
+    ['valid \u{1f600} \ufeff \uffff', undefined],
     ['a\u0000', 'must not contain the character U+0000'],
     ['\ud83d', 'must not contain an unpaired surrogate'],
     ['\ude00\ud83d', 'must not contain an unpaired surrogate'],
-  ])('judges %j: %s', (text, violation) => {
+  ])('returns for the text %j the violation: %s', (text, violation) => {
     expect(textViolation(text)).toBe(violation);
   });
 
@@ -33,7 +33,7 @@ describe('fields', () => {
     'http://user:pass@localhost/%20~a',
     'https://xn--bcher-kva.example/',
     'http://127.0.0.1',
-  ])('takes the address %s', (url) => {
+  ])('accepts the address %s', (url) => {
     expect(isUrl(url)).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe('fields', () => {
     1,
     null,
     ['https://example.com'],
-  ])('refuses the address %j', (url) => {
+  ])('rejects the address %j', (url) => {
     expect(isUrl(url)).toBe(false);
   });
 });

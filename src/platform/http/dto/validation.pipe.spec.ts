@@ -16,28 +16,31 @@ describe('InputPipe', () => {
   const check = (value: unknown, type: 'body' | 'query' = 'body') => pipe.transform(value, { type, metatype: Body });
   const issuesOf = async (value: unknown): Promise<readonly string[] | undefined> => {
     const error: unknown = await check(value).catch((thrown: unknown) => thrown);
-    if (!(error instanceof DomainError)) throw new Error('The body was taken', { cause: error });
+    if (!(error instanceof DomainError)) throw new Error('The body was accepted', { cause: error });
     expect([error.code, error.message]).toEqual(['BAD_REQUEST', 'Invalid input data']);
     return error.issues;
   };
 
-  it('makes an instance of the class', async () => {
+  it('returns an instance of the class', async () => {
     const body = await check({ name: 'x', size: -0 });
     expect(body).toBeInstanceOf(Body);
     expect(body).toEqual({ name: 'x', size: -0 });
   });
 
-  it.each(['toString', 'hasOwnProperty', '__proto__', 'constructor', 'then'])('refuses the name %s', async (name) => {
-    const value = JSON.parse(`{"name":"x","${name}":1}`) as object;
-    expect(await issuesOf(value)).toEqual([`${name} is not a known field`]);
-  });
+  it.each(['toString', 'hasOwnProperty', '__proto__', 'constructor', 'then'])(
+    'rejects the field name %s',
+    async (name) => {
+      const value = JSON.parse(`{"name":"x","${name}":1}`) as object;
+      expect(await issuesOf(value)).toEqual([`${name} is not a known field`]);
+    },
+  );
 
-  it('reads a query object without a prototype', async () => {
+  it('accepts a query object without a prototype', async () => {
     const query = Object.assign(Object.create(null) as object, { name: 'x' });
     await expect(check(query, 'query')).resolves.toEqual({ name: 'x' });
   });
 
-  it('names every cause, unknown fields and faulty ones alike', async () => {
+  it('reports all violations, of unknown and invalid fields', async () => {
     expect(await issuesOf({ name: 'too long', size: -1, extra: 1 })).toEqual([
       'extra is not a known field',
       'name must have at most 5 characters',

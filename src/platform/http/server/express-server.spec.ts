@@ -7,7 +7,7 @@ describe('expressServer', () => {
   let app: Express;
   let server: Server;
   let url: string;
-  /** What Node made, before and after Express had it. */
+  /** Prototypes of the request and response, before and after Express handled them. */
   const seen: { made: object[]; handled: object[] } = { made: [], handled: [] };
   const prototypes = (request: IncomingMessage, response: ServerResponse) =>
     [request, response].map((message) => Object.getPrototypeOf(message) as object);
@@ -25,20 +25,20 @@ describe('expressServer', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('makes requests and responses that can what Express’s can', async () => {
+  it('creates requests and responses with the methods of Express', async () => {
     const response = await fetch(`${url}/one`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(await response.json()).toEqual({ name: 'one', host: new URL(url).host, isOurs: true });
   });
 
-  it('leaves Express nothing to exchange', async () => {
+  it('creates them with the prototypes that Express would set', async () => {
     await (await fetch(`${url}/two`)).arrayBuffer();
     expect(seen.made).toEqual([app.request, app.response]);
     expect(seen.handled[0]).toBe(seen.made[0]);
     expect(seen.handled[1]).toBe(seen.made[1]);
   });
 
-  it('shows what is added to the application’s request afterwards', async () => {
+  it('includes properties that are added to the application’s request later', async () => {
     Object.defineProperty(app.request, 'isOpen', { get: () => true });
     app.get('/late/property', (request, response) => void response.json((request as { isOpen?: boolean }).isOpen));
     expect(await (await fetch(`${url}/late/property`)).json()).toBe(true);

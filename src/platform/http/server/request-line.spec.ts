@@ -15,11 +15,11 @@ describe('routableTarget', () => {
     ['*', '/*'],
     ['', '/'],
     ['mailto:x', '/mailto:x'],
-  ])('makes %j into %j', (target, routable) => {
+  ])('turns %j into %j', (target, routable) => {
     expect(routableTarget(target)).toBe(routable);
   });
 
-  it('always makes a path whose every segment decodes, and leaves such a path alone', () => {
+  it('always returns a path whose segments can be decoded, and does not change such a path', () => {
     const target = fc.array(fc.constantFrom('%', '%4', '%41', '%c3', '%a9', '/', 'x', '?', ':', '//', 'a', '#'), {
       maxLength: 12,
     });
