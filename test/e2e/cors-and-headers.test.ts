@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** One answer of each kind. */
+/** One response of each kind. */
 const responses = (headers: Record<string, string> = {}): Promise<ApiResponse<any>[]> =>
   Promise.all([
     client.get('/agents', headers),
@@ -29,11 +29,11 @@ const responses = (headers: Record<string, string> = {}): Promise<ApiResponse<an
   ]);
 
 describe('X-Request-Id', () => {
-  it.each(['a', 'req-1', 'A.b_C-9', '0'.repeat(128)])('keeps "%.20s" on every answer', async (id) => {
+  it.each(['a', 'req-1', 'A.b_C-9', '0'.repeat(128)])('keeps "%.20s" on every response', async (id) => {
     for (const { headers } of await responses({ 'X-Request-Id': id })) expect(headers.get('x-request-id')).toBe(id);
   });
 
-  it.each(['', 'a b', 'a,b', 'ä', '<script>', 'a/b', '0'.repeat(129)])('replaces "%.20s" by a new one', async (id) => {
+  it.each(['', 'a b', 'a,b', 'ä', '<script>', 'a/b', '0'.repeat(129)])('replaces "%.20s" with a new id', async (id) => {
     for (const { headers } of await responses({ 'X-Request-Id': id })) {
       expect(headers.get('x-request-id')).toMatch(UUID);
     }
@@ -45,8 +45,8 @@ describe('X-Request-Id', () => {
   });
 });
 
-describe('every answer', () => {
-  it('carries the version, the rate limit and what protects a browser', async () => {
+describe('every response', () => {
+  it('has the version, rate-limit and security headers', async () => {
     for (const { headers } of await responses()) {
       expect(headers.get('x-api-version')).toBe('1.0.0');
       for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) {
@@ -62,7 +62,7 @@ describe('every answer', () => {
     }
   });
 
-  it('that can hold a credential is kept by no cache', async () => {
+  it('is not cached if it can contain credentials', async () => {
     for (const response of [await client.get('/agents'), await client.post('/agents', agentBody())]) {
       expect(response.headers.get('cache-control')).toBe('no-store');
     }
@@ -87,7 +87,7 @@ describe('CORS', () => {
   const corsHeaders = ({ headers }: ApiResponse<any>) =>
     [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
-  it('is off by default: no answer mentions it', async () => {
+  it('is disabled by default: no response has its headers', async () => {
     for (const response of [...(await responses({ Origin: origin })), await preflight(app.url, origin)]) {
       expect(corsHeaders(response)).toEqual([]);
     }
@@ -104,7 +104,7 @@ describe('CORS', () => {
     afterAll(() => open.close());
     const get = (headers: Record<string, string>, path = '/agents') => new HttpClient(open.url, key).get(path, headers);
 
-    it.each([origin, 'http://localhost:5173'])('lets %s read answers and their headers', async (from) => {
+    it.each([origin, 'http://localhost:5173'])('allows %s to read responses and their headers', async (from) => {
       for (const path of ['/agents', '/agents/x', '/nothing']) {
         const { headers } = await get({ Origin: from }, path);
         expect(headers.get('access-control-allow-origin')).toBe(from);
@@ -123,14 +123,14 @@ describe('CORS', () => {
     });
 
     it.each(['https://evil.example.com', 'http://app.example.com', 'https://app.example.com.evil.com', 'null'])(
-      'does not let %s',
+      'does not allow %s',
       async (from) => {
         expect((await get({ Origin: from })).headers.has('access-control-allow-origin')).toBe(false);
         expect((await preflight(open.url, from)).headers.has('access-control-allow-origin')).toBe(false);
       },
     );
 
-    it('answers a preflight without a key, counted and with all headers', async () => {
+    it('responds to a preflight without a key, counts it and sets all headers', async () => {
       const { status, headers, body } = await preflight(open.url, origin);
       expect([status, body]).toEqual([204, '']);
       expect(headers.get('access-control-allow-origin')).toBe(origin);
@@ -142,12 +142,12 @@ describe('CORS', () => {
       expect(headers.get('x-api-version')).toBe('1.0.0');
     });
 
-    it('leaves an OPTIONS request that is no preflight an unknown one', async () => {
+    it('returns 404 for an OPTIONS request that is not a preflight', async () => {
       expect((await new HttpClient(open.url, key).send('OPTIONS', '/agents')).status).toBe(404);
     });
   });
 
-  it('lets every origin in with *', async () => {
+  it('allows every origin with CORS_ORIGINS=*', async () => {
     const open = await createTestApp({ env: { CORS_ORIGINS: '*' } });
     try {
       const response = await preflight(open.url, 'https://anything.example');

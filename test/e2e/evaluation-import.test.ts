@@ -178,21 +178,21 @@ describe('import of evaluations', () => {
       }),
     );
     const times: Record<string, number> = {};
-    const timed = async (name: string, body: unknown, type: string) => {
+    const measure = async (name: string, body: unknown, type: string) => {
       const start = performance.now();
       const response = await send(body, type);
       times[name] = Math.round(performance.now() - start);
       return response;
     };
-    expect((await timed('json, all created', file, MEDIA_TYPES.json)).body.data).toMatchObject({ created: 5_000 });
+    expect((await measure('json, all created', file, MEDIA_TYPES.json)).body.data).toMatchObject({ created: 5_000 });
     for (const format of FORMATS) {
       const text = await exported(format);
-      const same = await timed(`${format}, unchanged`, text, MEDIA_TYPES[format]);
+      const same = await measure(`${format}, unchanged`, text, MEDIA_TYPES[format]);
       expect(same.body.data).toMatchObject({ created: 0, updated: 0, unchanged: 5_000 });
       // The order of the file is kept.
       expect(same.body.data.items.map(({ key }: { key: string }) => key)).toEqual(file.map(({ key }) => key));
       const changed = text.replace(/(Name of|By \w+) k/g, `By ${format} k`);
-      expect((await timed(`${format}, all updated`, changed, MEDIA_TYPES[format])).body.data.updated).toBe(5_000);
+      expect((await measure(`${format}, all updated`, changed, MEDIA_TYPES[format])).body.data.updated).toBe(5_000);
     }
     process.stdout.write(`5,000 items, milliseconds: ${JSON.stringify(times)}\n`);
   });

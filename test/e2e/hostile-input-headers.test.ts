@@ -25,7 +25,7 @@ describe('hostile headers', () => {
     client.post<{ code?: string; data: Record<string, unknown> }>(path, body, headers);
 
   describe('Authorization and X-Request-Id', () => {
-    it('reads the scheme in any letter case and nothing but one key', async () => {
+    it('accepts the scheme in any letter case, followed by exactly one key', async () => {
       const { apiKey } = await app.createWorkspace();
       const statusOf = async (value: string) =>
         (await client.as(undefined).get('/agents', { Authorization: value })).status;
@@ -43,19 +43,19 @@ describe('hostile headers', () => {
       }
     });
 
-    it('refuses a second Authorization rather than choosing, or takes the first; never a mixture', async () => {
+    it('uses only the first of two Authorization headers', async () => {
       const { apiKey } = await app.createWorkspace();
       const connection = await RawConnection.open(app.url);
       connection.send(
         `GET /agents HTTP/1.1\r\nHost: x\r\nAuthorization: Basic eA==\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
       );
-      const response = (await connection.response())!;
+      const response = (await connection.nextResponse())!;
       connection.close();
       expect(response.status).toBe(401);
       expect(violationsOf(response)).toEqual([]);
     });
 
-    it('keeps a fit X-Request-Id and replaces any other', async () => {
+    it('keeps a valid X-Request-Id and replaces an invalid one', async () => {
       const wire = new WireClient(new URL(app.url), 10_000);
       for (const [value, kept] of [
         ['a.B_9-', true],
@@ -78,7 +78,7 @@ describe('hostile headers', () => {
     const total = async () => (await client.get<{ meta: { total: number } }>('/personalities?limit=1')).body.meta.total;
     const withKey = (key: string) => ({ 'Idempotency-Key': key });
 
-    it('carries out one of many parallel requests', async () => {
+    it('executes one of many parallel requests', async () => {
       const before = await total();
       const responses = await Promise.all(
         Array.from({ length: 40 }, () => create('/personalities', { name: 'Once' }, withKey('parallel'))),
@@ -94,7 +94,7 @@ describe('hostile headers', () => {
       ).toBe(true);
     });
 
-    it('belongs to one body, path and workspace', async () => {
+    it('is bound to one body, path and workspace', async () => {
       const first = await create('/personalities', { name: 'One' }, withKey('scope'));
       expect(first.status).toBe(201);
       expect((await create('/personalities', { name: 'Two' }, withKey('scope'))).status).toBe(422);
@@ -116,7 +116,7 @@ describe('hostile headers', () => {
       expect((await create('/personalities', { name: 'Now right' }, withKey('failed'))).status).toBe(201);
     });
 
-    it('opens nothing to a key that may not write', async () => {
+    it('does not replay to a key that may not write', async () => {
       expect((await create('/personalities', { name: 'Role' }, withKey('role'))).status).toBe(201);
       const viewer = await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: 'Reads', role: 'VIEWER' });
       expect((await client.as(viewer.value).post('/personalities', { name: 'Role' }, withKey('role'))).status).toBe(
@@ -124,7 +124,7 @@ describe('hostile headers', () => {
       );
     });
 
-    it('has 1 to 255 characters, of any kind that a header can hold', async () => {
+    it('may have 1 to 255 characters of any kind that a header allows', async () => {
       const wire = new WireClient(new URL(app.url), 10_000);
       const statusOf = async (key: string) => {
         const headers: [string, string][] = [
@@ -147,7 +147,7 @@ describe('hostile headers', () => {
       wire.close();
     });
 
-    it('changes nothing for an unknown path', async () => {
+    it('has no effect on the 404 of an unknown path', async () => {
       for (const key of ['k', 'x'.repeat(256)]) expect((await create('/nowhere', {}, withKey(key))).status).toBe(404);
     });
   });

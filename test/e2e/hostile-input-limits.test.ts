@@ -3,15 +3,15 @@ import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const EMOJI = '\u{1f600}';
-/** The least that each create body needs. */
+/** The required fields of an agent. */
 const AGENT = { provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1', apiKey: 'provider-key-1' };
 
-interface Refusal {
+interface Rejection {
   readonly code: string;
   readonly issues?: { readonly message: string }[];
 }
 
-describe('hostile input at the edges', () => {
+describe('hostile input at the limits', () => {
   let app: TestApp;
   let client: HttpClient;
   let workspaceId: string;
@@ -24,12 +24,12 @@ describe('hostile input at the edges', () => {
   });
   afterAll(() => app.close());
 
-  const issuesOf = ({ body }: ApiResponse<Refusal>) => (body.issues ?? []).map(({ message }) => message);
-  const expectRefused = (response: ApiResponse<Refusal>, ...issues: string[]) => {
+  const issuesOf = ({ body }: ApiResponse<Rejection>) => (body.issues ?? []).map(({ message }) => message);
+  const expectRejected = (response: ApiResponse<Rejection>, ...issues: string[]) => {
     expect([response.status, response.body.code, issuesOf(response)]).toEqual([400, 'BAD_REQUEST', issues]);
   };
   const create = (path: string, body: object | string, headers?: Record<string, string>) =>
-    client.post<Refusal & { data: Record<string, unknown> }>(path, body, headers);
+    client.post<Rejection & { data: Record<string, unknown> }>(path, body, headers);
   const expectKept = async (path: string, body: Record<string, unknown>) => {
     const created = await create(path, body);
     expect(created.status).toBe(201);
@@ -47,22 +47,25 @@ describe('hostile input at the edges', () => {
       ['/agents', AGENT, 'apiKey', 4_096],
       ['/agents', AGENT, 'webhookSecret', 4_096],
       ['/agents', AGENT, 'prompt', 100_000],
-    ])('%s %j with %s of %i characters, each two UTF-16 units long, and one more', async (path, base, name, limit) => {
-      await expectKept(path, { ...base, [name]: EMOJI.repeat(limit) });
-      expectRefused(
-        await create(path, { ...base, [name]: EMOJI.repeat(limit + 1) }),
-        `${name} must have at most ${limit} characters`,
-      );
-    });
+    ])(
+      'POST %s %j accepts %s of %i characters outside the BMP and rejects one more',
+      async (path, base, name, limit) => {
+        await expectKept(path, { ...base, [name]: EMOJI.repeat(limit) });
+        expectRejected(
+          await create(path, { ...base, [name]: EMOJI.repeat(limit + 1) }),
+          `${name} must have at most ${limit} characters`,
+        );
+      },
+    );
 
     it.each([
       ['composed and decomposed letters', '\u00e9 e\u0301 \u212b \u00c5'],
       ['a byte order mark and non-characters', '\ufeff\ufffe\uffff\u{10ffff}'],
       ['control characters', '\u0001\u0008\u001b\u007f\u0085\u2028\u2029\r\n\t'],
-      ['changes of direction and joiners', '\u202e\u2066\u200d\u200b'],
-      ['blanks around', '  x \t'],
-      ['what SQL, HTML and formats would read', `'";--\\%_\${x}{{x}}<b>&amp;%s$1`],
-    ])('keeps %s as they are', async (_what, text) => {
+      ['direction marks and joiners', '\u202e\u2066\u200d\u200b'],
+      ['surrounding blanks', '  x \t'],
+      ['SQL, HTML and format syntax', `'";--\\%_\${x}{{x}}<b>&amp;%s$1`],
+    ])('keeps %s unchanged', async (_what, text) => {
       await expectKept('/personalities', { name: text, prompt: text, voice_id: text });
       await expectKept('/agents', { ...AGENT, name: text, apiKey: text, webhookSecret: text, phoneNumber: text });
     });
@@ -71,9 +74,9 @@ describe('hostile input at the edges', () => {
       ['a\\u0000b', 'name must not contain the character U+0000'],
       ['\\ud800', 'name must not contain an unpaired surrogate'],
       ['\\udc00\\ud800', 'name must not contain an unpaired surrogate'],
-    ])('refuses %s', async (escaped, issue) => {
-      expectRefused(await create('/personalities', `{"name":"${escaped}"}`), issue);
-      expectRefused(
+    ])('rejects the text %s', async (escaped, issue) => {
+      expectRejected(await create('/personalities', `{"name":"${escaped}"}`), issue);
+      expectRejected(
         await create('/agents', `{"provider":"AGENT_PROVIDER_1","assistantId":"a","apiKey":"k","name":"${escaped}"}`),
         issue,
       );
@@ -85,17 +88,17 @@ describe('hostile input at the edges', () => {
       'https:example.com',
       'https://example.com/\u00e9',
       'ht\ntps://example.com',
-    ])('refuses the address %j, which is no URI', async (webhookUrl) => {
-      expectRefused(
+    ])('rejects the address %j, which is not a URI', async (webhookUrl) => {
+      expectRejected(
         await create('/agents', { ...AGENT, webhookUrl }),
         'webhookUrl must be an absolute http or https address',
       );
     });
 
-    it('takes addresses of 2,048 characters and not of one more', async () => {
+    it('accepts addresses of 2,048 characters and rejects longer ones', async () => {
       const address = `https://example.com/${'x'.repeat(2_048 - 20)}`;
       await expectKept('/agents', { ...AGENT, webhookUrl: address });
-      expectRefused(
+      expectRejected(
         await create('/agents', { ...AGENT, webhookUrl: `${address}x` }),
         'webhookUrl must have at most 2048 characters',
       );
@@ -104,7 +107,7 @@ describe('hostile input at the edges', () => {
 
   describe('numbers', () => {
     it.each(['0', '-0', '5e-324', '1e-400', '2', '1.9999999999999998', '0.1', '2.2250738585072011e-308', '20e-1'])(
-      'keeps %s',
+      'keeps the number %s',
       async (number) => {
         const created = await create('/personalities', `{"name":"x","temperature":${number}}`);
         expect(created.status).toBe(201);
@@ -125,12 +128,12 @@ describe('hostile input at the edges', () => {
       ['null', 'must be a number'],
       ['[1]', 'must be a number'],
       ['{"valueOf":1}', undefined],
-    ])('refuses %s', async (number, fault) => {
+    ])('rejects the number %s', async (number, fault) => {
       const issue = fault === undefined ? 'temperature.valueOf is not a known field' : `temperature ${fault}`;
-      expectRefused(await create('/personalities', `{"name":"x","temperature":${number}}`), issue);
+      expectRejected(await create('/personalities', `{"name":"x","temperature":${number}}`), issue);
     });
 
-    it.each(['page', 'limit'])('takes plain decimal digits for %s only', async (name) => {
+    it.each(['page', 'limit'])('accepts only plain decimal digits for %s', async (name) => {
       for (const value of [
         '0',
         '-1',
@@ -146,7 +149,7 @@ describe('hostile input at the edges', () => {
         '1%00',
         '9'.repeat(400),
       ]) {
-        const response = await client.get<Refusal>(`/agents?${name}=${value}`);
+        const response = await client.get<Rejection>(`/agents?${name}=${value}`);
         expect([value, response.status, issuesOf(response).every((issue) => issue.startsWith(`${name} `))]).toEqual([
           value,
           400,
@@ -158,7 +161,7 @@ describe('hostile input at the edges', () => {
       }
     });
 
-    it('takes pages up to the last whose offset is a safe integer', async () => {
+    it('accepts pages up to the last one whose offset is a safe integer', async () => {
       const last = Math.floor(Number.MAX_SAFE_INTEGER / 100) + 1;
       expect((await client.get(`/agents?limit=100&page=${last}`)).status).toBe(200);
       expect((await client.get(`/agents?limit=100&page=${last + 1}`)).status).toBe(400);
@@ -167,20 +170,20 @@ describe('hostile input at the edges', () => {
     });
   });
 
-  describe('names that JavaScript knows already', () => {
+  describe('names with a meaning in JavaScript', () => {
     const NAMES = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'then', 'toJSON', 'length'];
 
-    it.each(NAMES)('%s is an unknown field of a body, and an unknown parameter', async (name) => {
-      expectRefused(
+    it.each(NAMES)('rejects %s as an unknown field and an unknown parameter', async (name) => {
+      expectRejected(
         await create('/personalities', `{"name":"x","${name}":{"isAdmin":true}}`),
         `${name} is not a known field`,
       );
-      expectRefused(await client.get<Refusal>(`/agents?${name}=1`), `${name} is not a known field`);
-      expectRefused(await client.get<Refusal>(`/agents/${randomUUID()}?${name}=1`), `${name} is not a known field`);
+      expectRejected(await client.get<Rejection>(`/agents?${name}=1`), `${name} is not a known field`);
+      expectRejected(await client.get<Rejection>(`/agents/${randomUUID()}?${name}=1`), `${name} is not a known field`);
       expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
     });
 
-    it('lists all causes at once, each under its own path, and no more than a hundred', async () => {
+    it('reports all violations with their paths, up to a hundred', async () => {
       const response = await create('/personalities', { name: '', temperature: 3, a: 1, '': 2, b: 3 });
       expect(issuesOf(response).sort()).toEqual([
         '"" is not a known field',
@@ -211,11 +214,11 @@ describe('hostile input at the edges', () => {
         `name${'[0]'.repeat(31)} must not be nested deeper than 32 levels`,
       ],
       ['10,001 values', Buffer.from(`{"name":[${'0,'.repeat(9_999)}0]}`), 'body must hold at most 10000 values'],
-    ])('%s', async (_what, bytes, issue) => {
-      expectRefused(await client.send<Refusal>('POST', '/personalities', bytes), issue);
+    ])('rejects a body with %s', async (_what, bytes, issue) => {
+      expectRejected(await client.send<Rejection>('POST', '/personalities', bytes), issue);
     });
 
-    it('100,000 levels of nesting cost no stack', async () => {
+    it('rejects 100,000 levels of nesting without a stack overflow', async () => {
       for (const [open, close] of [
         ['[', ']'],
         ['{"a":', '}'],
@@ -225,13 +228,13 @@ describe('hostile input at the edges', () => {
       }
     });
 
-    it('takes a byte order mark, and the last of two members of one name, as JSON.parse does', async () => {
+    it('accepts a byte order mark, and uses the last of duplicate members, as JSON.parse does', async () => {
       const created = await create('/personalities', '\ufeff{"name":"first","name":"last"}');
       expect([created.status, created.body.data['name']]).toEqual([201, 'last']);
     });
 
     it.each(['application/json; charset=utf-16', 'application/json; charset=utf-7', 'text/json', 'application/json5'])(
-      'refuses %s',
+      'rejects the media type %s',
       async (type) => {
         expect((await create('/personalities', '{"name":"x"}', { 'Content-Type': type })).status).toBe(415);
       },
@@ -241,13 +244,13 @@ describe('hostile input at the edges', () => {
       'application/json; charset=utf-8',
       'application/json; charset="UTF-8"',
       'APPLICATION/JSON;charset=utf8;x=y',
-    ])('takes %s', async (type) => {
+    ])('accepts the media type %s', async (type) => {
       expect((await create('/personalities', '{"name":"x"}', { 'Content-Type': type })).status).toBe(201);
     });
   });
 
   describe('identifiers', () => {
-    it('finds a UUID in any letter case and in no other form', async () => {
+    it('accepts a UUID in any letter case, but in no other form', async () => {
       const id = String((await create('/agents', AGENT)).body.data['id']);
       expect((await client.get(`/agents/${id.toUpperCase()}`)).status).toBe(200);
       expect((await client.get(`/agents/${id.toUpperCase()}/runs`)).status).toBe(200);
@@ -273,18 +276,21 @@ describe('hostile input at the edges', () => {
       }
     });
 
-    it.each(['/agents', '/personalities'])('%s takes no workspaceId but the own one and null', async (path) => {
-      const base = { ...(path === '/agents' ? AGENT : { name: 'x' }) };
-      for (const accepted of [workspaceId, workspaceId.toUpperCase(), null]) {
-        const created = await create(path, { ...base, workspaceId: accepted });
-        expect([accepted, created.status, created.body.data['workspaceId']]).toEqual([accepted, 201, workspaceId]);
-      }
-      for (const other of [randomUUID(), '', 'x', `${workspaceId} `, `{${workspaceId}}`, '__proto__']) {
-        expect([other, (await create(path, { ...base, workspaceId: other })).status]).toEqual([other, 403]);
-      }
-      for (const wrong of [0, true, [workspaceId], { id: workspaceId }]) {
-        expectRefused(await create(path, { ...base, workspaceId: wrong }), 'workspaceId must be a string');
-      }
-    });
+    it.each(['/agents', '/personalities'])(
+      'POST %s accepts as workspaceId only that of the caller and null',
+      async (path) => {
+        const base = { ...(path === '/agents' ? AGENT : { name: 'x' }) };
+        for (const accepted of [workspaceId, workspaceId.toUpperCase(), null]) {
+          const created = await create(path, { ...base, workspaceId: accepted });
+          expect([accepted, created.status, created.body.data['workspaceId']]).toEqual([accepted, 201, workspaceId]);
+        }
+        for (const other of [randomUUID(), '', 'x', `${workspaceId} `, `{${workspaceId}}`, '__proto__']) {
+          expect([other, (await create(path, { ...base, workspaceId: other })).status]).toEqual([other, 403]);
+        }
+        for (const wrong of [0, true, [workspaceId], { id: workspaceId }]) {
+          expectRejected(await create(path, { ...base, workspaceId: wrong }), 'workspaceId must be a string');
+        }
+      },
+    );
   });
 });

@@ -12,14 +12,14 @@ import { createValidator, type OpenApiDocument } from '../support/openapi-valida
 import { collectionOf, WITHOUT_WORKER, withoutWebhookLimits } from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
-/** `HOSTILE_REQUESTS=20000 npx jest test/e2e/hostile-input.test.ts` for the full run; HOSTILE_SEED for another one. */
+/** Full run: `HOSTILE_REQUESTS=20000 npx jest test/e2e/hostile-input.test.ts`; HOSTILE_SEED sets another seed. */
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 2_500);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_261_121);
-/** Sent at once, so that requests also meet each other. */
+/** Number of requests that are sent concurrently. */
 const BATCH = 8;
-/** Far beyond what any request takes: only a hang reaches it. */
+/** Much longer than any request takes, so that only a hang reaches it. */
 const ANSWER_TIMEOUT_MS = 20_000;
-/** The test tools themselves make the heap waver by a percent; over 13,000 requests this is 2 KiB of leak for each. */
+/** Over 13,000 requests this corresponds to a leak of 2 KiB each; the test tools cause a variation of one percent. */
 const HEAP_GROWTH = 1.15;
 
 setFlagsFromString('--expose-gc');
@@ -48,7 +48,7 @@ describe('hostile input', () => {
     await app.close();
   });
 
-  it(`keeps every promise of the interface over ${REQUESTS} requests (HOSTILE_SEED=${SEED})`, async () => {
+  it(`gets only responses that conform to the OpenAPI document from ${REQUESTS} requests (HOSTILE_SEED=${SEED})`, async () => {
     const document = (await new HttpClient(app.url).get<OpenApiDocument>('/openapi.json')).body;
     const validator = createValidator(document);
     const deletable = [...validator.operations.keys()].filter((name) => name.startsWith('DELETE '));
@@ -74,12 +74,12 @@ describe('hostile input', () => {
 
     const statuses = Object.fromEntries([...attack.statuses].sort(([a], [b]) => a - b));
     process.stderr.write(
-      `hostile input: seed ${SEED}, answers by status ${JSON.stringify(statuses)}, ${attack.readBack} writes read back, ` +
+      `hostile input: seed ${SEED}, responses by status ${JSON.stringify(statuses)}, ${attack.readBack} writes read back, ` +
         `heap ${heaps.map((bytes) => Math.round(bytes / 2 ** 20)).join(' → ')} MiB\n`,
     );
     expect(errorLines).toEqual([]);
     expect([...attack.operations].sort()).toEqual([...validator.operations.keys()].sort());
-    // A suite in which everything is refused at the door would prove nothing.
+    // Enough requests must get past validation for the test to be meaningful.
     expect(attack.readBack).toBeGreaterThan(REQUESTS / 100);
     expect(Object.keys(statuses)).toEqual(
       expect.arrayContaining(['200', '201', '400', '401', '403', '404', '413', '415']),
@@ -87,9 +87,9 @@ describe('hostile input', () => {
     expect((heaps.at(-1) ?? 0) / (heaps[0] ?? 1)).toBeLessThan(HEAP_GROWTH);
   }, 3_600_000);
 
-  it('leaves no connection and no transaction behind, and still answers', async () => {
+  it('leaves no connection or transaction open, and still responds', async () => {
     const database = app.nest.get(Database);
-    // What a vanished client asked for may still be under way.
+    // Requests of disconnected clients may still be in progress.
     for (let i = 0; i < 100 && database.poolState.total > database.poolState.idle; i++) await setTimeout(50);
     expect(database.poolState).toMatchObject({ idle: database.poolState.total, waiting: 0 });
     const open = await database.manager.query<object[]>(
@@ -97,7 +97,7 @@ describe('hostile input', () => {
     );
     expect(open).toEqual([]);
     const client = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
-    const created = await client.post('/personalities', { name: 'After the storm' });
+    const created = await client.post('/personalities', { name: 'After the test' });
     expect(created.status).toBe(201);
     expect((await client.get('/personalities')).body.meta.total).toBe(1);
   });

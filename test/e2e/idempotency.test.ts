@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
   const agents = async () => (await client.get('/agents?limit=1')).body.meta.total as number;
   const isReplayed = ({ headers }: ApiResponse<any>) => headers.get('idempotent-replayed');
 
-  it('makes the second request answer what the first one did, and write nothing', async () => {
+  it('replays the first response for the second request, which writes nothing', async () => {
     const key = randomUUID();
     const first = await post(key);
     const second = await post(key);
@@ -44,7 +44,7 @@ describe('Idempotency-Key', () => {
     expect((await post(key)).body).toEqual(first.body);
   });
 
-  it('with another body is refused', async () => {
+  it('returns 422 if it is reused with another body', async () => {
     const key = randomUUID();
     await post(key);
     const response = await post(key, agentBody({ name: 'Other' }));
@@ -58,7 +58,7 @@ describe('Idempotency-Key', () => {
     expect(await agents()).toBe(1);
   });
 
-  it('is a matter of one workspace, one method and one path', async () => {
+  it('is scoped to the workspace, method and path', async () => {
     const key = randomUUID();
     const first = await post(key);
     const other = client.as((await app.createWorkspace()).apiKey);
@@ -70,7 +70,7 @@ describe('Idempotency-Key', () => {
     expect([changed.status, isReplayed(changed)]).toEqual([200, null]);
   });
 
-  it('is shared by the keys of a workspace, but a role is a role', async () => {
+  it('is shared by the API keys of a workspace, but does not bypass their roles', async () => {
     const key = randomUUID();
     await post(key);
     const editor = client.as((await createKey(app, owner, 'EDITOR')).value);
@@ -78,7 +78,7 @@ describe('Idempotency-Key', () => {
     expectForbidden(await post(key, agentBody(), '/agents', client.as((await createKey(app, owner, 'VIEWER')).value)));
   });
 
-  it('of a request that failed may be used again', async () => {
+  it('can be reused after a request that failed', async () => {
     const key = randomUUID();
     expectInvalid(await post(key, agentBody({ type: 'x' })), 'type');
     expectForbidden(await post(key, agentBody({ workspaceId: randomUUID() })));
@@ -87,18 +87,18 @@ describe('Idempotency-Key', () => {
     expect([response.status, isReplayed(response)]).toEqual([201, null]);
   });
 
-  it('has 1 to 255 characters', async () => {
+  it('may have 1 to 255 characters', async () => {
     expect((await post('k'.repeat(255))).status).toBe(201);
     for (const key of ['', 'k'.repeat(256)]) expectInvalid(await post(key), 'Idempotency-Key');
   });
 
-  it('without which every request writes', async () => {
+  it('is optional: without it every request writes', async () => {
     await client.post('/agents', agentBody());
     await client.post('/agents', agentBody());
     expect(await agents()).toBe(2);
   });
 
-  it('is refused with 409 while the first request is under way, and makes one row of many requests', async () => {
+  it('returns 409 while the first request is in progress', async () => {
     const key = randomUUID();
     await withClient(app.databaseUrl, async (blocker) => {
       await blocker.query('BEGIN');
@@ -120,7 +120,7 @@ describe('Idempotency-Key', () => {
     expect(await agents()).toBe(1);
   });
 
-  it('makes one row of many requests at once', async () => {
+  it('creates one row for many concurrent requests', async () => {
     const key = randomUUID();
     const responses = await Promise.all(Array.from({ length: 20 }, () => post(key)));
     expect(await agents()).toBe(1);
@@ -130,7 +130,7 @@ describe('Idempotency-Key', () => {
     expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
   });
 
-  it('is kept for 24 hours and then forgotten', async () => {
+  it('expires after 24 hours', async () => {
     const key = randomUUID();
     const first = await post(key);
     const [{ hours } = { hours: 0 }] = await sql<{ hours: number }>(
@@ -146,7 +146,7 @@ describe('Idempotency-Key', () => {
     expect(isReplayed(await post(key, agentBody({ name: 'even with another body' })))).toBe('true');
   });
 
-  it('does not fill the database: what has expired is removed by later ones', async () => {
+  it('is deleted after it has expired, by a later request', async () => {
     for (let i = 0; i < 3; i++) await post(randomUUID());
     await sql(app.databaseUrl, `UPDATE idempotency_keys SET expires_at = now() - interval '1 ms'`);
     await post(randomUUID());
@@ -154,7 +154,7 @@ describe('Idempotency-Key', () => {
     expect(row).toEqual({ count: 1 });
   });
 
-  it('is stored with an encrypted response, and under a digest', async () => {
+  it('is stored as a digest, with an encrypted response', async () => {
     const key = `in-clear-${randomUUID()}`;
     await post(key, agentBody({ apiKey: 'clear-credential', webhookSecret: 'clear-secret' }));
     const rows = await sql(app.databaseUrl, 'SELECT * FROM idempotency_keys');
@@ -173,7 +173,7 @@ describe('Idempotency-Key', () => {
       }
     };
 
-    it('so that no row stays when the response cannot be stored', async () => {
+    it('so that no row is created if the response cannot be stored', async () => {
       const key = randomUUID();
       await withBrokenTable('idempotency_keys', async () => {
         expectError(await post(key), 500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
@@ -189,7 +189,7 @@ describe('Idempotency-Key', () => {
       expect((await post(key)).status).toBe(201);
     });
 
-    it('so that no response stays when the row cannot be written', async () => {
+    it('so that no response is stored if the row cannot be written', async () => {
       const key = randomUUID();
       await withBrokenTable('agents', async () => {
         expectError(await post(key), 500, 'INTERNAL_SERVER_ERROR', 'Internal server error');

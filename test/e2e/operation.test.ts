@@ -32,7 +32,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** On the server, from outside the database that is closed. */
+/** Runs a statement on the server, but in another database than the one that is unavailable. */
 const onServer = (text: string) => sql(process.env['TEST_DATABASE_URL'] ?? '', text);
 const name = () => new URL(database.url).pathname.slice(1);
 
@@ -56,7 +56,7 @@ const OUTAGES = {
 };
 
 describe.each(Object.entries(OUTAGES))('while %s', (_, outage) => {
-  it('everything that needs the database answers 503, and works again afterwards without a restart', async () => {
+  it('returns 503 wherever the database is needed, and recovers without a restart', async () => {
     const { id } = (await client.post('/agents', agentBody())).body.data;
     expect((await client.get('/readyz')).status).toBe(200);
 
@@ -86,8 +86,8 @@ describe.each(Object.entries(OUTAGES))('while %s', (_, outage) => {
   });
 });
 
-describe('a request under way', () => {
-  it('whose connection breaks is answered 503', async () => {
+describe('a request in progress', () => {
+  it('gets 503 if its database connection breaks', async () => {
     await withClient(database.url, async (blocker) => {
       await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
       const requests = [client.get('/agents'), client.post('/agents', agentBody())];
@@ -101,15 +101,15 @@ describe('a request under way', () => {
     expect((await client.get('/agents')).body.meta.total).toBe(0);
   });
 
-  it('that finds no free connection for long is answered 503, and the others are served', async () => {
+  it('gets 503 if no connection becomes free in time, while the others succeed', async () => {
     const pool = 5;
     await withClient(database.url, async (blocker) => {
       await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
-      // Searches have connections of their own; pages of one list would wait for each other.
+      // Each search uses its own connection; requests for the same page would share one.
       const requests = Array.from({ length: pool }, () => client.get('/agents?search=any'));
       const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-      await until('the pool is used up', async () => (await sql(database.url, waiting)).length === pool);
+      await until('the pool is exhausted', async () => (await sql(database.url, waiting)).length === pool);
       expectUnavailable(await client.get('/agents?search=any'));
       expect((await client.get('/healthz')).status).toBe(200);
       await blocker.query('ROLLBACK');
@@ -118,7 +118,7 @@ describe('a request under way', () => {
   });
 });
 
-it('/readyz answers 503 once the process has begun to shut down', async () => {
+it('/readyz returns 503 after shutdown has started', async () => {
   expect((await client.get('/readyz')).body).toEqual({ message: 'Ready' });
   app.nest.get(Readiness).isShuttingDown = true;
   expectUnavailable(await client.get('/readyz'));

@@ -5,7 +5,7 @@ import { RateLimiter } from '../../src/platform/throttling/rate-limiter.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
-const REFUSAL = { code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' };
+const TOO_MANY_REQUESTS = { code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' };
 
 const limitOf = (response: ApiResponse<unknown>) => Number(response.headers.get('x-ratelimit-limit') ?? NaN);
 const remainingOf = (response: ApiResponse<unknown>) => Number(response.headers.get('x-ratelimit-remaining') ?? NaN);
@@ -40,16 +40,16 @@ describe('rate limits of workspaces', () => {
     const responses = await times(sent, () => workspace.get('/agents'));
 
     const allowed = statuses(responses, 200);
-    const refused = statuses(responses, 429);
-    expect([allowed.length, refused.length]).toEqual([limit, sent - limit]);
+    const rejected = statuses(responses, 429);
+    expect([allowed.length, rejected.length]).toEqual([limit, sent - limit]);
     expect(new Set(responses.map(limitOf))).toEqual(new Set([limit]));
     // Each allowed request has its own number, without gaps and not below 0.
     const numbers = allowed.map(remainingOf).sort((a, b) => b - a);
     expect(numbers).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index));
-    expect(new Set(refused.map(remainingOf))).toEqual(new Set([0]));
+    expect(new Set(rejected.map(remainingOf))).toEqual(new Set([0]));
     expect(new Set(responses.map(resetOf)).size).toBe(1);
-    for (const response of refused) {
-      expect(response.body).toEqual(REFUSAL);
+    for (const response of rejected) {
+      expect(response.body).toEqual(TOO_MANY_REQUESTS);
       expect(retryAfterOf(response)).toBeGreaterThanOrEqual(1);
       expect(retryAfterOf(response)).toBeLessThanOrEqual(60);
       expect(Number.isInteger(retryAfterOf(response))).toBe(true);
@@ -253,7 +253,7 @@ describe('rate-limit headers', () => {
     ] as const) {
       const response = await workspace.send(method, path, undefined, { ...preflight, 'X-Request-Id': 'mine' });
       expect([response.status, limitOf(response), remainingOf(response)]).toEqual([429, 1, 0]);
-      expect(response.body).toEqual(REFUSAL);
+      expect(response.body).toEqual(TOO_MANY_REQUESTS);
       expect(retryAfterOf(response)).toBeGreaterThanOrEqual(1);
       expect(response.headers.get('x-request-id')).toBe('mine');
       expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example.com');

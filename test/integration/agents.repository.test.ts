@@ -4,7 +4,7 @@ import { AgentsRepository } from '../../src/modules/agents/agents.repository.js'
 import { Database, type QueryOptions } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Records statements, so that a test can examine their plans. */
+/** Records statements, so that a test can inspect their plans. */
 class RecordingDatabase extends Database {
   queries: { text: string; values: readonly unknown[] }[] = [];
 
@@ -68,7 +68,7 @@ describe('AgentsRepository', () => {
     expect(database.queries).toHaveLength(1);
   });
 
-  it('reads the rows of one page only, and does not count the others', async () => {
+  it('reads only the rows of the page, and does not count the others', async () => {
     for (const offset of [0, 2500, 4975]) {
       database.queries = [];
       const { rows, total } = await page({}, 25, offset);
@@ -81,12 +81,12 @@ describe('AgentsRepository', () => {
       expect(plan.map((row) => row['QUERY PLAN']).join()).toMatch(
         /Index Only Scan Backward using agents_list_idx .*rows=/,
       );
-      // Of the 250 blocks of the table and its index; about 75 are the look-ups of the 25 rows.
+      // The table and its index have 250 blocks; about 75 are read to look up the 25 rows.
       expect(Number(read?.[1])).toBeLessThan(200);
     }
   });
 
-  it('returns the default key with the agents that use it, if the workspace has one', async () => {
+  it('returns the default key of the workspace with the agents that use it', async () => {
     const { rows } = await page({ provider: 'AGENT_PROVIDER_1' }, 100);
     expect(rows).toHaveLength(100);
     for (const row of rows) expect(row.defaultApiKey).toBe(row.isUsingDefaultApiKey ? 'sealed-default' : null);
@@ -106,7 +106,7 @@ describe('AgentsRepository', () => {
   it('combines filters', async () => {
     const { rows, total } = await page({ provider: 'AGENT_PROVIDER_2', search: 'agent 49' }, 100);
     expect(total).toBe(rows.length);
-    // 49, 490 to 499 and 4900 to 4999, of which a quarter is of this provider.
+    // 49, 490 to 499 and 4900 to 4999; a quarter of them have this provider.
     expect(rows.map(({ name }) => Number(name?.slice(6)))).toEqual(
       Array.from({ length: 5000 }, (_, n) => 4999 - n).filter((n) => n % 4 === 1 && String(n).startsWith('49')),
     );
@@ -123,7 +123,7 @@ describe('AgentsRepository', () => {
     ['%', 0],
     ['xagent 1234', 0],
     ['1234 agent', 0],
-  ])('finds the same for %s as a search without the index', async (search, count) => {
+  ])('finds the same agents for %s as a search without the index', async (search, count) => {
     const expected = await database.manager.query<{ id: string }[]>(
       `SELECT id FROM agents WHERE workspace_id = $1 AND deleted_at IS NULL
           AND (strpos(lower(name), lower($2)) > 0 OR strpos(lower(assistant_id), lower($2)) > 0)
@@ -140,7 +140,7 @@ describe('AgentsRepository', () => {
     expect(await page({}, 25, 0, randomUUID())).toEqual({ rows: [], total: 0 });
   });
 
-  it('deletes once', async () => {
+  it('deletes an agent only once', async () => {
     const [row] = (await page({}, 1, 0, small)).rows;
     expect(await repository.softDelete(row!.id)).toEqual({ deletedAt: expect.any(Date), updatedAt: expect.any(Date) });
     expect(await repository.softDelete(row!.id)).toBeUndefined();

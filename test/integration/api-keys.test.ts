@@ -14,8 +14,8 @@ import { sql, withClient } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-/** Counts the look-ups of keys, and holds their answers back while a test wants that. */
-class WatchedDatabase extends Database {
+/** Counts the lookups of keys, and can delay their results. */
+class CountingDatabase extends Database {
   lookups = 0;
   delay: Promise<void> | undefined;
 
@@ -33,7 +33,7 @@ const settings = readSettings({});
 
 describe('ApiKeysService', () => {
   let testDatabase: TestDatabase;
-  let database: WatchedDatabase;
+  let database: CountingDatabase;
   let notifications: Notifications;
   let service: ApiKeysService;
   let firstKeys: FirstKeyService;
@@ -43,7 +43,7 @@ describe('ApiKeysService', () => {
   beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     testDatabase = await createTestDatabase();
-    database = new WatchedDatabase(await createDataSource(testDatabase.url, 8).initialize());
+    database = new CountingDatabase(await createDataSource(testDatabase.url, 8).initialize());
     notifications = new Notifications(testDatabase.url);
     service = new ApiKeysService(database, new ApiKeysRepository(database), notifications, settings);
     firstKeys = new FirstKeyService(
@@ -69,27 +69,27 @@ describe('ApiKeysService', () => {
     const { apiKey, value } = await service.create({ workspaceId, userId, name: 'Further', role: 'EDITOR' });
     return { id: apiKey.id, value };
   };
-  /** Waits until all that was changed so far has been heard of: notifications keep their order. */
+  /** Waits until the notifications of all changes so far have arrived; they keep their order. */
   const allReceived = async () => {
     const marker = randomUUID();
     await sql(testDatabase.url, 'SELECT pg_notify($1, $2)', [KEYS_CHANGED, marker]);
-    await until('all changes are heard of', () => received.includes(marker));
+    await until('all notifications have arrived', () => received.includes(marker));
   };
-  /** Looks the key up until the answer is the cache's. */
-  const warm = (key: string) =>
+  /** Looks up the key until the result comes from the cache. */
+  const cacheKey = (key: string) =>
     until('the key is cached', async () => {
       const before = database.lookups;
       expect(await kindOf(key)).toBe('caller');
       return database.lookups === before;
     });
-  /** Changes a key so that nobody is told of it. */
+  /** Revokes a key without a notification. */
   const revokeSilently = (id: string) =>
     withClient(testDatabase.url, async (client) => {
       await client.query('SET session_replication_role = replica');
       await client.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     });
 
-  it('tells whom a key speaks for', async () => {
+  it('identifies the caller of a key', async () => {
     const { id, value } = await newKey();
     const { workspaceId, userId } = workspace;
     expect(await service.identify(value)).toEqual({
@@ -98,15 +98,15 @@ describe('ApiKeysService', () => {
     });
   });
 
-  it('asks the database once for a key that is used often', async () => {
+  it('looks up a key once if it is used many times', async () => {
     const { value } = await newKey();
-    await warm(value);
+    await cacheKey(value);
     const before = database.lookups;
     for (let i = 0; i < 50; i++) await service.identify(value);
     expect(database.lookups).toBe(before);
   });
 
-  it('asks the database once for many requests at the same moment', async () => {
+  it('looks up a key once for many concurrent requests', async () => {
     const { value } = await newKey();
     await allReceived();
     const before = database.lookups;
@@ -114,18 +114,18 @@ describe('ApiKeysService', () => {
     expect(database.lookups - before).toBe(1);
   });
 
-  it('trusts its memory until it hears of a change, and then no longer', async () => {
+  it('uses its cache until it is notified of a change', async () => {
     const { id, value } = await newKey();
-    await warm(value);
+    await cacheKey(value);
     await revokeSilently(id);
     expect(await kindOf(value)).toBe('caller');
     await sql(testDatabase.url, 'NOTIFY api_keys_changed');
     await until('the revocation is known', async () => (await kindOf(value)) === 'invalid');
   });
 
-  it('does not trust its memory while it could not hear of a change', async () => {
+  it('does not use its cache while notifications are unavailable', async () => {
     const { id, value } = await newKey();
-    await warm(value);
+    await cacheKey(value);
     await revokeSilently(id);
     await notifications.onApplicationShutdown();
     expect(await kindOf(value)).toBe('invalid');
@@ -135,9 +135,9 @@ describe('ApiKeysService', () => {
     expect(database.lookups).toBe(before + 1);
   });
 
-  it('forgets everything when the connection for notifications was lost, as it may have missed something', async () => {
+  it('clears its cache after the notification connection was lost', async () => {
     const { id, value } = await newKey();
-    await warm(value);
+    await cacheKey(value);
     await revokeSilently(id);
     await sql(
       testDatabase.url,
@@ -149,7 +149,7 @@ describe('ApiKeysService', () => {
     expect(await kindOf(value)).toBe('invalid');
   });
 
-  it('does not remember what it read before a revocation and got after it', async () => {
+  it('does not cache a result that was read before a revocation and arrived after it', async () => {
     const { id, value } = await newKey();
     await allReceived();
     let release = () => {};
@@ -157,19 +157,19 @@ describe('ApiKeysService', () => {
       release = resolve;
     });
     const before = database.lookups;
-    const early = service.identify(value);
+    const pending = service.identify(value);
     await until('the key was read', () => database.lookups > before);
     database.delay = undefined;
     await service.revoke(id);
     await allReceived();
-    // It must not join the look-up that read the state before the revocation.
+    // It must not share the lookup that read the state before the revocation.
     expect(await kindOf(value)).toBe('invalid');
     release();
-    expect((await early).kind).toBe('caller');
+    expect((await pending).kind).toBe('caller');
     for (let i = 0; i < 3; i++) expect(await kindOf(value)).toBe('invalid');
   });
 
-  it('says when it cannot know, and remembers nothing of it', async () => {
+  it('returns unknown if the lookup fails, and does not cache that', async () => {
     await notifications.onApplicationShutdown();
     await sql(testDatabase.url, 'ALTER TABLE api_keys RENAME TO elsewhere');
     expect(await service.identify(workspace.apiKey)).toEqual({ kind: 'unknown', cause: expect.any(Error) });
@@ -177,7 +177,7 @@ describe('ApiKeysService', () => {
     expect(await kindOf(workspace.apiKey)).toBe('caller');
   });
 
-  it('does not ask the database about what cannot be a key', async () => {
+  it('does not look up values that cannot be keys', async () => {
     const before = database.lookups;
     for (const key of ['', 'short', 'with a space in it', 'x'.repeat(256), 'ü'.repeat(40)]) {
       expect(await kindOf(key)).toBe('invalid');
@@ -185,7 +185,7 @@ describe('ApiKeysService', () => {
     expect(database.lookups).toBe(before);
   });
 
-  it('bounds its memory: unknown keys without end do not fill it', async () => {
+  it('limits the size of its cache for unknown keys', async () => {
     await Promise.all(Array.from({ length: 64 }, async () => service.identify(generateKey())));
     const before = database.lookups;
     const keys = Array.from({ length: 10_000 }, generateKey);
@@ -197,7 +197,7 @@ describe('ApiKeysService', () => {
     expect(cache.size).toBeLessThanOrEqual(10_000);
   });
 
-  it('revokes once', async () => {
+  it('revokes a key only once', async () => {
     const { id } = await newKey();
     await service.revoke(id);
     await expect(service.revoke(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -207,7 +207,7 @@ describe('ApiKeysService', () => {
     beforeEach(() => sql(testDatabase.url, 'TRUNCATE workspaces CASCADE'));
     const workspaces = async () => (await sql(testDatabase.url, 'SELECT * FROM workspaces')).length;
 
-    it('is made on an empty database, with an owner and an ADMIN key', async () => {
+    it('is created in an empty database, with an owner and an ADMIN key', async () => {
       const first = await firstKeys.bootstrap(undefined);
       expect(first?.apiKey).toMatch(/^vat_[0-9A-Za-z]{36}$/);
       expect(await service.identify(first?.apiKey ?? '')).toMatchObject({
@@ -215,22 +215,22 @@ describe('ApiKeysService', () => {
       });
     });
 
-    it('is made once by many processes that start at the same moment', async () => {
+    it('is created once if many processes start at the same time', async () => {
       const made = await Promise.all(Array.from({ length: 6 }, () => firstKeys.bootstrap(undefined)));
       expect(made.filter(Boolean)).toHaveLength(1);
       expect(await workspaces()).toBe(1);
     });
 
-    it('has the key that was chosen for it', async () => {
+    it('has the key that was configured', async () => {
       const first = await firstKeys.bootstrap('chosen-by-an-administrator');
       expect(first?.apiKey).toBe('chosen-by-an-administrator');
       expect(await kindOf('chosen-by-an-administrator')).toBe('caller');
     });
 
-    it('is not made again', async () => {
+    it('is created only once', async () => {
       await firstKeys.bootstrap(undefined);
-      expect(await firstKeys.bootstrap('another-key-for-nobody')).toBeUndefined();
-      expect(await kindOf('another-key-for-nobody')).toBe('invalid');
+      expect(await firstKeys.bootstrap('another-key-that-is-unused')).toBeUndefined();
+      expect(await kindOf('another-key-that-is-unused')).toBe('invalid');
       expect(await workspaces()).toBe(1);
     });
   });

@@ -10,11 +10,11 @@ import { fatal } from '../support/postgres-messages.js';
 import { sql } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('opening the database', () => {
+describe('openAppContext', () => {
   let database: TestDatabase;
   let server: Server;
   let directory: string;
-  let refusals: Buffer[] = [];
+  let rejections: Buffer[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -22,8 +22,8 @@ describe('opening the database', () => {
     const target = new URL(database.url);
     server = createServer((client) => {
       client.on('error', () => undefined);
-      const refused = refusals.shift();
-      if (refused) return void client.once('data', () => client.end(refused));
+      const rejection = rejections.shift();
+      if (rejection) return void client.once('data', () => client.end(rejection));
       const upstream = connect(Number(target.port), target.hostname).on('error', () => client.destroy());
       client.pipe(upstream).pipe(client);
     }).listen(0, '127.0.0.1');
@@ -44,21 +44,21 @@ describe('opening the database', () => {
     return openAppContext(settings, pino({ level: 'warn' }, { write }));
   }
 
-  it('waits for a server that is starting, and says so once', async () => {
-    refusals = [1, 2].map(() => fatal('57P03', 'the database system is starting up'));
+  it('waits for a database server that is starting, and logs that once', async () => {
+    rejections = [1, 2].map(() => fatal('57P03', 'the database system is starting up'));
     const warnings: string[] = [];
     const appContext = await open(warnings);
     await appContext.release();
     expect(warnings.filter((line) => line.includes('is starting; waiting'))).toHaveLength(1);
-    expect(refusals).toEqual([]);
+    expect(rejections).toEqual([]);
   });
 
-  it('does not wait where the setting is wrong', async () => {
-    refusals = [fatal('28P01', 'password authentication failed')];
+  it('does not wait if the database rejects the password', async () => {
+    rejections = [fatal('28P01', 'password authentication failed')];
     await expect(open([])).rejects.toThrow(/cannot be reached: password authentication failed\. Check DATABASE_URL/);
   });
 
-  it('refuses a database of another version with one line', async () => {
+  it('rejects a database of another version with one line', async () => {
     await sql(database.url, `INSERT INTO migrations (timestamp, name) VALUES (1, 'Other1')`);
     await expect(open([])).rejects.toMatchObject({
       name: 'StartError',

@@ -22,14 +22,14 @@ describe('Database', () => {
     await testDatabase.drop();
   });
 
-  const seenByOthers = async () =>
+  const committedTexts = async () =>
     (await sql(testDatabase.url, 'SELECT text FROM notes ORDER BY text')).map((row) => row['text']);
   const insert = (text: string) => database.query<{ text: string }>(INSERT, [text]);
 
   it('runs a prepared statement', async () => {
     expect(await insert('a')).toEqual([{ text: 'a' }]);
     expect(await insert('b')).toEqual([{ text: 'b' }]);
-    expect(await seenByOthers()).toEqual(['a', 'b']);
+    expect(await committedTexts()).toEqual(['a', 'b']);
   });
 
   it('prepares a statement once per connection, under one name for equal texts', async () => {
@@ -43,14 +43,14 @@ describe('Database', () => {
     expect(prepared).toEqual([{ statement: 'SELECT $1::int AS "counted"' }]);
   });
 
-  it('commits all of a transaction at once: explicit SQL and TypeORM’s', async () => {
+  it('commits explicit SQL and TypeORM statements in one transaction', async () => {
     await database.transaction(async (manager) => {
       await insert('explicit');
       await manager.query(`INSERT INTO notes VALUES ('given')`);
       await database.manager.query(`INSERT INTO notes VALUES ('ambient')`);
-      expect(await seenByOthers()).toEqual([]);
+      expect(await committedTexts()).toEqual([]);
     });
-    expect(await seenByOthers()).toEqual(['ambient', 'explicit', 'given']);
+    expect(await committedTexts()).toEqual(['ambient', 'explicit', 'given']);
   });
 
   it('rolls back when the work fails, and rethrows its error', async () => {
@@ -61,10 +61,10 @@ describe('Database', () => {
       throw failure;
     });
     await expect(work).rejects.toBe(failure);
-    expect(await seenByOthers()).toEqual([]);
+    expect(await committedTexts()).toEqual([]);
   });
 
-  it('lets an inner transaction join the outer one', async () => {
+  it('runs an inner transaction in the outer one', async () => {
     const work = database.transaction(async (outer) => {
       await database.transaction(async (inner) => {
         expect(inner).toBe(outer);
@@ -73,7 +73,7 @@ describe('Database', () => {
       throw new Error('the outer one fails');
     });
     await expect(work).rejects.toThrow('the outer one fails');
-    expect(await seenByOthers()).toEqual([]);
+    expect(await committedTexts()).toEqual([]);
   });
 
   it('isolates concurrent transactions', async () => {
@@ -84,7 +84,7 @@ describe('Database', () => {
       });
     const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e', 'f'].map((text, i) => write(text, i % 2 === 1)));
     expect(results.map(({ status }) => status)).toEqual(Array(3).fill(['fulfilled', 'rejected']).flat());
-    expect(await seenByOthers()).toEqual(['a', 'c', 'e']);
+    expect(await committedTexts()).toEqual(['a', 'c', 'e']);
   });
 
   it('returns every connection to the pool', async () => {
@@ -103,7 +103,7 @@ describe('Database', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
-    await until('the pool has noticed', async () => {
+    await until('the pool has new connections', async () => {
       try {
         await database.query('SELECT 1');
         return true;
@@ -114,14 +114,14 @@ describe('Database', () => {
     });
   });
 
-  describe('its failures', () => {
+  describe('failures', () => {
     const failureOf = (text: string): Promise<unknown> =>
       database.query(text, [], { isPrepared: false }).then(
         () => undefined,
         (error: unknown) => error,
       );
 
-    it('tell a statement that is wrong from a database that is out of reach', async () => {
+    it('are classified as an invalid statement or an unavailable database', async () => {
       expect(isDatabaseUnavailable(await failureOf('SELECT * FROM nowhere'))).toBe(false);
       expect(isDatabaseUnavailable(await failureOf(`SELECT 'x'::int`))).toBe(false);
       expect(isDatabaseUnavailable(await failureOf(`SET LOCAL statement_timeout = 1; SELECT pg_sleep(1)`))).toBe(true);
@@ -129,7 +129,7 @@ describe('Database', () => {
     });
 
     it.each(['postgresql://127.0.0.1:1/x', 'postgresql://no-such-host.invalid/x'])(
-      'count %s as out of reach',
+      'to connect to %s mean that the database is unavailable',
       async (url) => {
         const failure: unknown = await createDataSource(url, 2)
           .initialize()
@@ -138,7 +138,7 @@ describe('Database', () => {
       },
     );
 
-    it('count a missing database and a wrong password as out of reach', async () => {
+    it('because of a missing database or a wrong password mean that the database is unavailable', async () => {
       const missing = new URL(testDatabase.url);
       missing.pathname = '/no_such_database';
       const denied = new URL(testDatabase.url);
@@ -151,7 +151,7 @@ describe('Database', () => {
       }
     });
 
-    it('name the unique constraint that was violated', async () => {
+    it('identify the unique constraint that was violated', async () => {
       await insert('once');
       const failure = await insert('once').catch((error: unknown) => error);
       expect(isUniqueViolation(failure, 'notes_key')).toBe(true);

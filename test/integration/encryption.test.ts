@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 
-describe('the canary of a database', () => {
+describe('the encryption canary of a database', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   const k1 = key('k1');
@@ -25,16 +25,16 @@ describe('the canary of a database', () => {
 
   const check = (...keys: { id: string; key: Buffer }[]) => checkCanary(dataSource, new KeyRing(keys));
 
-  it('lets the keys in that it was made with, again and again', async () => {
+  it('accepts the keys with which it was created, on every start', async () => {
     await check(k1);
     await expect(check(k1)).resolves.toBeUndefined();
     await expect(check(k2, k1)).resolves.toBeUndefined();
   });
 
   it.each([
-    ['of another id', 'k3', 'No encryption key with the id "k1" is configured'],
-    ['of the same id', 'k1', 'The key "k1" does not open a stored secret'],
-  ])('refuses a process with another key %s, in one line', async (_, id, reason) => {
+    ['with another id', 'k3', 'No encryption key with the id "k1" is configured'],
+    ['with the same id', 'k1', 'The key "k1" does not open a stored secret'],
+  ])('rejects another key %s, in one line', async (_, id, reason) => {
     await check(k1);
     const refusal = await check(key(id)).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SettingsError);
@@ -46,7 +46,7 @@ describe('the canary of a database', () => {
     expect(message).not.toContain(k1.key.toString('base64'));
   });
 
-  it('says so when it was changed by hand', async () => {
+  it('rejects a canary that was changed by hand', async () => {
     await check(k1);
     for (const sealed of ['', 'x', new KeyRing([k1]).encrypt('another text', 'canary')]) {
       await dataSource.query('UPDATE encryption_canary SET sealed = $1', [sealed]);
@@ -54,7 +54,7 @@ describe('the canary of a database', () => {
     }
   });
 
-  it('lets one of several first starts with different keys win, and refuses the others', async () => {
+  it('accepts one of several concurrent first starts with different keys, and rejects the others', async () => {
     const keys = Array.from({ length: 4 }, () => key('k1'));
     const results = await Promise.allSettled(keys.map((each) => check(each)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -62,7 +62,7 @@ describe('the canary of a database', () => {
     await expect(check(winner!)).resolves.toBeUndefined();
   });
 
-  it('needs the old key until it was renewed under the new one', async () => {
+  it('requires the old key until it is re-encrypted with the new one', async () => {
     await check(k1);
     await expect(check(k2)).rejects.toThrow(SettingsError);
     await renewCanary(dataSource, new KeyRing([k2, k1]));

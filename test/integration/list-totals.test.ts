@@ -34,7 +34,7 @@ describe('totals of counted lists', () => {
     `INSERT INTO agents (id, workspace_id, created_by_user_id, provider, assistant_id, call_monitoring)
      SELECT gen_random_uuid(), '${workspaceId}', '${userId}', '${provider}', 'a', false FROM generate_series(1, ${count})`;
 
-  /** Every list that the counter knows, by its table; the size of each is what its own predicate finds. */
+  /** All counted lists by table; the correct total is the number of rows that match the list's predicate. */
   const lists = (): Record<string, (() => Promise<{ rows: unknown[]; total: number }>)[]> => ({
     agents: [undefined, ...PROVIDERS].map(
       (provider) => () => new AgentsRepository(database).page(owner.workspaceId, { provider }, EVERYTHING),
@@ -43,7 +43,7 @@ describe('totals of counted lists', () => {
     runs: agentIds.map((id) => () => new RunsRepository(database).page(id, EVERYTHING)),
   });
 
-  /** Compares the counter with the predicate, both of one statement. @returns the sizes */
+  /** Compares the counted totals with the number of rows read by the same statement. @returns the totals */
   const expectExactTotals = async (table?: string): Promise<number[]> => {
     const sizes: number[] = [];
     for (const read of table === undefined ? Object.values(lists()).flat() : lists()[table]!) {
@@ -82,14 +82,14 @@ describe('totals of counted lists', () => {
     await testDatabase.drop();
   });
 
-  it('are checked here for every counted table', async () => {
+  it('are tested for every counted table', async () => {
     const counted = await manager.query<{ table: string }[]>(
       `SELECT DISTINCT tgrelid::regclass::text AS table FROM pg_trigger WHERE tgname LIKE '%\\_count\\_%' ORDER BY 1`,
     );
     expect(counted.map(({ table }) => table)).toEqual(Object.keys(lists()).sort());
   });
 
-  it('follow the agents that are added, deleted, restored and changed', async () => {
+  it('change with agents that are added, deleted, restored and changed', async () => {
     const ofOwner = `WHERE workspace_id = '${owner.workspaceId}'`;
     const some = (count: number) => `id IN (SELECT id FROM agents ${ofOwner} ORDER BY id LIMIT ${count})`;
     const other = await addWorkspace();
@@ -119,7 +119,7 @@ describe('totals of counted lists', () => {
     }
   });
 
-  it('follow the evaluations that are added, deleted, restored and moved', async () => {
+  it('change with evaluations that are added, deleted, restored and moved', async () => {
     const [first, second] = agentIds as [string, string];
     const { id } = await insertEvaluation(manager, owner, first);
     await insertEvaluation(manager, owner, first);
@@ -135,7 +135,7 @@ describe('totals of counted lists', () => {
     }
   });
 
-  it('follow the runs that are added and deleted', async () => {
+  it('change with runs that are added and deleted', async () => {
     const [first, second] = agentIds as [string, string];
     const { id } = await insertRun(manager, owner, first);
     await insertRun(manager, owner, second, { status: 'QUEUED' });
@@ -145,7 +145,7 @@ describe('totals of counted lists', () => {
     expect(await expectExactTotals('runs')).toEqual([0, 1]);
   });
 
-  it('count rows that a foreign key deletes', async () => {
+  it('change with rows deleted by a foreign key', async () => {
     await manager.query(`ALTER TABLE evaluations DROP CONSTRAINT evaluations_agent_id_fkey,
       ADD CONSTRAINT evaluations_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents (id) ON DELETE CASCADE`);
     for (const agentId of agentIds) await insertEvaluation(manager, owner, agentId);
@@ -153,7 +153,7 @@ describe('totals of counted lists', () => {
     expect(await expectExactTotals()).toEqual([1, 1, 0, 0, 1, 0, 0]);
   });
 
-  it('contain what a transaction wrote only once it has committed', async () => {
+  it('include the rows of a transaction only after it has committed', async () => {
     const writer = await connect();
     await writer.query('BEGIN');
     await writer.query(insertAgents(5));
@@ -166,7 +166,7 @@ describe('totals of counted lists', () => {
     expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
   });
 
-  it('do not change while they are rolled up, whatever snapshot a reader has', async () => {
+  it('do not change during a roll-up, in a new or an old snapshot', async () => {
     await manager.query(insertAgents(5));
     await database.transaction(async (transaction) => {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -181,7 +181,7 @@ describe('totals of counted lists', () => {
     expect(await expectExactTotals('agents')).toEqual([7, 7, 0]);
   });
 
-  it('are rolled up by one process at a time; others do not wait', async () => {
+  it('are rolled up by one process at a time, without waiting', async () => {
     const other = await connect();
     await other.query('BEGIN');
     await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('lists:roll-up', 0))`);
@@ -193,7 +193,7 @@ describe('totals of counted lists', () => {
     expect(await expectExactTotals('agents')).toEqual([2, 2, 0]);
   });
 
-  it('are exact at every moment while several processes write and roll up', async () => {
+  it('stay exact while several processes write and roll up concurrently', async () => {
     await manager.query(insertAgents(40));
     const end = Date.now() + 4_000;
     const other = await addWorkspace();

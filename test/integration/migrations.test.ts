@@ -33,7 +33,7 @@ describe('migrations', () => {
   });
 
   const schema = () => dataSource.query<{ kind: string; name: string; definition: string }[]>(SCHEMA);
-  const undoAll = async () => {
+  const revertAll = async () => {
     for (const _ of dataSource.migrations) await dataSource.undoLastMigration({ transaction: 'each' });
   };
 
@@ -42,7 +42,7 @@ describe('migrations', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('are reported when they differ from the entities', async () => {
+  it('are reported if they differ from the entities', async () => {
     await dataSource.query('ALTER TABLE agents ALTER COLUMN assistant_id DROP NOT NULL');
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query).join()).toContain('assistant_id');
@@ -51,7 +51,7 @@ describe('migrations', () => {
   it('can be reverted completely and run again with the same result', async () => {
     const before = await schema();
     expect(before.length).toBeGreaterThan(100);
-    await undoAll();
+    await revertAll();
     expect(
       (await schema()).filter(({ name }) => !name.startsWith('migrations.') && !/^(PK_|migrations)/.test(name)),
     ).toEqual([]);
@@ -59,12 +59,12 @@ describe('migrations', () => {
     expect(await schema()).toEqual(before);
   });
 
-  it('run once', async () => {
+  it('run only once', async () => {
     expect(await migrate(dataSource)).toEqual([]);
   });
 
   it('run once when several processes start at the same time', async () => {
-    await undoAll();
+    await revertAll();
     await dataSource.query('DROP TABLE migrations');
     for (let i = 0; i < 3; i++) more.push(await createDataSource(database.url, 3).initialize());
     const done = await Promise.all([dataSource, ...more].map(migrate));
@@ -105,7 +105,7 @@ describe('migrations', () => {
     expect(await migrate(dataSource)).toEqual([]);
   });
 
-  it('are refused for a database with migrations of another version, which stays as it is', async () => {
+  it('are rejected for a database with migrations of another version, and leave it unchanged', async () => {
     await dataSource.query(`UPDATE migrations SET name = 'EvaluationAuthoring1732100000000'`);
     const before = await schema();
     await expect(migrate(dataSource)).rejects.toThrow(

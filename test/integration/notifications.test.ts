@@ -5,7 +5,7 @@ import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-/** A cache may be believed for so long after notifications stopped to arrive, in milliseconds. */
+/** How long notifications count as live after the last sign of life, in milliseconds. */
 const LIVE_FOR_MS = 1000;
 
 describe('Notifications', () => {
@@ -43,23 +43,23 @@ describe('Notifications', () => {
   };
   const expectReceived = async (payload: string) => {
     await notify(payload);
-    await until(`"${payload}" is heard`, () => received.includes(payload));
+    await until(`"${payload}" is received`, () => received.includes(payload));
   };
 
-  it('are not live before they have begun', () => expect(notifications.live).toBe(false));
+  it('are not live before they are started', () => expect(notifications.live).toBe(false));
 
-  it('bring every payload, in order', async () => {
+  it('deliver every payload in order', async () => {
     await start();
     for (const payload of ['one', '', 'three']) await notify(payload);
-    await until('all are heard', () => received.length === 3);
+    await until('all are received', () => received.length === 3);
     expect(received).toEqual(['one', '', 'three']);
   });
 
-  it('stay live for as long as nothing happens', async () => {
+  it('stay live while no notification arrives', async () => {
     await start();
     let since = performance.now();
-    // Longer than any single sign of life is believed.
-    await until('they were live for a while without a gap', () => {
+    // Longer than a single sign of life counts.
+    await until('they were live without a gap', () => {
       if (!notifications.live) since = performance.now();
       return performance.now() - since > 1.2 * LIVE_FOR_MS;
     });
@@ -69,18 +69,18 @@ describe('Notifications', () => {
   it.each([
     ['the server ends the session', async () => sql(database.url, 'SELECT pg_terminate_backend($1)', await sessions())],
     ['the network is cut', async () => proxy.cut()],
-  ])('are not live once %s, and come back by themselves', async (_, cut) => {
+  ])('are not live after %s, and reconnect', async (_, cut) => {
     await start();
     await cut();
     await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     await until('they are live again', () => notifications.live);
-    // Whoever keeps something in memory must know that it may have missed something.
+    // Tells subscribers that they may have missed notifications and must clear their caches.
     expect(received).toStrictEqual([undefined]);
     await expectReceived('after');
     expect(await sessions()).toHaveLength(1);
   });
 
-  it('are not believed when the connection is open but dead', async () => {
+  it('are not live if the connection is open but dead', async () => {
     await start();
     proxy.stall();
     await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
@@ -91,15 +91,15 @@ describe('Notifications', () => {
     expect(received).toStrictEqual([undefined]);
   });
 
-  it('are not believed by a process that was too busy to ask', async () => {
+  it('are not live after the process was blocked', async () => {
     await start();
-    // No timer fires and no packet is read meanwhile, so that only the clock can tell.
+    // Blocks the event loop: no timer fires and no packet is read.
     for (const startedAt = performance.now(); performance.now() - startedAt < LIVE_FOR_MS;);
     expect(notifications.live).toBe(false);
     await until('they are live again', () => notifications.live);
   });
 
-  it('begin later when the database is out of reach at first', async () => {
+  it('become live later if the database is unavailable at first', async () => {
     proxy.open = false;
     await notifications.onModuleInit();
     expect(notifications.live).toBe(false);
@@ -108,20 +108,20 @@ describe('Notifications', () => {
     await expectReceived('late');
   });
 
-  it('go on trying through a long outage', async () => {
+  it('keep retrying during a long outage', async () => {
     await start();
     proxy.open = false;
     proxy.cut();
     await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     const startedAt = performance.now();
-    await until('several tries have failed', () => performance.now() - startedAt > 1200);
+    await until('several attempts have failed', () => performance.now() - startedAt > 1200);
     expect(notifications.live).toBe(false);
     proxy.open = true;
     await until('they are live again', () => notifications.live);
     expect(received).toStrictEqual([undefined]);
   });
 
-  it('leave no session behind when they end', async () => {
+  it('leave no session behind after shutdown', async () => {
     await start();
     expect(await sessions()).toHaveLength(1);
     await notifications.onApplicationShutdown();
@@ -129,13 +129,13 @@ describe('Notifications', () => {
     await until('the session is gone', async () => (await sessions()).length === 0);
   });
 
-  it('do not come back when they end in the middle of an outage', async () => {
+  it('do not reconnect after a shutdown during an outage', async () => {
     await start();
     proxy.cut();
     await until('they are not live', () => !notifications.live, LIVE_FOR_MS);
     await notifications.onApplicationShutdown();
     const startedAt = performance.now();
-    await until('a try would have been made', () => performance.now() - startedAt > 700);
+    await until('an attempt would have been made', () => performance.now() - startedAt > 700);
     expect(await sessions()).toEqual([]);
   });
 });

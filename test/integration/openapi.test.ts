@@ -20,7 +20,7 @@ describe('the OpenAPI document', () => {
   });
   afterAll(() => app.close());
 
-  it('is served exactly as it is committed', async () => {
+  it('is served exactly as committed', async () => {
     const response = await fetch(`${app.url}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.text()).toBe(readFileSync(path.join(root, 'openapi.json'), 'utf8'));
@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
     expect(parse(await response.text())).toEqual(committedDocument);
   });
 
-  it('needs no key, and is counted like any other request', async () => {
+  it('requires no key, but counts against the rate limit', async () => {
     for (const file of ['/openapi.json', '/openapi.yaml', '/docs']) {
       const { status, headers } = await new HttpClient(app.url).get(file);
       expect(status).toBe(200);
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every operation once, with one tag, a summary and a description', () => {
+  it('has a unique operationId, one tag, a summary and a description for every operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { operation } of operations) {
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('passes the recommended OpenAPI rules of Spectral without a warning', async () => {
+  it('passes the recommended OpenAPI rules of Spectral without warnings', async () => {
     const spectral = path.join(root, 'node_modules/@stoplight/spectral-cli/dist/index.js');
     const lint = ['lint', 'openapi.json', '--ruleset', '.spectral.yaml', '--fail-severity', 'hint'];
     const { stdout } = await promisify(execFile)(process.execPath, [spectral, ...lint], { cwd: root });
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
       media: content?.['application/json'] as OpenApiMedia,
     }));
 
-    it.each([...media, ...shared])('$name', ({ at, media: { example, examples = {} } }) => {
+    it.each([...media, ...shared])('conform to their schema: $name', ({ at, media: { example, examples = {} } }) => {
       const values = [example, ...Object.values(examples).map(({ value }) => value)].filter(
         (value) => value !== undefined,
       );
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the validator of answers', () => {
+describe('the response validator', () => {
   const validator = createValidator(committedDocument);
   const headers = (changes: Record<string, string | null> = {}) => {
     const result = new Headers({
@@ -112,34 +112,40 @@ describe('the validator of answers', () => {
   const unauthorized = { code: 'UNAUTHORIZED', message: 'Invalid API key' };
   const operation = 'GET /runs/{runId}/metrics';
 
-  it('passes what conforms', () => {
+  it('accepts responses that conform', () => {
     expect(validator.check(operation, 200, headers(), metrics)).toEqual([]);
     expect(validator.check('getRunMetrics', 401, headers({ 'WWW-Authenticate': 'Bearer' }), unauthorized)).toEqual([]);
     expect(validator.checkUnrouted(404, headers(), { code: 'NOT_FOUND', message: 'Not found' })).toEqual([]);
   });
 
   it.each<[string, number, Headers, unknown, RegExp]>([
-    ['a status', 202, headers(), metrics, /status is not documented/],
-    ['a media type', 200, headers({ 'Content-Type': 'text/html' }), metrics, /media type "text\/html"/],
+    ['an undocumented status', 202, headers(), metrics, /status is not documented/],
+    ['an undocumented media type', 200, headers({ 'Content-Type': 'text/html' }), metrics, /media type "text\/html"/],
     ['a missing media type', 200, headers({ 'Content-Type': null }), metrics, /media type ""/],
     ['a missing field', 200, headers(), { data: metrics.data }, /required property 'message'/],
-    ['a field too many', 200, headers(), { ...metrics, meta: {} }, /unevaluated.*meta/],
-    ['a nested field too many', 200, headers(), { ...metrics, data: { ...metrics.data, id: 'x' } }, /unevaluated.*id/],
+    ['an unknown field', 200, headers(), { ...metrics, meta: {} }, /unevaluated.*meta/],
+    ['an unknown nested field', 200, headers(), { ...metrics, data: { ...metrics.data, id: 'x' } }, /unevaluated.*id/],
     ['a wrong type', 200, headers(), { ...metrics, data: { ...metrics.data, score: '90' } }, /score must be number/],
     [
-      'a value beyond its range',
+      'a value out of range',
       200,
       headers(),
       { ...metrics, data: { ...metrics.data, score: 101 } },
       /score must be <= 100/,
     ],
-    ['a body that is none', 200, headers(), null, /must be object/],
+    ['a missing body', 200, headers(), null, /must be object/],
     ['a missing header', 200, headers({ 'X-RateLimit-Reset': null }), metrics, /X-RateLimit-Reset is missing/],
-    ['a header that is no number', 200, headers({ 'X-RateLimit-Limit': 'many' }), metrics, /X-RateLimit-Limit: many/],
+    [
+      'a header that is not a number',
+      200,
+      headers({ 'X-RateLimit-Limit': 'many' }),
+      metrics,
+      /X-RateLimit-Limit: many/,
+    ],
     ['a negative header', 200, headers({ 'X-RateLimit-Remaining': '-1' }), metrics, /X-RateLimit-Remaining: -1/],
     ['an empty header', 200, headers({ 'X-Request-Id': '' }), metrics, /X-Request-Id/],
-    ['a header that belongs elsewhere', 200, headers({ 'Retry-After': '1' }), metrics, /Retry-After is not documented/],
-    ['an error without its header', 401, headers(), unauthorized, /WWW-Authenticate is missing/],
+    ['an undocumented header', 200, headers({ 'Retry-After': '1' }), metrics, /Retry-After is not documented/],
+    ['an error without its required header', 401, headers(), unauthorized, /WWW-Authenticate is missing/],
     [
       'the code of another error',
       404,
@@ -148,11 +154,11 @@ describe('the validator of answers', () => {
       /FORBIDDEN does not belong to this status/,
     ],
     ['an unknown code', 404, headers(), { code: 'NOPE', message: 'Not found' }, /allowed values/],
-  ])('finds %s', (_, status, given, body, violation) => {
+  ])('reports %s', (_, status, given, body, violation) => {
     expect(validator.check(operation, status, given, body).join('\n')).toMatch(violation);
   });
 
-  it('finds an operation that does not exist, and an unknown path that is answered otherwise', () => {
+  it('reports an unknown operation, and a wrong response to an unknown path', () => {
     expect(validator.check('GET /nope', 200, headers(), {})).toEqual(['GET /nope is not an operation of the document']);
     expect(validator.checkUnrouted(200, headers(), {})).toEqual(['an unknown path returned 200']);
     expect(validator.checkUnrouted(404, headers(), {})).not.toEqual([]);

@@ -24,7 +24,7 @@ describe('readPage', () => {
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
     database = new Database(await createDataSource(testDatabase.url, 2).initialize());
-    // Five rows have the same time, so that their order depends on the id.
+    // Five rows each have the same time, so that their order depends on the id.
     await database.manager.query(`
       CREATE TABLE items (id uuid PRIMARY KEY, shelf int, created_at timestamptz(3));
       CREATE TABLE labels (item_id uuid, label text);

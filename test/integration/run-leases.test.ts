@@ -29,7 +29,7 @@ const ATTEMPT: Attempt = {
   endedAt: '2026-11-21T06:37:43.758Z',
 };
 
-/** The state of calls in the database, moved by hand: no process carries out jobs here. */
+/** Tests the state of calls in the database step by step: no process executes jobs here. */
 describe('leases of calls', () => {
   let app: TestApp;
   let repository: ExecutionRepository;
@@ -63,7 +63,7 @@ describe('leases of calls', () => {
     query(`SELECT r.* FROM call_results r JOIN calls c ON c.id = r.call_id WHERE c.run_id = '${runId}'`);
   const runOf = async (client: HttpClient, runId: string) => (await client.get(`/runs/${runId}`)).body.data;
 
-  it('a call is given to one of many who ask at once, up to the concurrency', async () => {
+  it('gives each call to one of many concurrent claims, up to the concurrency of the run', async () => {
     const { agentId, runId } = await started({ repeat: 10, concurrency: 3 });
     const calls = await Promise.all(Array.from({ length: 12 }, () => claim(agentId)));
     const taken = calls.filter((call) => call !== undefined);
@@ -75,12 +75,12 @@ describe('leases of calls', () => {
     expect(await claim(agentId)).toBeUndefined();
   });
 
-  it('lanes that ask together get what there is, and one of them is told of a run that is over', async () => {
+  it('claims and ends calls in batches for several slots, and reports once that the previous run is over', async () => {
     const { client, agentId, runId } = await started({ repeat: 2, concurrency: 1 });
     const slots = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
     const first = await repository.claim(agentId, slots());
     expect(first.map(({ call }) => call !== undefined)).toEqual([true, false, false, false]);
-    // A second run allows more at once than the first, whose other call must go on waiting.
+    // A second run allows more concurrent calls than the first, whose other call must keep waiting.
     const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
     const second = await repository.claim(agentId, slots(runId));
     expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
@@ -90,9 +90,9 @@ describe('leases of calls', () => {
     const ended = (call: ClaimedCall, latency = 12) => endedCall(call, PASSED, [latency], ATTEMPT);
     const calls = [first[0]!, second[0]!].map(({ call }) => call!);
     const stale = { ...second[1]!.call!, claimId: calls[0]!.claimId };
-    // A claim that was taken away, and whose process has claimed the call again since.
-    const old = { ...calls[0]!, claimId: randomUUID() };
-    const batch = [ended(old, 99), ended(calls[1]!), ended(stale), ended(calls[0]!, 34), ended(old, 99)];
+    // A lost claim, after whose loss the same process has claimed the call again.
+    const lost = { ...calls[0]!, claimId: randomUUID() };
+    const batch = [ended(lost, 99), ended(calls[1]!), ended(stale), ended(calls[0]!, 34), ended(lost, 99)];
     expect(await repository.end(batch)).toEqual([false, true, false, true, false]);
     const [one] = await callsOf(runId);
     expect(one).toMatchObject({
@@ -124,7 +124,7 @@ describe('leases of calls', () => {
     ]);
   });
 
-  it('keeps a renewed claim, and takes one away whose lease ran out', async () => {
+  it('keeps a renewed claim, and revokes one whose lease has expired', async () => {
     const { client, agentId, runId } = await started();
     const first = await claimed(agentId);
     await expire(runId);
@@ -140,7 +140,7 @@ describe('leases of calls', () => {
     expect((await runOf(client, runId)).status).toBe('RUNNING');
   });
 
-  it('a worker thought dead writes nothing, whatever it tries, and the call ends once', async () => {
+  it('rejects all writes of a worker that lost its claim, and the call ends once', async () => {
     const { client, agentId, runId } = await started();
     const dead = await claimed(agentId);
     await expire(runId);
@@ -169,7 +169,7 @@ describe('leases of calls', () => {
     expect(await runOf(client, runId)).toMatchObject({ status: 'COMPLETED', score: 100, counts: { passed: 1 } });
   });
 
-  it('a call whose process died five times is given up as an error', async () => {
+  it('ends a call as an error after its process has died five times', async () => {
     const { client, agentId, runId } = await started();
     for (let expirations = 1; expirations <= 5; expirations++) {
       await claimed(agentId);
@@ -190,12 +190,12 @@ describe('leases of calls', () => {
     expect(await repository.findOver()).toContain(runId);
     await finisher.finish(runId);
     expect(await runOf(client, runId)).toMatchObject({ status: 'FAILED', reasons: ['No call could be counted.'] });
-    // What was given up is shown like every other call.
+    // The call is shown like any other one.
     expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ timeline: [], measures: null });
     for (const form of ['junit', 'report']) expect((await client.get(`/runs/${runId}/${form}`)).status).toBe(200);
   });
 
-  it('the sweep makes lanes for calls that wait without anybody, as many as there is room for', async () => {
+  it('the sweep creates missing slots for waiting calls, up to the concurrency', async () => {
     const { agentId, runId } = await started({ repeat: 6, concurrency: 4 });
     const isSlotJob = `payload ->> 'agentId' = '${agentId}'`;
     const slots = () => query(`SELECT key FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
@@ -203,7 +203,7 @@ describe('leases of calls', () => {
     await claimed(agentId);
     await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
     await repository.sweep();
-    // They may yet come: nobody has waited for long.
+    // The calls have not waited long enough.
     expect(await slots()).toHaveLength(0);
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
     await repository.sweep();
@@ -212,7 +212,7 @@ describe('leases of calls', () => {
     expect(await slots()).toHaveLength(3);
   });
 
-  it('a run is ended once, and only when every call has ended', async () => {
+  it('ends a run once, and only after all its calls have ended', async () => {
     const { client, agentId, runId } = await started({ repeat: 2 });
     await client.post('/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] });
     const events = () => query(`SELECT body FROM webhook_events WHERE body::text LIKE '%${runId}%'`);
@@ -228,18 +228,18 @@ describe('leases of calls', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  it('cancelling does not get in the way of a call that begins at the same moment', async () => {
+  it('cancels a run without a deadlock while one of its calls is claimed', async () => {
     const { client, agentId, runId } = await started({ repeat: 2 });
     const database = app.nest.get(Database);
     const real = database.query.bind(database);
-    // Outside of the transaction of the request.
+    // Outside the transaction of the request.
     const claimElsewhere = AsyncResource.bind(() => claim(agentId));
     let concurrentClaim: Promise<ClaimedCall | undefined> | undefined;
     const spy = jest.spyOn(database, 'query').mockImplementation(async (text, values) => {
       const rows = await real(text, values);
       if (text.includes(`UPDATE runs r SET status = 'CANCELLED'`)) {
         concurrentClaim = claimElsewhere();
-        // Until it has met what the cancelling holds.
+        // Until it waits for a lock of the cancellation.
         await Promise.race([
           concurrentClaim,
           until('the claim waits', async () => {

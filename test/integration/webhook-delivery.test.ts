@@ -16,7 +16,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { crashWebhooks } from '../support/webhook-crash.js';
 
-describe('delivery of webhooks', () => {
+describe('webhook delivery', () => {
   let app: TestApp;
   let admin: HttpClient;
   let first: FirstKey;
@@ -53,7 +53,7 @@ describe('delivery of webhooks', () => {
     });
   const rows = async () => (await database.query('SELECT * FROM webhook_deliveries')).rows;
 
-  it('sends what was committed and nothing else, to those who want it', async () => {
+  it('sends committed events only, and only to subscribed endpoints of the workspace', async () => {
     await endpoint();
     await endpoint(`${receiver.url}/other`, ['run.failed']);
     await admin.patch(`/workspace/webhooks/${await endpoint(`${receiver.url}/disabled`)}`, { enabled: false });
@@ -79,35 +79,38 @@ describe('delivery of webhooks', () => {
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', undefined],
     ['any other text', { format: 'raw' as const }],
     [null, undefined],
-  ])("sends the events of an agent's runs to its own address, signed with its secret %j", async (secret, options) => {
-    const agent = await admin.post('/agents', {
-      provider: 'AGENT_PROVIDER_1',
-      assistantId: 'a',
-      apiKey: 'k',
-      webhookUrl: `${receiver.url}/agent`,
-      webhookSecret: secret,
-    });
-    await emit(agent.body.data.id);
-    await eventually(rows, (all) => all.every(({ status }) => status === 'DELIVERED'));
-    const [got] = receiver.received;
-    expect(got?.path).toBe('/hook/agent');
-    expect(got?.headers['webhook-id']).toMatch(/^[0-9a-f-]{36}$/);
-    if (secret === null) expect(got?.headers['webhook-signature']).toBeUndefined();
-    else {
-      expect(
-        new Webhook(secret, options).verify(got?.body ?? '', got?.headers as Record<string, string>),
-      ).toMatchObject({
-        type: 'run.completed',
+  ])(
+    "sends the events of an agent's runs to the agent's webhookUrl, signed with its secret %j",
+    async (secret, options) => {
+      const agent = await admin.post('/agents', {
+        provider: 'AGENT_PROVIDER_1',
+        assistantId: 'a',
+        apiKey: 'k',
+        webhookUrl: `${receiver.url}/agent`,
+        webhookSecret: secret,
       });
-      expect(JSON.stringify(await rows())).not.toContain(secret);
-    }
-    // Nothing more is sent to an agent that was deleted.
-    await admin.delete(`/agents/${agent.body.data.id}`);
-    await emit(agent.body.data.id);
-    expect(await rows()).toHaveLength(1);
-  });
+      await emit(agent.body.data.id);
+      await eventually(rows, (all) => all.every(({ status }) => status === 'DELIVERED'));
+      const [got] = receiver.received;
+      expect(got?.path).toBe('/hook/agent');
+      expect(got?.headers['webhook-id']).toMatch(/^[0-9a-f-]{36}$/);
+      if (secret === null) expect(got?.headers['webhook-signature']).toBeUndefined();
+      else {
+        expect(
+          new Webhook(secret, options).verify(got?.body ?? '', got?.headers as Record<string, string>),
+        ).toMatchObject({
+          type: 'run.completed',
+        });
+        expect(JSON.stringify(await rows())).not.toContain(secret);
+      }
+      // No events are sent to a deleted agent.
+      await admin.delete(`/agents/${agent.body.data.id}`);
+      await emit(agent.body.data.id);
+      expect(await rows()).toHaveLength(1);
+    },
+  );
 
-  it('records an attempt once, whoever makes it twice', async () => {
+  it('records the attempt of one claim only, and only once', async () => {
     await endpoint();
     const repository = app.nest.get(WebhookDeliveriesRepository);
     const by = app.nest.get(QueueWorker).id;
@@ -138,7 +141,7 @@ describe('delivery of webhooks', () => {
     expect((await rows())[0].attempts).toHaveLength(2);
   });
 
-  it('finds deliveries that were lost: their job is gone, or the process that made the attempt', async () => {
+  it('resumes deliveries whose job or process was lost', async () => {
     const failing = await startReceiver((response, _, count) => void response.writeHead(count <= 3 ? 500 : 200).end());
     await endpoint(failing.url);
     for (let i = 0; i < 3; i++) await emit();
@@ -155,7 +158,7 @@ describe('delivery of webhooks', () => {
     await failing.close();
   });
 
-  it('deletes events whose time is over, but none that is pending', async () => {
+  it('deletes expired events, except pending ones', async () => {
     await endpoint();
     for (let i = 0; i < 3; i++) await emit();
     const [done, pending, recent] = await eventually(rows, (all) => all.every(({ status }) => status === 'DELIVERED'));
@@ -171,7 +174,7 @@ describe('delivery of webhooks', () => {
     expect((await rows()).map(({ id }) => id).sort()).toEqual([pending.id, recent.id].sort());
   });
 
-  it('keeps ten thousand waiting deliveries of one dead receiver out of the way of others', async () => {
+  it('delivers to others without delay while 10,000 deliveries wait for a dead receiver', async () => {
     const dead = await startReceiver(() => undefined);
     const id = await endpoint(dead.url);
     await emit();
@@ -196,7 +199,7 @@ describe('delivery of webhooks', () => {
     await dead.close();
   });
 
-  it('loses nothing when the process is killed again and again', async () => {
+  it('loses no event if the process is killed repeatedly', async () => {
     const crashed = await createTestDatabase();
     const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-crash-'));
     const root = path.resolve(__dirname, '../..');

@@ -104,7 +104,7 @@ export class RawConnection {
   }
 
   /** The next response, including `100 Continue`; undefined if the connection ended without one. */
-  async response({ toHead: isHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
+  async nextResponse({ toHead: isHead = false, timeoutMs = 10_000 } = {}): Promise<WireResponse | undefined> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       const parsed = parseResponse(this.received, isHead, this.ended);
@@ -118,9 +118,9 @@ export class RawConnection {
   }
 
   /** All responses until the server closes the connection. */
-  async responses(options: { timeoutMs?: number } = {}): Promise<WireResponse[]> {
+  async allResponses(options: { timeoutMs?: number } = {}): Promise<WireResponse[]> {
     const all: WireResponse[] = [];
-    for (let next = await this.response(options); next; next = await this.response(options)) all.push(next);
+    for (let next = await this.nextResponse(options); next; next = await this.nextResponse(options)) all.push(next);
     return all;
   }
 
