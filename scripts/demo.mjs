@@ -43,7 +43,7 @@ const apiKey = `demo-${randomBytes(18).toString('base64url')}`;
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 print(`Starting the service on ${url} with an embedded PostgreSQL, and an agent with the fault ${FAULT} …`);
-const service = spawn(process.execPath, [path.join(root, 'dist/bundle/main.js')], {
+const service = spawn(process.execPath, [path.join(root, 'dist/src/main.js')], {
   stdio: ['ignore', 'ignore', 'pipe'],
   env: {
     ...withoutServiceSettings(process.env),

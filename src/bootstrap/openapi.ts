@@ -9,8 +9,8 @@ import { readSettings } from '../platform/config/settings.js';
 import { KeyRing } from '../platform/encryption/key-ring.js';
 import { documentText } from '../platform/openapi/served-document.js';
 
-/** Relative to the bundle, `dist/bundle/openapi.js`. */
-const FILE = fileURLToPath(new URL('../../openapi.json', import.meta.url));
+/** Relative to the compiled file, `dist/src/bootstrap/openapi.js`. */
+const FILE = fileURLToPath(new URL('../../../openapi.json', import.meta.url));
 
 /**
  * Writes `openapi.json`, or compares it with the code (`--check`). The application is created but not started, with a

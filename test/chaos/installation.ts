@@ -77,7 +77,7 @@ export class Installation {
       const [port, metrics] = [await freePort(), await freePort()];
       const processEnv = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
       const [url, metricsUrl] = [port, metrics].map((each) => `http://127.0.0.1:${each}`) as [string, string];
-      const program = path.join(this.root, 'dist/bundle/main.js');
+      const program = path.join(this.root, 'dist/src/main.js');
       const log = this.logs && path.join(this.logs, `${role}-${n}.log`);
       this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, processEnv, log));
     };
