@@ -43,7 +43,7 @@ describe('GET /agents/{agentId}/metrics', () => {
   });
   afterAll(() => app.close());
 
-  /** A run that has ended, with its calls, as if it had been carried out. */
+  /** Inserts an ended run with its calls. */
   async function insert(endedAt: string, score: number, calls: readonly CallRow[], status = 'COMPLETED') {
     const { workspaceId, userId } = owner;
     const values = { endedAt: new Date(endedAt), score, totalCalls: calls.length, status: status as 'COMPLETED' };
@@ -109,7 +109,7 @@ describe('GET /agents/{agentId}/metrics', () => {
       [second, 50, 'FAILED'],
     ]);
     expect(metrics.scores.map(({ runId }: any) => runId)).not.toContain(uncounted);
-    // A: 4 of 5 passed; B: 1 of 2, but never both ways within one run. The name is that of the newest run in which it counted.
+    // A: 4 of 5 passed; B: 1 of 2, but in different runs. The name is from the newest run with a counted call.
     expect(metrics.evaluations).toMatchObject([
       { evaluationId: A, name: 'A on 2026-03-03', counted: 5, passed: 4, passRate: 0.8, isFlaky: true },
       { evaluationId: B, name: 'B on 2026-03-02', counted: 2, passed: 1, passRate: 0.5, isFlaky: false },

@@ -11,7 +11,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
-/** Within this, every process knows of a revocation (decisions, "Revocation"). */
+/** Time limit within which a revocation takes effect in every process. */
 const WITHIN_MS = 1000;
 
 function expectUnauthorized(response: ApiResponse<any>, message: string): void {
@@ -88,7 +88,7 @@ describe('an API key', () => {
     expect((await as(value)).status).toBe(200);
     await sql(app.databaseUrl, `UPDATE api_keys SET expires_at = now() + interval '2 s' WHERE id = $1`, [id]);
     expect((await as(value)).status).toBe(200);
-    // From here on nothing is written: the cache itself must know when the key ends.
+    // Nothing is written from here on, so the cache itself must check the expiry.
     await until('the key has expired', async () => (await as(value)).status !== 200);
     expectUnknown(await as(value));
   });
@@ -116,8 +116,8 @@ describe('with two processes on one database', () => {
   });
   afterAll(() => other.close());
 
-  /** Uses the key until both processes have it at hand. */
-  const warm = async (key: string) => {
+  /** Uses the key until both processes have cached it. */
+  const cacheKey = async (key: string) => {
     for (let i = 0; i < 3; i++) {
       for (const process of [app, other]) expect((await as(key, process)).status).toBe(200);
     }
@@ -125,7 +125,7 @@ describe('with two processes on one database', () => {
 
   it('a revocation takes effect in both within a second', async () => {
     const { id, value } = await createKey(app, workspace);
-    await warm(value);
+    await cacheKey(value);
     await app.nest.get(ApiKeysService).revoke(id);
     await sleep(WITHIN_MS);
     for (const process of [app, other]) expectUnknown(await as(value, process));
@@ -135,7 +135,7 @@ describe('with two processes on one database', () => {
     const revoked = await createKey(app, workspace);
     const lowered = await createKey(app, workspace, 'EDITOR');
     const deleted = await createKey(app, workspace);
-    for (const { value } of [revoked, lowered, deleted]) await warm(value);
+    for (const { value } of [revoked, lowered, deleted]) await cacheKey(value);
     await sql(app.databaseUrl, 'UPDATE api_keys SET revoked_at = now() WHERE id = $1', [revoked.id]);
     await sql(app.databaseUrl, `UPDATE api_keys SET role = 'VIEWER' WHERE id = $1`, [lowered.id]);
     await sql(app.databaseUrl, 'DELETE FROM api_keys WHERE id = $1', [deleted.id]);
@@ -149,7 +149,7 @@ describe('with two processes on one database', () => {
 
   it('a changed plan and a rate override take effect in both within a second', async () => {
     const { workspaceId, apiKey } = await app.createWorkspace({ plan: 'PRO', requestsPerMinute: undefined });
-    await warm(apiKey);
+    await cacheKey(apiKey);
     const limits = async () => {
       await sleep(WITHIN_MS);
       const responses = [await as(apiKey), await as(apiKey, other)];
@@ -164,7 +164,7 @@ describe('with two processes on one database', () => {
 
   it('a revocation takes effect although the notification connection was killed', async () => {
     const { id, value } = await createKey(app, workspace);
-    await warm(value);
+    await cacheKey(value);
     await sql(
       app.databaseUrl,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -65,7 +65,7 @@ const tally = (responses: readonly (number | string)[]) => {
 };
 const burst = (count: number, work: () => Promise<number | string>) => Promise.all(Array.from({ length: count }, work));
 
-it('serves with four processes on one port under one exact limit, also after one was killed and replaced', async () => {
+it('serves one port with four processes and one exact rate limit, even after one is killed and replaced', async () => {
   const metricsPort = await freePort();
   await start(4, { TRUST_PROXY: 'true', METRICS_PORT: String(metricsPort) });
   await started(4);
@@ -77,7 +77,7 @@ it('serves with four processes on one port under one exact limit, also after one
   expect(new Set(served.map(([, number]) => number))).toEqual(new Set(['1', '2', '3', '4']));
   expect(served.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(200);
 
-  // By address now, for an unused limit. Requests on their way to a killed process may be lost, but are counted.
+  // Counts by address from here on, for an unused limit. Requests to a killed process may be lost, but are counted.
   const anonymous = () => ask(agents, { headers: { 'X-Forwarded-For': '192.0.2.1' } });
   const first = await burst(40, anonymous);
   expect(tally(first)).toEqual({ 401: 40 });
@@ -92,7 +92,7 @@ it('serves with four processes on one port under one exact limit, also after one
   expect(await sql(database.url, 'SELECT id FROM workspaces')).toHaveLength(1);
 });
 
-it('restarts one by one under load without a failed request, and exits with code 0', async () => {
+it('restarts its processes one by one under load without a failed request, and exits with code 0', async () => {
   await start(2, { PLAN_FREE_REQUESTS_PER_MINUTE: '1000000' });
   await started(2);
   const before = service.children;

@@ -31,34 +31,34 @@ interface FieldSchema {
   readonly uniqueItems?: boolean;
 }
 
-/** Far enough ahead for every field that asks for a time to come. */
+/** A time in the future, as required by some fields. */
 const IN_A_DAY = new Date(Date.now() + 86_400_000).toISOString();
 const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
 /**
- * Fields whose rules reach beyond the schema of the one field: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts` and `run-start.test.ts` hold them.
+ * Fields with rules that their schema does not express: references, and the definition of an evaluation.
+ * `evaluation-authoring.test.ts` and `run-start.test.ts` test them.
  */
-const HELD_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria', 'evaluationIds'];
+const TESTED_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria', 'evaluationIds'];
 
-/** Every other field of every request body, with the schema that the document has for it. */
+/** All other fields of all request bodies, with their schema in the document. */
 const fields = operations.flatMap((operation) => {
   const { properties = {}, required = [] } = bodySchema(operation) ?? {};
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
-  const names = Object.entries(properties).filter(([field]) => !hasOtherRules || !HELD_ELSEWHERE.includes(field));
-  return names.map(([field, of]) => ({
+  const names = Object.entries(properties).filter(([field]) => !hasOtherRules || !TESTED_ELSEWHERE.includes(field));
+  return names.map(([field, schema]) => ({
     ...operation,
     field,
-    of: of as FieldSchema,
+    schema: schema as FieldSchema,
     isRequired: required.includes(field),
     isEvaluation,
     withDefaultKey: 'isUsingDefaultApiKey' in properties,
   }));
 });
 
-/** What the document allows a field, at the edges. */
-function allowed({
+/** Values that the document allows for a field, at its limits. */
+function allowedValues({
   type,
   format,
   enum: values,
@@ -80,8 +80,8 @@ function allowed({
   return [...none, 'x'.repeat(minLength), '🙂'.repeat(maxLength), ' "\\\n\u0001ä'];
 }
 
-/** What it does not allow: other types, null where it is not listed, and what lies beyond the edges. */
-function refused({
+/** Values that it does not allow: other types, null if it is not listed, and values past the limits. */
+function rejectedValues({
   type,
   format,
   enum: values,
@@ -135,49 +135,52 @@ function refused({
 
 describe('request bodies are accepted and rejected as the served OpenAPI document says, field by field', () => {
   let app: TestApp;
-  let subject: WorkspaceWithKey;
+  let workspace: WorkspaceWithKey;
   let prober: Prober;
 
   beforeAll(async () => {
-    // Addresses of the loopback are among those that the document allows; events do not leave all the same.
+    // The document allows loopback addresses. Without a worker no events are sent.
     app = await createTestApp({ env: { ...WITHOUT_WORKER, OUTBOUND_ALLOWED_NETWORKS: '::1/128' } });
     withoutWebhookLimits(app);
-    subject = await app.createWorkspace();
+    workspace = await app.createWorkspace();
     prober = new Prober(app.url, createValidator(committedDocument));
-    // Without a default key, what is allowed for `isUsingDefaultApiKey` would depend on the other fields.
+    // Without a default key, the allowed values of `isUsingDefaultApiKey` would depend on the other fields.
     for (const provider of AGENT_PROVIDERS) {
-      await app.nest.get(ProviderKeysService).put(subject.workspaceId, provider, 'default-key');
+      await app.nest.get(ProviderKeysService).put(workspace.workspaceId, provider, 'default-key');
     }
   });
   afterAll(() => app.close());
 
-  it.each(fields)('$name, $field', async ({ field, of, isRequired, withDefaultKey, isEvaluation, ...operation }) => {
-    const path = await pathFor(app, subject, operation.template);
-    const given = operation.bodies[0]?.value as Record<string, unknown> | undefined;
-    // A key can be had once, and a definition has a say in what its limits may be.
-    const held = HELD_ELSEWHERE.filter((name) => isEvaluation && name !== 'personalityId');
-    const entries = Object.entries((await withExistingPersonality(app, subject, given)) ?? {});
-    const example = Object.fromEntries(entries.filter(([name]) => !held.includes(name)));
-    const success = successStatus(operation);
-    const send = (status: number, body: object) =>
-      prober.expect(operation, status, { path, key: subject.apiKey, body });
+  it.each(fields)(
+    '$name accepts and rejects $field as documented',
+    async ({ field, schema, isRequired, withDefaultKey, isEvaluation, ...operation }) => {
+      const path = await pathFor(app, workspace, operation.template);
+      const given = operation.bodies[0]?.value as Record<string, unknown> | undefined;
+      // A key must be unique, and the limits of an evaluation depend on its definition.
+      const omitted = TESTED_ELSEWHERE.filter((name) => isEvaluation && name !== 'personalityId');
+      const entries = Object.entries((await withExistingPersonality(app, workspace, given)) ?? {});
+      const example = Object.fromEntries(entries.filter(([name]) => !omitted.includes(name)));
+      const success = successStatus(operation);
+      const send = (status: number, body: object) =>
+        prober.expect(operation, status, { path, key: workspace.apiKey, body });
 
-    // Any text has the form of a workspace, but only the key's own may be named.
-    const values = field === 'workspaceId' ? [null, subject.workspaceId] : allowed(of);
-    for (const value of values) {
-      // What is only planned is not created.
-      await send(field === 'dryRun' && value === true ? 200 : success, { ...example, [field]: value });
-    }
+      // Any text is valid by the schema, but only the workspace of the key is allowed.
+      const values = field === 'workspaceId' ? [null, workspace.workspaceId] : allowedValues(schema);
+      for (const value of values) {
+        // A dry run returns 200, because nothing is created.
+        await send(field === 'dryRun' && value === true ? 200 : success, { ...example, [field]: value });
+      }
 
-    for (const value of refused(of)) {
-      const { body } = await send(400, { ...example, [field]: value });
-      expect(body.message).toBe('Invalid input data');
-      expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} must `)) }]);
-    }
+      for (const value of rejectedValues(schema)) {
+        const { body } = await send(400, { ...example, [field]: value });
+        expect(body.message).toBe('Invalid input data');
+        expect(body.issues).toEqual([{ message: expect.stringMatching(new RegExp(`^${field} must `)) }]);
+      }
 
-    const { [field]: _left, ...without } = example;
-    // Other rules than those of the field itself may need a credential.
-    const needsKey = field === 'apiKey' && withDefaultKey && { isUsingDefaultApiKey: true };
-    await send(isRequired ? 400 : success, { ...without, ...needsKey });
-  });
+      const { [field]: _left, ...without } = example;
+      // Without an API key the body is valid only if the default key is used.
+      const needsKey = field === 'apiKey' && withDefaultKey && { isUsingDefaultApiKey: true };
+      await send(isRequired ? 400 : success, { ...without, ...needsKey });
+    },
+  );
 });

@@ -35,11 +35,11 @@ import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** Documented answers that cannot be provoked from outside, each with the reason. There is none, and may it stay so. */
+/** Documented statuses that cannot be provoked, each with the reason. There are none. */
 const UNPROVOKED: Readonly<Record<string, string>> = {};
 
-/** What is taken away for 500, as `table` or `table.column`: never what the look-up of an API key reads. */
-const TAKEN_AWAY = [
+/** What is renamed to cause 500, as `table` or `table.column`; nothing that the lookup of API keys reads. */
+const RENAMED_TABLES = [
   'agents',
   'personalities',
   'evaluations',
@@ -84,7 +84,7 @@ describe('every response conforms to the served OpenAPI document', () => {
   const keyOf = async ({ workspaceId, userId }: WorkspaceWithKey, role: Role): Promise<string> =>
     (await app.nest.get(ApiKeysService).create({ workspaceId, userId, name: role, role })).value;
 
-  /** A request that succeeds, on resources of its own. */
+  /** Creates resources and returns a request on them that succeeds. */
   const request = async ({ template, bodies: [body] }: DocumentedOperation, subject = owner, example = body) => ({
     path: await pathFor(app, subject, template),
     body: await withExistingPersonality(app, subject, example?.value),
@@ -104,23 +104,23 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('success', () => {
-    it.each(operations)('$name', async (operation) => {
+    it.each(operations)('$name succeeds', async (operation) => {
       const bodies = operation.bodies.length > 0 ? operation.bodies : [undefined];
-      // Every example of a body is sent as it stands.
+      // Each example body is sent unchanged.
       for (const body of bodies) {
         await prober.expect(operation, successStatus(operation), await request(operation, owner, body));
       }
     });
 
     it.each(operations.filter(({ method }) => method === 'PATCH'))(
-      '$name with nothing to change',
+      '$name accepts an empty object',
       async (operation) => {
         await prober.expect(operation, 200, { ...(await request(operation)), body: {} });
       },
     );
 
     it.each(operations.filter(({ operation }) => operation.security && operation.requestBody))(
-      '$name has an example for its body',
+      '$name has an example body',
       ({ bodies }) => {
         expect(bodies.length).toBeGreaterThan(0);
       },
@@ -131,7 +131,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       expect(retryable).toEqual(posts);
     });
 
-    it.each(retryable)('$name, replayed', async (operation) => {
+    it.each(retryable)('$name replays its response for the same Idempotency-Key', async (operation) => {
       const first = await retryableRequest(operation);
       const response = await prober.expect(operation, successStatus(operation), first);
       const again = await prober.expect(operation, successStatus(operation), first);
@@ -148,35 +148,40 @@ describe('every response conforms to the served OpenAPI document', () => {
   );
 
   describe('query parameters', () => {
-    it.each(parameters)('$name, $parameter.name', async ({ parameter, ...operation }) => {
-      const { path, ...rest } = await request(operation);
-      for (const value of allowedValues(parameter.schema)) {
-        // The last page only exists where pages are short.
-        const query = { [parameter.name]: value, ...(parameter.name === 'page' && { limit: '1' }) };
-        await prober.expect(operation, successStatus(operation), { ...rest, path: withQuery(path, query) });
-      }
-      for (const value of rejectedValues(parameter.schema)) {
-        const { body } = await prober.expect(operation, 400, {
-          ...rest,
-          path: withQuery(path, { [parameter.name]: value }),
-        });
-        expect(body.issues.map(({ message }: { message: string }) => message.split(' ')[0])).toEqual([parameter.name]);
-      }
-      const [value = ''] = allowedValues(parameter.schema);
-      const twice = `${path}?${parameter.name}=${value}&${parameter.name}=${value}`;
-      await prober.expect(operation, 400, { ...rest, path: twice });
-    });
+    it.each(parameters)(
+      '$name accepts and rejects $parameter.name as documented',
+      async ({ parameter, ...operation }) => {
+        const { path, ...rest } = await request(operation);
+        for (const value of allowedValues(parameter.schema)) {
+          // The last page exists only if pages are small.
+          const query = { [parameter.name]: value, ...(parameter.name === 'page' && { limit: '1' }) };
+          await prober.expect(operation, successStatus(operation), { ...rest, path: withQuery(path, query) });
+        }
+        for (const value of rejectedValues(parameter.schema)) {
+          const { body } = await prober.expect(operation, 400, {
+            ...rest,
+            path: withQuery(path, { [parameter.name]: value }),
+          });
+          expect(body.issues.map(({ message }: { message: string }) => message.split(' ')[0])).toEqual([
+            parameter.name,
+          ]);
+        }
+        const [value = ''] = allowedValues(parameter.schema);
+        const twice = `${path}?${parameter.name}=${value}&${parameter.name}=${value}`;
+        await prober.expect(operation, 400, { ...rest, path: twice });
+      },
+    );
   });
 
   describe('400', () => {
-    it.each(operationsWithStatus(400))('$name, unknown query parameter', async (operation) => {
+    it.each(operationsWithStatus(400))('$name returns 400 for an unknown query parameter', async (operation) => {
       const { path, ...rest } = await request(operation);
       const { body } = await prober.expect(operation, 400, { ...rest, path: withQuery(path, { colour: 'red' }) });
       expect(body.message).toBe('Invalid input data');
       expect(body.issues).toEqual([{ message: expect.stringMatching(/^colour /) }]);
     });
 
-    it.each(operationsWithStatus(400).filter(bodySchema))('$name, bodies', async (operation) => {
+    it.each(operationsWithStatus(400).filter(bodySchema))('$name returns 400 for invalid bodies', async (operation) => {
       const { path, key, body } = await request(operation);
       const ofObjects = [{ ...(body as object), colour: 'red' }, { ...(body as object), name: 7 }, []];
       for (const wrong of [...(bodySchema(operation)?.properties ? ofObjects : [{}, [7]]), '{', 'null']) {
@@ -184,19 +189,19 @@ describe('every response conforms to the served OpenAPI document', () => {
       }
     });
 
-    it.each(retryable)('$name, Idempotency-Key', async (operation) => {
+    it.each(retryable)('$name returns 400 for an Idempotency-Key that is too long', async (operation) => {
       await prober.expect(operation, 400, await retryableRequest(operation, 'x'.repeat(256)));
     });
   });
 
   describe('401', () => {
-    it.each(operationsWithStatus(401))('$name without a key', async (operation) => {
+    it.each(operationsWithStatus(401))('$name returns 401 without a key', async (operation) => {
       const { key: _key, ...rest } = await request(operation);
       const response = await prober.expect(operation, 401, rest);
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Authorization not provided' });
     });
 
-    it.each(operationsWithStatus(401))('$name with an unknown key', async (operation) => {
+    it.each(operationsWithStatus(401))('$name returns 401 for an unknown key', async (operation) => {
       const { key, ...rest } = await request(operation);
       const response = await prober.expect(operation, 401, { ...rest, key: `${key.slice(0, -1)}!` });
       expect(response.body).toEqual({ code: 'UNAUTHORIZED', message: 'Invalid API key' });
@@ -205,14 +210,14 @@ describe('every response conforms to the served OpenAPI document', () => {
 
   describe('403', () => {
     const beyondViewers = operationsWithStatus(403).filter((each) => each.method !== 'GET' || requiresAdmin(each));
-    const refusals = [
+    const forbidden = [
       ...beyondViewers.map((operation) => ({ ...operation, role: 'a VIEWER', keyOfRole: () => viewerKey })),
       ...operationsWithStatus(403)
         .filter(requiresAdmin)
         .map((operation) => ({ ...operation, role: 'an EDITOR', keyOfRole: () => editorKey })),
     ];
 
-    it.each(refusals)('$name as $role', async ({ keyOfRole, ...operation }) => {
+    it.each(forbidden)('$name returns 403 to $role', async ({ keyOfRole, ...operation }) => {
       const { body } = await prober.expect(operation, 403, { ...(await request(operation)), key: keyOfRole() });
       expect(body).toEqual({ code: 'FORBIDDEN', message: 'Insufficient access' });
     });
@@ -220,7 +225,7 @@ describe('every response conforms to the served OpenAPI document', () => {
     const naming = operationsWithStatus(403).filter(({ template }) => template.includes('{'));
 
     it.each(naming.filter(({ template }) => !NAMED_ALIKE.includes(collectionOf(template))))(
-      "$name on another workspace's resource",
+      "$name returns 403 for another workspace's resource",
       async (operation) => {
         const { body } = await prober.expect(operation, 403, {
           ...(await request(operation, foreign)),
@@ -230,25 +235,25 @@ describe('every response conforms to the served OpenAPI document', () => {
       },
     );
 
-    const intoAnother = operationsWithStatus(403).filter(
+    const withWorkspaceId = operationsWithStatus(403).filter(
       (operation) => operation.method === 'POST' && bodySchema(operation)?.properties?.['workspaceId'],
     );
 
-    it('is possible for a workspaceId in a body', () => {
-      expect(intoAnother.map(({ name }) => name)).toEqual(
+    it('is documented for operations with a workspaceId in the body', () => {
+      expect(withWorkspaceId.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['POST /agents', 'POST /personalities']),
       );
     });
 
-    it.each(intoAnother)('$name with the workspaceId of another workspace', async (operation) => {
+    it.each(withWorkspaceId)('$name returns 403 for the workspaceId of another workspace', async (operation) => {
       const { path, key, body } = await request(operation);
-      const elsewhere = { ...(body as object), workspaceId: foreign.workspaceId };
-      await prober.expect(operation, 403, { path, key, body: elsewhere });
+      const otherBody = { ...(body as object), workspaceId: foreign.workspaceId };
+      await prober.expect(operation, 403, { path, key, body: otherBody });
     });
   });
 
   describe('404', () => {
-    it.each(operationsWithStatus(404))('$name', async (operation) => {
+    it.each(operationsWithStatus(404))('$name returns 404 for an unknown id', async (operation) => {
       const existing = await request(operation);
       for (const id of [randomUUID(), 'nope', '%25', 'ä€🙂'].map(encodeURI)) {
         const path = operation.template.replace(/\{\w+\}/, id);
@@ -257,7 +262,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       }
     });
 
-    it.each(UNROUTED)('%s %s, which is not an operation', async (method, path) => {
+    it.each(UNROUTED)('%s %s returns 404 because it is not an operation', async (method, path) => {
       for (const key of [undefined, owner.apiKey]) {
         const { status, headers, body } = await new HttpClient(app.url, key).send(method, path);
         expect(validator.checkUnrouted(status, headers, body)).toEqual([]);
@@ -266,27 +271,30 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('409 and 422', () => {
-    it.each(retryable)('$name, Idempotency-Key', async (operation) => {
-      const first = await retryableRequest(operation);
-      const collection = collectionOf(operation.template);
-      const running = await whileLocked(
-        database.url,
-        LOCKED_TABLES[collection] ?? collection,
-        async (blocked): Promise<{ response: Promise<ApiResponse<any>> }> => {
-          const response = prober.expect(operation, successStatus(operation), first);
-          await blocked();
-          const { body } = await prober.expect(operation, 409, first);
-          expect(body.message).toBe('A request with this Idempotency-Key is still in progress');
-          return { response };
-        },
-      );
-      await running.response;
-      // A body that is not read makes no difference.
-      if (!operation.operation.requestBody) return;
-      const other = typeof first.body === 'string' ? `${first.body}\n` : JSON.stringify(first.body, undefined, 1);
-      const { body } = await prober.expect(operation, 422, { ...first, body: other });
-      expect(body.issues).toEqual([{ message: expect.stringMatching(/^Idempotency-Key /) }]);
-    });
+    it.each(retryable)(
+      '$name returns 409 for a concurrent request with the same Idempotency-Key, and 422 for another body',
+      async (operation) => {
+        const first = await retryableRequest(operation);
+        const collection = collectionOf(operation.template);
+        const running = await whileLocked(
+          database.url,
+          LOCKED_TABLES[collection] ?? collection,
+          async (blocked): Promise<{ response: Promise<ApiResponse<any>> }> => {
+            const response = prober.expect(operation, successStatus(operation), first);
+            await blocked();
+            const { body } = await prober.expect(operation, 409, first);
+            expect(body.message).toBe('A request with this Idempotency-Key is still in progress');
+            return { response };
+          },
+        );
+        await running.response;
+        // Without a documented body there is no other body.
+        if (!operation.operation.requestBody) return;
+        const other = typeof first.body === 'string' ? `${first.body}\n` : JSON.stringify(first.body, undefined, 1);
+        const { body } = await prober.expect(operation, 422, { ...first, body: other });
+        expect(body.issues).toEqual([{ message: expect.stringMatching(/^Idempotency-Key /) }]);
+      },
+    );
   });
 
   describe('responses that only one operation has', () => {
@@ -294,21 +302,24 @@ describe('every response conforms to the served OpenAPI document', () => {
   });
 
   describe('413 and 415', () => {
-    it.each(operationsWithStatus(413))('$name', async (operation) => {
-      const { path, key, body, headers } = await request(operation);
-      const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMITS[operation.name] ?? 1024 * 1024) });
-      await prober.expect(operation, 413, { path, key, body: large, headers });
-      const other = { 'Content-Type': 'text/plain' };
-      await prober.expect(operation, 415, { path, key, body: JSON.stringify(body), headers: other });
-    });
+    it.each(operationsWithStatus(413))(
+      '$name returns 413 for a large body and 415 for another media type',
+      async (operation) => {
+        const { path, key, body, headers } = await request(operation);
+        const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMITS[operation.name] ?? 1024 * 1024) });
+        await prober.expect(operation, 413, { path, key, body: large, headers });
+        const other = { 'Content-Type': 'text/plain' };
+        await prober.expect(operation, 415, { path, key, body: JSON.stringify(body), headers: other });
+      },
+    );
   });
 
   describe('429', () => {
-    it.each(operationsWithStatus(429))('$name', async (operation) => {
-      const narrow = await app.createWorkspace({ requestsPerMinute: 1 });
-      const sound = await request(operation);
-      await new HttpClient(app.url, narrow.apiKey).get('/agents');
-      const response = await prober.expect(operation, 429, { ...sound, key: narrow.apiKey });
+    it.each(operationsWithStatus(429))('$name returns 429 over the rate limit', async (operation) => {
+      const limited = await app.createWorkspace({ requestsPerMinute: 1 });
+      const valid = await request(operation);
+      await new HttpClient(app.url, limited.apiKey).get('/agents');
+      const response = await prober.expect(operation, 429, { ...valid, key: limited.apiKey });
       expect(response.body).toEqual({ code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded' });
     });
   });
@@ -317,23 +328,23 @@ describe('every response conforms to the served OpenAPI document', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
       for (const operation of operationsWithStatus(500)) requests.set(operation.name, await request(operation));
-      await renameTables(database.url, TAKEN_AWAY, '', '_away');
+      await renameTables(database.url, RENAMED_TABLES, '', '_away');
     });
-    afterAll(() => renameTables(database.url, TAKEN_AWAY, '_away', ''));
+    afterAll(() => renameTables(database.url, RENAMED_TABLES, '_away', ''));
 
-    it('does not affect the API key look-up', async () => {
+    it('does not affect the lookup of API keys', async () => {
       const unknown = await new HttpClient(app.url, `${viewerKey.slice(0, -1)}!`).get('/agents');
       const { status, body } = await new HttpClient(app.url, viewerKey).delete(`/agents/${randomUUID()}`);
       expect([unknown.status, status, body.code]).toEqual([401, 403, 'FORBIDDEN']);
     });
 
-    it.each(operationsWithStatus(500))('$name', async (operation) => {
+    it.each(operationsWithStatus(500))('$name returns 500 if its tables are missing', async (operation) => {
       const { body } = await prober.expect(operation, 500, requests.get(operation.name) ?? { path: '' });
       expect(body).toEqual({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error' });
     });
   });
 
-  // The last of all: from here on there is no database any more.
+  // Must be last: the database is unavailable from here on.
   describe('503, with the database unavailable', () => {
     const requests = new Map<string, Awaited<ReturnType<typeof request>>>();
     beforeAll(async () => {
@@ -341,7 +352,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       await proxy.close();
     });
 
-    it.each(operationsWithStatus(503))('$name', async (operation) => {
+    it.each(operationsWithStatus(503))('$name returns 503 if the database is unavailable', async (operation) => {
       const { body } = await prober.expect(operation, 503, requests.get(operation.name) ?? { path: '' });
       expect(body).toEqual({ code: 'SERVICE_UNAVAILABLE', message: 'Service is temporarily unavailable' });
     });

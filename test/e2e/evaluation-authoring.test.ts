@@ -110,7 +110,7 @@ describe('evaluation authoring', () => {
           {
             type: 'calls_tool',
             tool: 'book',
-            // The order of names that are not ours is the database's.
+            // The database determines the order of member names that are defined by the user.
             arguments: { at: { day: 'Fri' }, people: 4 },
             weight: 3,
             required: true,
@@ -195,7 +195,7 @@ describe('evaluation authoring', () => {
         'huge patterns',
         () => ({ checks: Array.from({ length: 100 }, (_, i) => ({ type: 'says', pattern: `(?:\\pL{9}${i}){99}` })) }),
       ],
-    ])('limits the issues for a flood of %s', async (_name, fields) => {
+    ])('limits the number of issues for very many %s', async (_name, fields) => {
       const { status, body } = await create(fields());
       expect(status).toBe(400);
       expect(messages(body).length).toBeGreaterThan(0);
@@ -289,7 +289,7 @@ describe('evaluation authoring', () => {
       expect((await client.patch(path, { maxTurns: 20, checks: [] })).status).toBe(200);
       const both = await client.patch(path, { name: '', checks: [{ type: 'says', pattern: '*' }, { type: 'nope' }] });
       expect(messages(both.body)).toHaveLength(3);
-      // What is not given is unknown, not default: 50 turns fit no default of 40.
+      // Missing fields keep their stored value, not the default: 50 turns would exceed the default of 40.
       const longer = await create({ maxTurns: 100 });
       const patched = await client.patch(`/evaluations/${longer.body.data.id}`, {
         checks: [{ type: 'max_turns', turns: 50 }],
@@ -302,7 +302,7 @@ describe('evaluation authoring', () => {
       [{ agentId: NOWHERE }, ['agentId is not a known field']],
       [{ workspaceId: NOWHERE }, ['workspaceId is not a known field']],
       [{ id: NOWHERE }, ['id is not a known field']],
-    ])('rejects %j', async (changes, issues) => {
+    ])('rejects the changes %j', async (changes, issues) => {
       const { body } = await create();
       const response = await client.patch(`/evaluations/${body.data.id}`, changes);
       expect([response.status, messages(response.body)]).toEqual([400, issues]);

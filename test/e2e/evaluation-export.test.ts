@@ -24,7 +24,7 @@ describe('export of evaluations', () => {
   });
   afterAll(() => files.app.close());
 
-  it.each(FORMATS)('has a file name and a media type for %s', async (format) => {
+  it.each(FORMATS)('returns %s with its file name and media type', async (format) => {
     await send([item('a')]);
     const response = await files.export(agentId, format);
     expect(response.headers.get('content-type')).toMatch(new RegExp(`^${MEDIA_TYPES[format]}; charset=utf-8`));
@@ -35,7 +35,7 @@ describe('export of evaluations', () => {
     expect(await response.text()).toContain('Name of a');
   });
 
-  it('is JSON by default', async () => {
+  it('returns JSON by default', async () => {
     await send([item('a')]);
     const { body } = await files.client.get(`/agents/${agentId}/evaluations/export`);
     expect(body).toEqual([
@@ -56,7 +56,7 @@ describe('export of evaluations', () => {
     expect([status, messages(refused)]).toEqual([400, ['format must be one of json, yaml, csv']]);
   });
 
-  it.each(FORMATS)('without evaluations is a %s file that can be imported', async (format) => {
+  it.each(FORMATS)('returns an importable %s file for an agent without evaluations', async (format) => {
     const text = await exported(format);
     expect((await send(text, MEDIA_TYPES[format])).body.data).toEqual({
       dryRun: false,
@@ -68,7 +68,7 @@ describe('export of evaluations', () => {
   });
 
   it.each(FORMATS)(
-    'as %s writes the id as key for evaluations without a key, and import matches it',
+    'to %s writes the id as key for evaluations without a key, and import matches it',
     async (format) => {
       const { id } = await insertEvaluation(files.manager, files.owner, agentId, {
         personalityId: files.personalityId,
@@ -81,9 +81,9 @@ describe('export of evaluations', () => {
         key: null,
         name: 'Cancels a table for four',
       });
-      // Into another agent it is a key like any other.
-      const elsewhere = await files.createAgent();
-      expect((await send(text, MEDIA_TYPES[format], '', elsewhere)).body.data).toMatchObject({ created: 1 });
+      // Another agent treats the id as an ordinary key.
+      const otherAgentId = await files.createAgent();
+      expect((await send(text, MEDIA_TYPES[format], '', otherAgentId)).body.data).toMatchObject({ created: 1 });
     },
   );
 
@@ -96,7 +96,7 @@ describe('export of evaluations', () => {
     }
   });
 
-  describe('of 80 MB', () => {
+  describe('with 80 MB of data', () => {
     beforeEach(async () => {
       const { id } = await insertEvaluation(files.manager, files.owner, agentId);
       await files.manager.query(
@@ -286,7 +286,7 @@ describe('export of evaluations', () => {
             ]);
           }
           expect(await stored(id)).toEqual(before);
-          // Another parser reads the same.
+          // Another parser reads the same values.
           const yaml = await exported('yaml', id);
           expect(load(yaml)).toEqual(asJson);
           expect(parseYaml(yaml)).toEqual(asJson);

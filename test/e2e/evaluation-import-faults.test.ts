@@ -144,7 +144,7 @@ describe('import of invalid evaluations', () => {
   describe('hostile files', () => {
     const attacks: [string, Format, () => unknown][] = [
       ['deep JSON', 'json', () => '['.repeat(1_000_000)],
-      ['deep JSON that closes', 'json', () => '['.repeat(500_000) + ']'.repeat(500_000)],
+      ['deep JSON that is complete', 'json', () => '['.repeat(500_000) + ']'.repeat(500_000)],
       [
         'deep arguments',
         'json',
@@ -192,7 +192,7 @@ describe('import of invalid evaluations', () => {
             .join('')}`,
       ],
       [
-        'a text used often',
+        'an alias used many times',
         'yaml',
         () =>
           `- {key: &t "${'x'.repeat(90_000)}"}\n${Array.from({ length: 4_000 }, () => `- {name: *t, scenarioText: *t}\n`).join('')}`,
@@ -203,13 +203,13 @@ describe('import of invalid evaluations', () => {
       ['question marks', 'yaml', () => '? '.repeat(1_000_000)],
       ['many documents', 'yaml', () => '---\n'.repeat(1_000_000)],
       ['many keys', 'yaml', () => `- {${Array.from({ length: 300_000 }, (_, i) => `k${i}: 1`).join(', ')}}`],
-      ['keys that are no text', 'yaml', () => '- {1: a, null: b, [a]: c, {a: b}: d}\n- ? [x]\n  : y'],
-      ['numbers that JSON lacks', 'yaml', () => `- {key: .inf, maxTurns: .nan, maxDurationSeconds: -.inf}`],
+      ['keys that are not strings', 'yaml', () => '- {1: a, null: b, [a]: c, {a: b}: d}\n- ? [x]\n  : y'],
+      ['numbers that JSON does not have', 'yaml', () => `- {key: .inf, maxTurns: .nan, maxDurationSeconds: -.inf}`],
       ['reserved names in YAML', 'yaml', () => '- {__proto__: {key: a}, constructor: 1}'],
       ['merge keys', 'yaml', () => '- &a {key: a}\n- {<<: *a}'],
       ['a binary', 'yaml', () => '- !!binary aGVsbG8='],
       ['anchors', 'yaml', () => '&a '.repeat(500_000)],
-      ['a line without end', 'csv', () => `key,name,scenarioText,personalityId\n"${'x'.repeat(9_000_000)}`],
+      ['an endless line', 'csv', () => `key,name,scenarioText,personalityId\n"${'x'.repeat(9_000_000)}`],
       ['commas', 'csv', () => ','.repeat(9_000_000)],
       ['many lines', 'csv', () => `key,name,scenarioText,personalityId\n${'a,b,c,d\n'.repeat(5_000)}`],
       ['too many lines', 'csv', () => `key,name,scenarioText,personalityId\n${'a,,,\n'.repeat(1_000_000)}`],
@@ -223,7 +223,7 @@ describe('import of invalid evaluations', () => {
       ['a NUL in the header', 'csv', () => 'key\u0000,name\n'],
     ];
 
-    it.each(attacks)('%s are rejected with a clear error', async (_name, format, body) => {
+    it.each(attacks)('rejects %s with a clear error', async (_name, format, body) => {
       const start = performance.now();
       const { status, body: response } = await send(body(), MEDIA_TYPES[format]);
       expect([400, 413]).toContain(status);

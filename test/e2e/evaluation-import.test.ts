@@ -47,7 +47,7 @@ describe('import of evaluations', () => {
         { key: 'a', id: a.id, action: 'updated' },
       ],
     });
-    // An item is the whole evaluation: what it leaves out has its default again.
+    // An item is the complete evaluation: missing fields are reset to their defaults.
     expect((await files.client.get(`/evaluations/${a.id}`)).body.data).toMatchObject({ tags: [], maxTurns: 40 });
     expect((await stored()).map(({ key }) => key).sort()).toEqual(['a', 'b', 'c', 'elsewhere']);
   });

@@ -43,7 +43,7 @@ describe('evaluations', () => {
       createdByUserId: owner.userId,
       workspaceId: owner.workspaceId,
       vendorCallPhoneNumber: '+15550199',
-      // What authoring adds to the contract's fields.
+      // Fields of this service in addition to those of the contract.
       key: null,
       critical: false,
       tags: [],

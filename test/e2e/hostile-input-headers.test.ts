@@ -100,9 +100,13 @@ describe('hostile headers', () => {
       expect((await create('/personalities', { name: 'Two' }, withKey('scope'))).status).toBe(422);
       expect((await create('/agents', AGENT, withKey('scope'))).status).toBe(201);
       const other = client.as((await app.createWorkspace()).apiKey);
-      const elsewhere = await other.post<{ data: { id: string } }>('/personalities', { name: 'One' }, withKey('scope'));
-      expect([elsewhere.status, elsewhere.headers.get('idempotent-replayed')]).toEqual([201, null]);
-      expect(elsewhere.body.data.id).not.toBe(first.body.data['id']);
+      const otherWorkspace = await other.post<{ data: { id: string } }>(
+        '/personalities',
+        { name: 'One' },
+        withKey('scope'),
+      );
+      expect([otherWorkspace.status, otherWorkspace.headers.get('idempotent-replayed')]).toEqual([201, null]);
+      expect(otherWorkspace.body.data.id).not.toBe(first.body.data['id']);
       const again = await create('/personalities', { name: 'One' }, withKey('scope'));
       expect([again.status, again.headers.get('idempotent-replayed'), again.body]).toEqual([201, 'true', first.body]);
     });

@@ -62,9 +62,9 @@ describe('Idempotency-Key', () => {
     const key = randomUUID();
     const first = await post(key);
     const other = client.as((await app.createWorkspace()).apiKey);
-    const elsewhere = await post(key, agentBody(), '/agents', other);
-    expect([elsewhere.status, isReplayed(elsewhere)]).toEqual([201, null]);
-    expect(elsewhere.body.data.id).not.toBe(first.body.data.id);
+    const otherWorkspace = await post(key, agentBody(), '/agents', other);
+    expect([otherWorkspace.status, isReplayed(otherWorkspace)]).toEqual([201, null]);
+    expect(otherWorkspace.body.data.id).not.toBe(first.body.data.id);
     expect((await post(key, personalityBody(), '/personalities')).status).toBe(201);
     const changed = await client.patch(`/agents/${first.body.data.id}`, { name: 'x' }, { 'Idempotency-Key': key });
     expect([changed.status, isReplayed(changed)]).toEqual([200, null]);

@@ -19,7 +19,7 @@ interface Operation {
   readonly name: string;
   readonly method: string;
   readonly template: string;
-  /** The first example of the body, which works as it stands, and its media type. */
+  /** The first example of the body, which is valid unchanged, and its media type. */
   readonly example: unknown;
   readonly mediaType: string | undefined;
   readonly success: number;
@@ -32,7 +32,7 @@ interface Member extends WorkspaceWithKey {
 
 let app: TestApp;
 let operations: Operation[];
-let mine: Member;
+let owner: Member;
 let foreign: Member;
 
 /** `/agents/{agentId}/runs` with an id in place of the parameter. */
@@ -41,17 +41,17 @@ const fill = (template: string, id: string) => template.replace(/\{\w+\}/, encod
 const pathOf = async ({ template }: Operation, member: Member): Promise<string> =>
   template.includes('{') ? fill(template, await createWithChildren(app, member, collectionOf(template))) : template;
 
-const joined = async (): Promise<Member> => {
+const createMember = async (): Promise<Member> => {
   const subject = await app.createWorkspace();
   return { ...subject, admin: new HttpClient(app.url, subject.apiKey) };
 };
-const named = ({ template }: Operation) => template.includes('{');
+const hasParameter = ({ template }: Operation) => template.includes('{');
 const isNamedAlike = ({ template }: Operation) => NAMED_ALIKE.includes(collectionOf(template));
 const send = async (client: HttpClient, { method, example, mediaType }: Operation, path: string) =>
   client.send(
     method,
     path,
-    await withExistingPersonality(app, mine, example),
+    await withExistingPersonality(app, owner, example),
     mediaType === undefined ? {} : { 'Content-Type': mediaType },
   );
 
@@ -78,20 +78,20 @@ beforeAll(async () => {
       };
     }),
   );
-  mine = await joined();
-  foreign = await joined();
+  owner = await createMember();
+  foreign = await createMember();
 });
 afterAll(() => app.close());
 
-/** Whether its owner still finds it: by itself, or in its list where it cannot be read alone. */
-async function isThere(path: string, { admin }: Member): Promise<boolean> {
+/** Whether its owner can still read it, by its id or in its list. */
+async function exists(path: string, { admin }: Member): Promise<boolean> {
   const [id, list] = [path.slice(path.lastIndexOf('/') + 1), path.slice(0, path.lastIndexOf('/'))];
   if (operations.some(({ name }) => name === `GET ${list}/{id}`)) return (await admin.get(path)).status === 200;
   const { body } = await admin.get(`${list}?limit=100`);
   return body.data.some((each: { id: string }) => each.id === id);
 }
 
-/** Runs a check for each operation and says which one failed. */
+/** Runs a check for each operation, and names the operation if it fails. */
 async function forEach(chosen: Operation[], check: (operation: Operation) => Promise<void>): Promise<void> {
   for (const operation of chosen) {
     try {
@@ -138,17 +138,17 @@ describe('every operation of the OpenAPI document', () => {
 
   it('returns 403 for a resource of another workspace, also in nested paths', () =>
     forEach(
-      operations.filter((operation) => named(operation) && !isNamedAlike(operation)),
+      operations.filter((operation) => hasParameter(operation) && !isNamedAlike(operation)),
       async (operation) => {
         const path = await pathOf(operation, foreign);
-        expectForbidden(await send(mine.admin, operation, path));
-        // Whatever was tried did nothing: the owner finds it as it was.
-        if (operation.method === 'DELETE') expect(await isThere(path, foreign)).toBe(true);
+        expectForbidden(await send(owner.admin, operation, path));
+        // The attempt changed nothing: its owner can still read the resource.
+        if (operation.method === 'DELETE') expect(await exists(path, foreign)).toBe(true);
       },
     ));
 
   it('uses only its own workspace where resources have the same name in each', async () => {
-    const chosen = operations.filter((operation) => named(operation) && isNamedAlike(operation));
+    const chosen = operations.filter((operation) => hasParameter(operation) && isNamedAlike(operation));
     expect(chosen.map(({ name }) => name)).toEqual([
       'PUT /workspace/provider-keys/{provider}',
       'DELETE /workspace/provider-keys/{provider}',
@@ -157,7 +157,7 @@ describe('every operation of the OpenAPI document', () => {
       const path = await pathOf(operation, foreign);
       const list = path.slice(0, path.lastIndexOf('/'));
       const before = await foreign.admin.get(list);
-      const newcomer = await joined();
+      const newcomer = await createMember();
       const { status } = await send(newcomer.admin, operation, path);
       expect(status).toBe(operation.method === 'DELETE' ? 404 : 200);
       expect((await newcomer.admin.get(list)).body.meta.total).toBe(operation.method === 'DELETE' ? 0 : 1);
@@ -166,8 +166,8 @@ describe('every operation of the OpenAPI document', () => {
   });
 
   it('returns 404 for an unknown id', () =>
-    forEach(operations.filter(named), async (operation) => {
-      expectNotFound(await send(mine.admin, operation, fill(operation.template, randomUUID())));
+    forEach(operations.filter(hasParameter), async (operation) => {
+      expectNotFound(await send(owner.admin, operation, fill(operation.template, randomUUID())));
     }));
 
   it.each([
@@ -184,17 +184,17 @@ describe('every operation of the OpenAPI document', () => {
     `${randomUUID()} `,
     'a'.repeat(2000),
   ])('returns 404 for the id "%s", which is not a UUID', (id) =>
-    forEach(operations.filter(named), async (operation) => {
-      expectNotFound(await send(mine.admin, operation, fill(operation.template, id)));
+    forEach(operations.filter(hasParameter), async (operation) => {
+      expectNotFound(await send(owner.admin, operation, fill(operation.template, id)));
     }),
   );
 
   it('allows writes for EDITOR, not for VIEWER, and settings only for ADMIN', async () => {
-    const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
-    const editor = mine.admin.as((await createKey(app, mine, 'EDITOR')).value);
+    const viewer = owner.admin.as((await createKey(app, owner, 'VIEWER')).value);
+    const editor = owner.admin.as((await createKey(app, owner, 'EDITOR')).value);
     const guarded = operations.filter(({ isPublic }) => !isPublic);
     await forEach(guarded, async (operation) => {
-      const path = await pathOf(operation, mine);
+      const path = await pathOf(operation, owner);
       const response = await send(viewer, operation, path);
       if (operation.method === 'GET' && !requiresAdmin(operation)) expect(response.status).toBe(200);
       else expectForbidden(response);
@@ -204,15 +204,15 @@ describe('every operation of the OpenAPI document', () => {
         return;
       }
       expectForbidden(change);
-      expect((await send(mine.admin, operation, path)).status).toBe(operation.success);
+      expect((await send(owner.admin, operation, path)).status).toBe(operation.success);
     });
   });
 
   it('checks the role before anything else', async () => {
-    const viewer = mine.admin.as((await createKey(app, mine, 'VIEWER')).value);
+    const viewer = owner.admin.as((await createKey(app, owner, 'VIEWER')).value);
     expectForbidden(await viewer.post('/agents', '{ this is not JSON'));
     expectForbidden(await viewer.delete(`/agents/${randomUUID()}`));
-    const editor = mine.admin.as((await createKey(app, mine, 'EDITOR')).value);
+    const editor = owner.admin.as((await createKey(app, owner, 'EDITOR')).value);
     expectForbidden(await editor.post('/workspace/webhooks', '{ this is not JSON'));
     expectForbidden(await editor.delete(`/workspace/api-keys/${randomUUID()}`));
   });

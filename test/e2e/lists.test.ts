@@ -73,7 +73,7 @@ describe.each(LISTS)('the list of $name', (list) => {
   beforeEach(async () => {
     const { apiKey, ...owner } = await app.createWorkspace();
     const client = new HttpClient(app.url, apiKey);
-    // The list of agents must begin empty; its nested lists need one.
+    // The list of agents must be empty at first; the nested lists need an agent.
     const agentId = list.table === 'agents' ? '' : (await client.post('/agents', agentBody())).body.data.id;
     fixture = { client, agentId, ...owner };
   });

@@ -23,7 +23,7 @@ describe('the log', () => {
   });
   afterAll(() => app.close());
 
-  /** What was logged under the request id of an answer, once its request line is there. */
+  /** Waits for the request line of a response, and returns the log lines with its request id. */
   const linesOf = async ({ headers }: ApiResponse<any>) => {
     const id = headers.get('x-request-id');
     const lines = () => log.lines.filter((line) => line['req']?.id === id);
@@ -76,7 +76,7 @@ describe('the log', () => {
     const SECRET = `s3cr3t-${randomUUID()}`;
     const secrets = { apiKey: `${SECRET}-a`, webhookSecret: `${SECRET}-w`, prompt: `${SECRET}-p` };
 
-    // Compared as booleans: a failed comparison of texts would print the whole log.
+    // Compared as booleans, because a failed comparison of texts would print the whole log.
     afterEach(() => {
       expect(log.text.includes(SECRET)).toBe(false);
       expect(log.text.includes(key.slice(12))).toBe(false);
@@ -108,7 +108,7 @@ describe('the log', () => {
       expect(JSON.stringify(await linesOf(response))).toContain('violates check constraint');
     });
 
-    it('when a stored secret cannot be decrypted, be it in clear text or encrypted with another key', async () => {
+    it('when a stored secret cannot be decrypted, whether it is in clear text or encrypted with another key', async () => {
       const { id } = (await client.post('/agents', agentBody(secrets))).body.data;
       for (const stored of [SECRET, `${SECRET}.x`, `gone.${SECRET}`, `test.${SECRET}`, '', '.']) {
         await sql(app.databaseUrl, 'UPDATE agents SET api_key = $1 WHERE id = $2', [stored, id]);

@@ -23,14 +23,14 @@ const allowed = (responses: ApiResponse<unknown>[]) => responses.filter(({ statu
 const times = (count: number, send: (index: number) => Promise<ApiResponse>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)));
 
-/** One after the other: this takes long if each request waits for a dead Redis. */
+/** Sends requests sequentially, which takes long if each of them waits for an unavailable Redis. */
 async function inTurn(count: number, send: () => Promise<ApiResponse>): Promise<ApiResponse[]> {
   const responses: ApiResponse[] = [];
   while (responses.length < count) responses.push(await send());
   return responses;
 }
 
-/** The messages about rate limits that were logged since, by level. */
+/** Records log messages about rate limits with their level. */
 function recordLog() {
   const lines: string[] = [];
   const isOurs = (rest: unknown[]) => rest.at(-1) === 'RateLimits';
@@ -72,11 +72,11 @@ describeWithRedis('rate limits shared through Redis', () => {
     await dropDatabase();
   });
 
-  /** A service on the database and, by default, the Redis of this test. */
+  /** Starts a service with the database and, by default, the Redis of this test. */
   const start = async (redisUrl = redis.url) => {
     const app = await createTestApp({ databaseUrl, env: { REDIS_URL: redisUrl } });
     apps.push(app);
-    // After the start, which replaces Nest's logger.
+    // After the start, because it replaces Nest's logger.
     log = recordLog();
     return app;
   };
@@ -110,7 +110,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     const { a, b } = await pair();
     await list(a);
     await list(b.as(undefined));
-    await a.as('nobody').get('/healthz');
+    await a.as('unknown-key').get('/healthz');
 
     const keys = redis
       .cli('keys', '*')
@@ -192,7 +192,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     ['is a replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one']],
     ['has no memory left', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0']],
     [
-      'asks for another password',
+      'requires another password',
       ['config', 'set', 'requirepass', 'other'],
       ['-a', 'other', 'config', 'set', 'requirepass', ''],
     ],
@@ -280,7 +280,7 @@ describeWithRedis('two processes of the service with one Redis', () => {
   const KEY = `a-key-for-two-processes-${process.pid}`;
   const running: ChildProcess[] = [];
 
-  /** From the sources: the tests must not depend on what was built last. */
+  /** Starts the service from its sources, so that the tests do not depend on the last build. */
   async function startProcess(env: NodeJS.ProcessEnv): Promise<string> {
     const service = spawn(process.execPath, ['--import', '@swc-node/register/esm-register', 'src/main.ts'], {
       env: {

@@ -76,14 +76,14 @@ describe('rate limits of workspaces', () => {
     expect(remainingOf(await other.get('/agents'))).toBe(5);
   });
 
-  it('reports one reset time for all requests of a window, including refused ones, and starts a new window after it', async () => {
+  it('reports one reset time for all requests of a window, including rejected ones, and then starts a new window', async () => {
     const windowMs = 2_000;
     const changed = jest.replaceProperty(app.nest.get(RateLimiter), 'windowMs', windowMs);
     try {
       const workspace = await ofPlan({ requestsPerMinute: 2 });
       const responses = [];
       const begin = performance.now();
-      // Refused requests must not extend the window.
+      // Rejected requests must not extend the window.
       while (performance.now() - begin < windowMs * 0.75) {
         responses.push(await workspace.get('/agents'));
         await sleep(25);
@@ -112,7 +112,7 @@ describe('rate limits of workspaces', () => {
     expect(resetOf(response)).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
   });
 
-  it('neither counts nor refuses health checks, but reports the current limit on them', async () => {
+  it('neither counts nor rejects health checks, but reports the current limit on them', async () => {
     const workspace = await ofPlan({ requestsPerMinute: 2 });
     expect(remainingOf(await workspace.get('/healthz'))).toBe(2);
     await times(3, () => workspace.get('/agents'));
@@ -194,22 +194,22 @@ describe('rate-limit headers', () => {
   };
   const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'GET' };
   const cases: [string, number, () => Promise<ApiResponse>][] = [
-    ['an answer', 200, () => admin.get('/agents')],
+    ['a list', 200, () => admin.get('/agents')],
     ['a creation', 201, () => admin.post('/personalities', { name: 'Calm' })],
-    ['JSON that does not parse', 400, () => admin.post('/agents', '{"name":')],
-    ['a body that does not fit', 400, () => admin.post('/agents', {})],
+    ['invalid JSON', 400, () => admin.post('/agents', '{"name":')],
+    ['an invalid body', 400, () => admin.post('/agents', {})],
     ['a missing key', 401, () => client.get('/agents')],
-    ['an unknown key', 401, () => client.as('nobody').get('/agents')],
-    ['a role that is too low', 403, () => viewer.post('/agents', {})],
+    ['an unknown key', 401, () => client.as('unknown-key').get('/agents')],
+    ['an insufficient role', 403, () => viewer.post('/agents', {})],
     ['an unknown id', 404, () => admin.get('/agents/00000000-0000-4000-8000-000000000000')],
     ['an unknown path', 404, () => admin.get('/nowhere')],
     ['an unknown path without a key', 404, () => client.get('/nowhere')],
-    ['a percent sign that encodes nothing', 404, () => admin.get('/agents/%zz')],
+    ['invalid percent-encoding', 404, () => admin.get('/agents/%zz')],
     ['a body that is too large', 413, () => admin.post('/agents', `"${'x'.repeat(1_100_000)}"`)],
     ['a media type that is not JSON', 415, () => admin.post('/agents', 'a=b', { 'Content-Type': 'text/plain' })],
     ['the Swagger page', 200, () => client.get('/docs')],
-    ['the document', 200, () => client.get('/openapi.json')],
-    ['the document as YAML', 200, () => client.get('/openapi.yaml')],
+    ['the OpenAPI document', 200, () => client.get('/openapi.json')],
+    ['the OpenAPI document as YAML', 200, () => client.get('/openapi.yaml')],
     ['a health check', 200, () => client.get('/healthz')],
     ['HEAD', 200, () => head('/openapi.json')],
     ['a preflight', 204, () => client.send('OPTIONS', '/agents', undefined, preflight)],
@@ -240,7 +240,7 @@ describe('rate-limit headers', () => {
     }
   });
 
-  it('are present on a refusal (429), with Retry-After, X-Request-Id and CORS headers', async () => {
+  it('are present on a 429, with Retry-After, X-Request-Id and CORS headers', async () => {
     const { apiKey } = await app.createWorkspace({ requestsPerMinute: 1 });
     const workspace = client.as(apiKey);
     await workspace.get('/agents');

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
 
-/** Two processes in all but name: each has its own pools, queue and signals. */
+/** Two service instances in one process: each has its own pools, queue and signals. */
 describe('runs on two processes', () => {
   let database: TestDatabase;
   let agent: ScriptedAgent;
@@ -48,7 +48,7 @@ describe('runs on two processes', () => {
     for (const id of runs) {
       expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 40, error: 0 } });
     }
-    // Not more than allowed, and not as if only one could talk.
+    // At most the allowed number, but more than one at a time.
     expect(agent.peak.get('busy')).toBe(4);
     expect(agent.requests.filter(({ model }) => model === 'busy')).toHaveLength(80);
   });
@@ -81,8 +81,8 @@ describe('runs on two processes', () => {
     await sql(database.url, `UPDATE calls SET lease_until = now() - interval '1 s' WHERE run_id = '${id}'`);
     await first.nest.get(ExecutionRepository).sweep();
     expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
-    // The first one gives up by itself, as soon as it hears that the call is not its own any more.
-    await until('nobody is on the line', () => agent.active.get('stuck') === 0);
+    // The first one aborts as soon as it learns that it has lost the lease.
+    await until('no call is in progress', () => agent.active.get('stuck') === 0);
     const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
     expect(call.attempts).toHaveLength(1);
     expect(agent.requests.filter(({ model }) => model === 'stuck')).toHaveLength(2);
@@ -90,7 +90,7 @@ describe('runs on two processes', () => {
 
   it('a process that shuts down hands its calls over', async () => {
     const { agentId, apiKey } = await prepareEvaluations(first, undefined, { assistantId: 'moved' });
-    // The others would take the calls over at once, and nobody would see them wait.
+    // Other processes would take over the calls immediately, so that their waiting could not be observed.
     await Promise.all([first.close(), second.close()]);
     const leaving = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
     hangs = new Set(['moved']);

@@ -48,7 +48,7 @@ describe('the events of a run', () => {
     expect(['QUEUED', 'RUNNING']).toContain(runs[0].status);
     expect(runs.at(-1)).toEqual((await run.client.get(`/runs/${run.id}`)).body.data);
     expect(runs.at(-1)).toMatchObject({ status: 'COMPLETED', counts: { passed: 6, pending: 0 } });
-    // Nothing comes after the end, and what is counted only grows.
+    // Nothing follows the end, and counts only increase.
     expect(stream.events.at(-1)?.event).toBe('run');
     const passed = runs.map(({ counts }) => counts.passed as number);
     expect(passed).toEqual([...passed].sort((a, b) => a - b));
@@ -71,7 +71,7 @@ describe('the events of a run', () => {
   it('end when the run is cancelled', async () => {
     const run = await begin({}, { assistantId: 'slow' });
     const stream = await run.listen();
-    await until('the run has begun', () => stream.events.some(({ data }) => data.status === 'RUNNING'));
+    await until('the run has started', () => stream.events.some(({ data }) => data.status === 'RUNNING'));
     await run.client.post(`/runs/${run.id}/cancel`);
     await stream.ended;
     expect(stream.events.at(-1)).toMatchObject({ event: 'run', data: { status: 'CANCELLED' } });
@@ -111,7 +111,7 @@ describe('the events of a run', () => {
       await stream.ended;
       return stream.events;
     };
-    // What changed while an older transaction is open, of any database of the server, may be told again.
+    // Changes made while an older transaction is open, in any database of the server, may be repeated.
     const changes = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint > max(changed_in) AS "areOld"
                        FROM calls WHERE run_id = '${run.id}'`;
     await until(

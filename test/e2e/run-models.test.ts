@@ -6,7 +6,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 interface Asked {
   readonly authorization: string | undefined;
   readonly model: string;
-  /** For the judge: the statement; absent when the model plays a caller. */
+  /** The statement to judge; absent when the model plays the caller. */
   readonly statement: string | undefined;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
@@ -19,7 +19,7 @@ describe('runs with a language model', () => {
   let isRefusing = false;
   let keepsRole = true;
 
-  /** Says good day, then thanks and hangs up; judges that the agent greets, and nothing else. */
+  /** As caller: says good day, then thanks and hangs up. As judge: confirms only that the agent greets. */
   function reply({ statement, messages }: Asked): object {
     if (statement === undefined) {
       const turn = messages.filter(({ role }) => role === 'assistant').length;

@@ -14,7 +14,7 @@ import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** How the agent of a test behaves, by the name of its assistant. */
+/** Behaviours of the scripted agent by assistant id. */
 const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | void>> = {
   greets: () => 'Welcome!',
   mute: () => 'Good day.',
@@ -34,7 +34,7 @@ const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | vo
     };
     write();
   },
-  'talks-for-ever': ({ response }) => {
+  'talks-forever': ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const write = () => {
       if (response.destroyed) return;
@@ -47,7 +47,7 @@ const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | vo
     let count = 0;
     return ({ response }: AgentRequest) => (count++ === 0 ? void response.writeHead(503).end() : 'Welcome!');
   })(),
-  'drips-for-ever': ({ response }) => {
+  'drips-forever': ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const timer = setInterval(() => response.write(': \n\n'), 50);
     response.once('close', () => clearInterval(timer));
@@ -126,7 +126,7 @@ describe('outcomes of runs', () => {
       ['redirects', 'AGENT_PROVIDER_1', 'redirect', 5_000],
       ['refuses', 'AGENT_PROVIDER_1', 'http_refused', 5_000],
       ['floods', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
-      ['talks-for-ever', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
+      ['talks-forever', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
       ['anybody', 'AGENT_PROVIDER_3', 'address_refused', 5_000],
     ];
 
@@ -148,7 +148,7 @@ describe('outcomes of runs', () => {
         expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
         const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
         expect(failure).toMatchObject({ code });
-        // Nothing is said of an agent that was never heard.
+        // Checks are evaluated only if the agent has said something.
         const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
         expect(checks).toHaveLength(wasHeard ? 1 : 0);
       },
@@ -182,14 +182,14 @@ describe('outcomes of runs', () => {
     });
 
     it('an endless response is bounded by the duration of the evaluation', async () => {
-      const { client, agentId } = await scripted('drips-for-ever', [shortEvaluation({ maxDurationSeconds: 1 })]);
+      const { client, agentId } = await scripted('drips-forever', [shortEvaluation({ maxDurationSeconds: 1 })]);
       const startedAt = performance.now();
       const run = await executeRun(client, agentId);
       expect(performance.now() - startedAt).toBeLessThan(10_000);
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call).toMatchObject({ status: 'ENDED', outcome: 'failed' });
       expect((await client.get(`/calls/${call.id}`)).body.data.end).toMatchObject({ code: 'max_duration' });
-      expect(script.active.get('drips-for-ever')).toBe(0);
+      expect(script.active.get('drips-forever')).toBe(0);
     });
 
     it('do not affect the score of the counted calls', async () => {
@@ -259,7 +259,7 @@ describe('planted faults', () => {
     const expected = expectationOf(fault, key);
     expect(missed.sort()).toEqual('fails' in expected ? [...expected.fails].sort() : []);
     expect(missed.some((name: string) => reason.includes(name))).toBe(true);
-    // The sound agent passes the same.
+    // The agent without a fault passes.
     await client.patch(`/agents/${agentId}`, { assistantId: 'booking' });
     expect(await executeRun(client, agentId, { minimumScore: 100 })).toMatchObject({ status: 'COMPLETED', score: 100 });
   });

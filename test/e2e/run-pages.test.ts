@@ -1,6 +1,6 @@
 import { createRunApp, prepareEvaluations, type RunApp, shortEvaluation } from '../support/run-app.js';
 
-/** More calls than any statement reads at once, and more evaluations. */
+/** More calls and evaluations than a single statement reads. */
 const [EVALUATIONS, REPEAT] = [30, 20];
 
 describe('a run of many calls', () => {
@@ -33,7 +33,7 @@ describe('a run of many calls', () => {
     const calls = blocks.filter((block) => block.startsWith('event: call'));
     const ids = new Set(calls.map((block) => JSON.parse(/^data: (.*)$/m.exec(block)![1]!).id));
     expect(ids.size).toBe(EVALUATIONS * REPEAT);
-    // Whoever gets no further than the first pages has to begin again.
+    // Only a page-wise reader that continues past the first pages is complete.
     expect(blocks.map((block) => /^id: \d+$/m.test(block)).indexOf(true)).toBe(blocks.length - 1);
     expect(blocks.at(-1)).toMatch(/^event: run/);
 

@@ -7,7 +7,7 @@ import { HOSTILE, hostileRun } from '../../libs/run-report/testing/hostile.js';
 import { sampleRun } from '../../libs/run-report/testing/sample-run.js';
 import { type PageProblems, openBrowser, watchPage, browserUnavailableReason } from '../support/browser.js';
 
-// Of the page, for what runs there: the tests themselves have no browser's types.
+// For code that runs in the page: the tests are compiled without the types of a browser.
 declare const document: any;
 declare const DOMParser: any;
 declare const getComputedStyle: any;
@@ -34,7 +34,7 @@ const SCREENS = [
   let server: Server;
   let origin: string;
   let sample: Built;
-  /** Pages by path, and whether they are sent with their policy. */
+  /** Pages by path, and whether they are sent with their Content-Security-Policy. */
   const pages = new Map<string, { readonly html: string; readonly hasPolicy: boolean }>();
   const open: Page[] = [];
 
@@ -49,7 +49,7 @@ const SCREENS = [
     pages.set('/hostile-without-policy', { html: bare, hasPolicy: false });
     server = createServer((request, response) => {
       const page = pages.get(request.url ?? '');
-      // Browsers ask for it of their own accord.
+      // Browsers request it by themselves.
       if (!page) return void response.writeHead(request.url === '/favicon.ico' ? 204 : 404).end();
       response.setHeader('content-type', 'text/html; charset=utf-8');
       if (page.hasPolicy) response.setHeader('content-security-policy', REPORT_CSP);
@@ -87,7 +87,7 @@ const SCREENS = [
   const overflow = (page: Page) =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-  /** For people: SCREENSHOTS names a folder to look at. */
+  /** Saves a screenshot in the folder SCREENSHOTS, if it is set. */
   async function screenshot(page: Page, name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder) await page.screenshot({ path: `${folder}/report-${name}.png` });
@@ -141,7 +141,7 @@ const SCREENS = [
 
   it('links a failure to its call, to its evidence and back', async () => {
     const { page } = await visit('/sample');
-    // The fifth failed call of an evaluation is folded up, and unfolds when it is led to.
+    // The fifth failed call of an evaluation is collapsed, and expands when it is linked to.
     const body = page.locator('#e2-r5');
     expect(await body.isVisible()).toBe(false);
     await page.locator('nav a[href="#e2-r5"]').click();
@@ -158,11 +158,11 @@ const SCREENS = [
   });
 
   it.each(['/hostile', '/hostile-without-policy'])(
-    'shows at %s what agents and users wrote as text and executes none of it',
+    'shows input of agents and users as text at %s, and executes none of it',
     async (path) => {
       const { page, problems, requests } = await visit(path, 360);
       await openAll(page);
-      // Events such as a click or a pointer's passing might run something later.
+      // Events such as a click or a mouse move could trigger injected handlers.
       await page.mouse.move(100, 300);
       await page.evaluate(() => {
         for (const element of document.querySelectorAll('*')) element.dispatchEvent(new Event('mouseover'));
@@ -213,7 +213,7 @@ const SCREENS = [
   });
 });
 
-/** Runs in the page: the words whose contrast with what they stand on is below 4.5:1 (WCAG 2, 1.4.3). */
+/** Runs in the page: returns texts whose contrast with their background is below 4.5:1 (WCAG 2, 1.4.3). */
 function poorContrasts(): { poor: string[]; measured: number } {
   const channels = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = (colour: string) =>

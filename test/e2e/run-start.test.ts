@@ -57,12 +57,12 @@ describe('starting a run', () => {
       ['dryRun', 'true'],
       ['dryRun', null],
       ['colour', 'red'],
-    ])('%s: %j', async (field, value) => {
+    ])('rejects %s: %j', async (field, value) => {
       const [name = ''] = field.split('[');
       expectInvalid(await client.post(path, { [name]: value }), field);
     });
 
-    it('rejects an evaluation named twice, in any letter case', async () => {
+    it('rejects an evaluation that is listed twice, in any letter case', async () => {
       const { agentId, evaluationIds, client: owner } = await prepareEvaluations(app);
       const [evaluationId = ''] = evaluationIds;
       expectInvalid(
@@ -117,13 +117,13 @@ describe('starting a run', () => {
   });
 
   describe('conflicts', () => {
-    it('if the agent has no evaluation', async () => {
+    it('returns 409 if the agent has no evaluation', async () => {
       const { client, agentId } = await prepareEvaluations(app, []);
       const response = await client.post(`/agents/${agentId}/runs`, {});
       expectError(response, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
     });
 
-    it('if the personality of an evaluation was deleted: names it, and the others can run', async () => {
+    it('returns 409 if the personality of an evaluation was deleted: names it, and the others can run', async () => {
       const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
         shortEvaluation(),
         shortEvaluation({ name: 'Left alone' }),
@@ -143,14 +143,14 @@ describe('starting a run', () => {
       expect(run.totalCalls).toBe(1);
     });
 
-    it('if no model is configured to play the caller: names the evaluation and the cure', async () => {
+    it('returns 409 if no model is configured to play the caller: names the evaluation and the remedy', async () => {
       const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ name: 'Free talk', script: [] })]);
       const response = await client.post(`/agents/${agentId}/runs`, {});
       expect(response.status).toBe(409);
       expect(issues(response)).toEqual([expect.stringMatching(/^evaluations "Free talk" .*LLM_BASE_URL, LLM_MODEL/)]);
     });
 
-    it('if the provider has no address', async () => {
+    it('returns 409 if the provider has no address', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
       const response = await client.post(`/agents/${agentId}/runs`, {});
       expect(response.body).toMatchObject({
@@ -159,7 +159,7 @@ describe('starting a run', () => {
       });
     });
 
-    it('if the address is in a blocked network: names it and the cure', async () => {
+    it('returns 409 if the address is in a blocked network: names it and the remedy', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_3' });
       for (const body of [{}, { dryRun: true }]) {
         const response = await client.post(`/agents/${agentId}/runs`, body);
@@ -170,7 +170,7 @@ describe('starting a run', () => {
       }
     });
 
-    it('if the agent was deleted: 404, and 409 for its earlier runs, which stay readable', async () => {
+    it('returns 409 for a rerun if the agent was deleted, and 404 for a new run; its runs stay readable', async () => {
       const { client, agentId } = await prepareEvaluations(app);
       const run = await executeRun(client, agentId);
       await client.delete(`/agents/${agentId}`);
@@ -227,7 +227,7 @@ describe('starting a run', () => {
     expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
   });
 
-  it('only plans with dryRun: writes nothing and does not call the agent', async () => {
+  it('returns a plan with dryRun, writes nothing and does not call the agent', async () => {
     const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, [
       shortEvaluation({ key: 'greets', critical: true, tags: ['x'] }),
       shortEvaluation({ name: 'Asks nothing', checks: [] }),

@@ -27,14 +27,14 @@ describe('webhook events of a run', () => {
     await receiver.close();
   });
 
-  /** A workspace that hears of everything under a path of its own; the agent's own address under another. */
+  /** A workspace with an endpoint for all events, and an agent with its own webhookUrl. */
   async function prepare(evaluations?: object[], { threshold }: { threshold?: number } = {}) {
     const prepared = await prepareEvaluations(app, evaluations, { name: 'Bella Vista', webhookSecret: SECRET });
     const { client, agentId, workspaceId } = prepared;
     await client.patch(`/agents/${agentId}`, { webhookUrl: `${receiver.url}/${agentId}/own` });
     await client.post('/workspace/webhooks', { url: `${receiver.url}/${agentId}/workspace`, events: EVENTS });
     if (threshold !== undefined) await client.patch('/workspace', { scoreThreshold: threshold });
-    /** What has come by one way, once everything that was sent has arrived. */
+    /** Requests received for one target, after all deliveries have arrived. */
     const received = async (target: 'own' | 'workspace') => {
       await eventually(
         () => sql(app.databaseUrl, `SELECT status FROM webhook_deliveries WHERE workspace_id = '${workspaceId}'`),
@@ -99,14 +99,14 @@ describe('webhook events of a run', () => {
     const drops = async () => (await of('agent.score_dropped')).length;
     await behave('rude');
     await executeRun(client, agentId);
-    // The first run has nothing to drop from.
+    // The first run has no previous score.
     expect(await drops()).toBe(0);
     await behave('polite');
     await executeRun(client, agentId);
     await executeRun(client, agentId);
     await behave('broken');
     await executeRun(client, agentId);
-    // What could not be counted has no score.
+    // A run without counted calls has no score.
     expect(await drops()).toBe(0);
     await behave('rude');
     const dropped = await executeRun(client, agentId);

@@ -42,9 +42,9 @@ describe('runs', () => {
     });
   });
 
-  // The score of a run that goes on is that of its calls: none has ended.
+  // The score of a running run is computed from its ended calls, of which there are none.
   it.each(RUN_STATUSES.map((status, i) => ({ status, score: [0, 0, 100, 0.1, 66][i] ?? 0, totalCalls: i * 7 })))(
-    'have metrics: $status, $score, $totalCalls',
+    'have metrics with status $status, score $score and totalCalls $totalCalls',
     async (metrics) => {
       const { id } = await insert(metrics);
       const { status, body } = await client.get(`/runs/${id}/metrics`);

@@ -91,7 +91,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await app.close();
   });
 
-  /** Opens an operation, executes it as it stands and returns the live response's status and body. */
+  /** Opens an operation, executes it unmodified, and returns the status and body of the live response. */
   async function execute(operationId: string, tag: string): Promise<{ status: string; body: any }> {
     const block = page.locator(`#operations-${tag}-${operationId}`);
     await block.locator('.opblock-summary-control').click();
@@ -103,7 +103,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     return { status: status.trim().split(/\s/)[0] ?? '', body: JSON.parse(body) };
   }
 
-  /** For people: SCREENSHOTS names a folder to look at. */
+  /** Saves a screenshot in the folder SCREENSHOTS, if it is set. */
   async function screenshot(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder) await page.screenshot({ path: `${folder}/${name}.png` });
@@ -114,7 +114,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await page.getByRole('heading', { name: /Voice Agent Testing Service/ }).waitFor();
     await page.locator('#operations-Agents-createAgent').waitFor();
     expect(new URL(page.url()).pathname).toBe('/docs');
-    // Events that are sent are shown like operations.
+    // Webhook events are shown like operations.
     const events = Object.keys(committedDocument.webhooks ?? {});
     expect(await page.locator('.opblock').count()).toBe(operations.length + events.length);
     await screenshot('page');
@@ -125,7 +125,7 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
       status: '401',
       body: { code: 'UNAUTHORIZED', message: 'Authorization not provided' },
     });
-    // The browser itself logs every answer of 400 or more; this one was asked for.
+    // The browser logs every response of 400 or above; this one is expected.
     expect(problems.failedRequests.splice(0)).toEqual([`401 ${app.url}/personalities?page=1&limit=25`]);
     expect(problems.consoleErrors.splice(0)).toEqual([expect.stringContaining('401 (Unauthorized)')]);
   });

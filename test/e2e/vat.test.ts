@@ -9,10 +9,10 @@ import { until } from '../support/until.js';
 import { startVat, vat } from '../support/vat.js';
 
 const KEYS = ['books-a-table', 'house-facts'];
-/** Milliseconds before each answer of the slow agent, so that there is time to disturb a run. */
+/** Milliseconds before each response of the slow agent, so that a run can be disturbed. */
 const SLOW_MS = 250;
 
-describe('the command vat', () => {
+describe('the vat command', () => {
   let agent: ReferenceAgentServer;
   let slowAgent: ReferenceAgentServer;
   let app: TestApp;
@@ -37,7 +37,7 @@ describe('the command vat', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** An agent with two evaluations, and the environment in which the command reaches it. */
+  /** Creates an agent with two evaluations; returns the environment for the command. */
   async function prepare(agentFields: object = {}) {
     const prepared = await prepareAgent(app, KEYS);
     const { client, agentId, apiKey } = prepared;
@@ -60,7 +60,7 @@ describe('the command vat', () => {
     expect(stderr.match(/^\d\/4 {2}passed /gm)).toHaveLength(4);
     expect(stdout).toMatch(/^passed +Books a table, detail by detail +2\/2 +stable pass +100 +\d+ ms +\d+ ms$/m);
     expect(stdout).toContain('Gate met: 4 calls, 4 passed; score 100 of at least 90.');
-    // A log has neither colours nor a line that is drawn again.
+    // Output that is not a terminal has no colours and no redrawn line.
 
     expect(stdout + stderr).not.toMatch(/[\u001B\r]/);
 
@@ -82,15 +82,15 @@ describe('the command vat', () => {
     expect(await readFile(file('run.md'), 'utf8')).toContain('| ✅ passed | Books a table, detail by detail | 2/2 |');
     expect(await readFile(file('junit.xml'), 'utf8')).toMatch(/<testsuites name="Nightly" tests="4" failures="0"/);
     expect(await readFile(file('report.html'), 'utf8')).toMatch(/^<!doctype html>/);
-    // Nothing temporary is left.
+    // No temporary files are left.
     expect((await readdir(path.dirname(file('x')))).sort()).toEqual(['junit.xml', 'report.html', 'run.json', 'run.md']);
   });
 
   it('exits with 1 and still writes the files if the agent fails', async () => {
     const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
     const [junit, json] = [path.join(folder, 'failed.xml'), path.join(folder, 'failed.json')];
-    const words = ['run', '--agent', agentId, '--min-score', '95', '--junit', junit, '--json', json];
-    const { code, stdout, stderr } = await vat(words, env);
+    const args = ['run', '--agent', agentId, '--min-score', '95', '--junit', junit, '--json', json];
+    const { code, stdout, stderr } = await vat(args, env);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('failed   Answers questions') });
     expect(stdout).toMatch(/^failed +Answers questions about the restaurant +0\/1 .*Not met: States the closing time/m);
     expect(stdout).toMatch(
@@ -99,7 +99,7 @@ describe('the command vat', () => {
     expect(await readFile(junit, 'utf8')).toMatch(/failures="1" errors="0"[^]*<failure /);
     const { run } = JSON.parse(await readFile(json, 'utf8'));
 
-    // The run is the service's: whoever asks later is told the same.
+    // The service stores the result: a later `status` reports the same.
     expect(await vat(['status', run.id], env)).toMatchObject({ code: 1, stdout });
     const again = await vat(['rerun', run.id, '--only', 'failed'], env);
     expect(again).toMatchObject({
@@ -131,7 +131,7 @@ describe('the command vat', () => {
     });
   });
 
-  describe('exits with 3', () => {
+  describe('usage errors', () => {
     let agentId: string;
     let env: NodeJS.ProcessEnv;
 
@@ -139,41 +139,49 @@ describe('the command vat', () => {
       ({ agentId, env } = await prepare());
     });
 
-    const NOBODY = '00000000-0000-4000-8000-000000000000';
+    const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
     it.each<[string, () => [string[], NodeJS.ProcessEnv?], string | RegExp]>([
-      ['without a command', () => [[]], 'Usage: vat'],
-      ['without an agent', () => [['run']], "required option '--agent <id>' not specified"],
+      ['a missing command', () => [[]], 'Usage: vat'],
+      ['a missing agent', () => [['run']], "required option '--agent <id>' not specified"],
       ['an unknown option', () => [['run', '--agent', agentId, '--minscore', '9']], "unknown option '--minscore'"],
       ['a misspelt agent', () => [['run', '--agnt', agentId]], "unknown option '--agnt'"],
-      ['a score that is none', () => [['run', '--agent', agentId, '--min-score', '101']], 'a number from 0 to 100'],
+      ['a score out of range', () => [['run', '--agent', agentId, '--min-score', '101']], 'a number from 0 to 100'],
       [
-        'evaluations named in two ways',
-        () => [['run', '--agent', agentId, '--tag', 'a', '--evaluation', NOBODY]],
+        'evaluations selected by tag and id',
+        () => [['run', '--agent', agentId, '--tag', 'a', '--evaluation', UNKNOWN_ID]],
         "'--tag <tag>' cannot be used with option '--evaluation <id>'",
       ],
       [
-        'a folder that cannot be made',
+        'a folder that cannot be created',
         () => [['run', '--agent', agentId, '--report', '/proc/x/y']],
         '/proc/x/y cannot be written',
       ],
-      ['no number', () => [['run', '--agent', agentId, '--repeat', 'x']], "argument 'x' is invalid"],
-      ['no key', () => [['run', '--agent', agentId], { VAT_API_KEY: '' }], 'VAT_API_KEY is not set'],
-      ['no address', () => [['status', 'x', '--url', 'localhost:3000']], '--url is not an http or https URL'],
-      ['a wrong key', () => [['run', '--agent', agentId], { VAT_API_KEY: 'vat_wrong' }], '401 UNAUTHORIZED'],
-      ['an unknown agent', () => [['run', '--agent', NOBODY]], '404 NOT_FOUND'],
-      ['an unknown run', () => [['report', NOBODY, '--out', path.join(folder, 'x')]], '404 NOT_FOUND'],
-      ['a folder to write', () => [['run', '--agent', agentId, '--json', folder]], 'is a folder'],
       [
-        'what the service finds fault with',
+        'an option that is not a number',
+        () => [['run', '--agent', agentId, '--repeat', 'x']],
+        "argument 'x' is invalid",
+      ],
+      ['a missing key', () => [['run', '--agent', agentId], { VAT_API_KEY: '' }], 'VAT_API_KEY is not set'],
+      [
+        'an address that is not a URL',
+        () => [['status', 'x', '--url', 'localhost:3000']],
+        '--url is not an http or https URL',
+      ],
+      ['a wrong key', () => [['run', '--agent', agentId], { VAT_API_KEY: 'vat_wrong' }], '401 UNAUTHORIZED'],
+      ['an unknown agent', () => [['run', '--agent', UNKNOWN_ID]], '404 NOT_FOUND'],
+      ['an unknown run', () => [['report', UNKNOWN_ID, '--out', path.join(folder, 'x')]], '404 NOT_FOUND'],
+      ['an output file that is a folder', () => [['run', '--agent', agentId, '--json', folder]], 'is a folder'],
+      [
+        'options that the service rejects',
         () => [['run', '--agent', agentId, '--concurrency', '101', '--repeat', '51']],
         /400 BAD_REQUEST: Invalid input data\n(.*\n)*  - --repeat: repeat must .*\n(.*\n)*  - --concurrency: concurrency must /,
       ],
       ['another server', () => [['run', '--agent', agentId, '--url', agent.url]], 'is not the URL of the service'],
-    ])('for %s', async (_, words, said) => {
-      const [given, overriding = {}] = words();
+    ])('exits with 3 for %s', async (_, args, expected) => {
+      const [given, overriding = {}] = args();
       const { code, stdout, stderr } = await vat(given, { ...env, ...overriding });
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-      expect(stderr).toMatch(said);
+      expect(stderr).toMatch(expected);
     });
   });
 
@@ -198,8 +206,8 @@ describe('the command vat', () => {
     const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
     const proxy = await createTcpProxy(app.url);
     try {
-      const words = ['run', '--agent', agentId, '--repeat', '3', '--concurrency', '1', '--url', proxy.url];
-      const running = startVat(words, env);
+      const args = ['run', '--agent', agentId, '--repeat', '3', '--concurrency', '1', '--url', proxy.url];
+      const running = startVat(args, env);
       await until('the first call has ended', () => running.stderr().includes('1/6  passed'), 30_000);
       proxy.open = false;
       proxy.cut();
@@ -217,17 +225,17 @@ describe('the command vat', () => {
   it.each([
     ['a signal', [], 'Stopped by SIGINT: cancelling the run'],
     ['its time-out', ['--timeout', '2'], 'Not ended after 2 s: cancelling the run'],
-  ])('cancels its run on %s', async (_, more, said) => {
+  ])('cancels its run on %s', async (_, more, expected) => {
     const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
     const json = path.join(folder, `cancelled-${more.length}.json`);
-    const words = ['run', '--agent', agentId, '--repeat', '20', '--concurrency', '1', '--json', json, ...more];
-    const running = startVat(words, env);
+    const args = ['run', '--agent', agentId, '--repeat', '20', '--concurrency', '1', '--json', json, ...more];
+    const running = startVat(args, env);
     if (more.length === 0) {
       await until('the first call has ended', () => running.stderr().includes('1/40  passed'), 30_000);
       running.child.kill('SIGINT');
     }
     const { code, stdout, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(expected) });
     expect(stdout).toMatch(/^Cancelled: 40 calls, \d+ passed, \d+ cancelled/m);
     const { run } = JSON.parse(await readFile(json, 'utf8'));
     expect((await client.get(`/runs/${run.id}`)).body.data.status).toBe('CANCELLED');

@@ -13,7 +13,7 @@ import { runData } from '../factories/webhook-events.js';
 const RETRIES = [40];
 const MEBIBYTE = 1024 * 1024;
 
-/** What every kind of receiver leads to, over real sockets. */
+/** Tests deliveries to all kinds of receivers over real sockets. */
 describe('receivers of webhooks', () => {
   let app: TestApp;
   let admin: HttpClient;
@@ -52,7 +52,7 @@ describe('receivers of webhooks', () => {
     });
   const deliveries = async (id: string): Promise<WebhookDelivery[]> =>
     (await admin.get(`/workspace/webhooks/${id}/deliveries?limit=100`)).body.data;
-  /** Sends one event to a receiver and waits until nothing more happens. */
+  /** Sends one event to a receiver and waits until its delivery has ended. */
   const settle = async (url: string): Promise<{ id: string; delivery: WebhookDelivery }> => {
     const id = await endpoint(url);
     await emit();
@@ -67,7 +67,7 @@ describe('receivers of webhooks', () => {
   const outcomes = ({ attempts }: WebhookDelivery) =>
     attempts.map(({ responseStatus, error }) => [responseStatus, error]);
 
-  it.each([200, 204, 299])('%d: delivered on the first attempt', async (status) => {
+  it.each([200, 204, 299])('a response with %d is delivered on the first attempt', async (status) => {
     const { url, received } = await receiver((response) => void response.writeHead(status).end());
     const { delivery } = await settle(url);
     expect(delivery).toMatchObject({ status: 'DELIVERED', nextAttemptAt: null });
@@ -75,7 +75,7 @@ describe('receivers of webhooks', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('301: fails on each attempt and is not followed', async () => {
+  it('a response with 301 fails on each attempt and is not followed', async () => {
     const trap = await receiver();
     const { url } = await receiver((response) => void response.writeHead(301, { Location: trap.url }).end());
     const { delivery } = await settle(url);
@@ -84,7 +84,7 @@ describe('receivers of webhooks', () => {
     expect(trap.received).toHaveLength(0);
   });
 
-  it('410: the endpoint is disabled and its pending deliveries fail', async () => {
+  it('a response with 410 disables the endpoint and its pending deliveries fail', async () => {
     let gone = false;
     const { url, received } = await receiver((response) => void response.writeHead(gone ? 410 : 500).end());
     const id = await endpoint(url);
@@ -115,7 +115,7 @@ describe('receivers of webhooks', () => {
     await admin.patch(`/workspace/webhooks/${id}`, { enabled: false });
   });
 
-  it('429 with Retry-After: the next attempt is not earlier', async () => {
+  it('a response with 429 and Retry-After delays the next attempt accordingly', async () => {
     const { url, received } = await receiver((response, _, count) =>
       count === 1 ? void response.writeHead(429, { 'Retry-After': '1' }).end() : void response.end(),
     );
@@ -127,7 +127,7 @@ describe('receivers of webhooks', () => {
     expect((received[1]?.at ?? 0) - (received[0]?.at ?? 0)).toBeGreaterThan(950);
   });
 
-  it('500, then 200: delivered on the second attempt with a new timestamp and the same webhook-id', async () => {
+  it('a response with 500, then 200, is delivered on the second attempt with a new timestamp and the same webhook-id', async () => {
     const { url, received } = await receiver(
       (response, _, count) => void response.writeHead(count === 1 ? 500 : 200).end(),
     );
@@ -141,7 +141,7 @@ describe('receivers of webhooks', () => {
     expect((await admin.get(`/workspace/webhooks/${id}`)).body.data.failingSince).toBeNull();
   });
 
-  it('hanging and dripping responses time out', async () => {
+  it('responses that hang or trickle time out', async () => {
     const hanging = await receiver(() => undefined);
     const dripping = await receiver((response) => {
       response.writeHead(200, { 'Content-Length': '2000' });
@@ -157,7 +157,7 @@ describe('receivers of webhooks', () => {
     }
   });
 
-  it('100 MB response: delivered after the first 4 KiB with constant memory', async () => {
+  it('a response of 100 MB is delivered after its first 4 KiB with constant memory', async () => {
     const chunk = Buffer.alloc(MEBIBYTE / 4);
     let offered = 0;
     const { url } = await receiver((response) => {
@@ -209,7 +209,7 @@ describe('receivers of webhooks', () => {
     }
   });
 
-  it('a name that resolves to a private address on the second look-up is refused without a connection', async () => {
+  it('a name that resolves to a private address on the second lookup is rejected without a connection', async () => {
     const { port, received } = await receiver((response) => void response.writeHead(500).end());
     names.set('rebinding.test', [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']]);
     const { delivery } = await settle(`http://rebinding.test:${port}/`);
@@ -229,7 +229,7 @@ describe('receivers of webhooks', () => {
       () => quick.received.length,
       (count) => count === 40,
     );
-    // What the slow one gets in the time that the quick one needs for everything.
+    // Deliveries to the slow one in the time that the quick one needs for all of them.
     expect(slow.received.length).toBeLessThan(40);
     await eventually(
       () => slow.received.length,
@@ -256,7 +256,7 @@ describe('receivers of webhooks', () => {
     const quick = await receiver();
     const ids: string[] = [];
     for (let i = 0; i < 45; i++) ids.push(await endpoint(`${dead.url}/${i}`));
-    // An endpoint that failed before gets one attempt at a time, the others four: 45 endpoints, 450 deliveries.
+    // An endpoint that failed before gets one attempt at a time, others four: 45 endpoints, 450 deliveries.
     for (let i = 0; i < 10; i++) await emit();
     await eventually(
       () => dead.received.length,

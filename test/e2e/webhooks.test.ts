@@ -134,7 +134,7 @@ describe('webhooks over HTTP', () => {
           ['url must not lead to a private or reserved network; OUTBOUND_ALLOWED_NETWORKS allows some'],
         ] as [object, string[]],
     ),
-  ])('rejects %j', async (body: object, issues: string[]) => {
+  ])('rejects the body %j', async (body: object, issues: string[]) => {
     const response = await admin.post('/workspace/webhooks', body);
     expect(response.status).toBe(400);
     expect(response.body).toEqual({
@@ -246,7 +246,7 @@ describe('webhooks over HTTP', () => {
     const again = await admin.post(`/workspace/webhook-deliveries/${body.data.id}/redeliver`);
     expect(again.status).toBe(409);
     expect(again.body).toEqual({ code: 'CONFLICT', message: 'The delivery is still pending' });
-    // Disabling ends what is pending; then it can be sent again, once, although the endpoint is disabled.
+    // Disabling ends the pending delivery; it can then be redelivered once, although the endpoint is disabled.
     await admin.patch(`/workspace/webhooks/${id}`, { enabled: false });
     const list = () => admin.get(`/workspace/webhooks/${id}/deliveries`);
     expect((await list()).body.data[0]).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
@@ -310,7 +310,7 @@ describe('webhooks over HTTP', () => {
     expect(two.body).toEqual(one.body);
     const path = `/workspace/webhooks/${one.body.data.id}`;
     const test = await admin.post(`${path}/test`, undefined, { 'Idempotency-Key': 'test-1' });
-    // The event is committed with the answer, so its delivery cannot have begun yet.
+    // The event is committed with the response, so its delivery cannot have started yet.
     expect(test.body.data).toMatchObject({ status: 'PENDING', attempts: [] });
     await admin.post(`${path}/test`, undefined, { 'Idempotency-Key': 'test-1' });
     const { body: list } = await eventually(

@@ -62,7 +62,7 @@ describe('workspace settings', () => {
       [{ name: null }, 'name must be a string'],
       [{ plan: 'ENTERPRISE' }, 'plan is not a known field'],
       [{ requestsPerMinute: 9 }, 'requestsPerMinute is not a known field'],
-    ])('rejects %j', async (body, issue) => {
+    ])('rejects the settings %j', async (body, issue) => {
       const response = await admin.patch('/workspace', body);
       expect(response.status).toBe(400);
       expect(response.body.issues).toEqual([{ message: issue }]);
@@ -158,7 +158,7 @@ describe('workspace settings', () => {
           one.delete(`/workspace/api-keys/${other.id}`),
           one.as(other.key).delete(`/workspace/api-keys/${first.id}`),
         ]);
-        // The loser is told so, or finds its own key revoked already.
+        // The other admin gets 409, or 401 if its key is already revoked.
         expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
         expect(responses.filter(({ status }) => status === 409 || status === 401)).toHaveLength(1);
       }

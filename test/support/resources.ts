@@ -46,33 +46,33 @@ export function collectionOf(template: string): string {
  * How to create a member of each collection that a path parameter can name. The suites over all operations use it, so
  * that a new collection has to be added only here.
  */
-const CREATE: Readonly<Record<string, (service: Service, subject: WorkspaceWithKey) => Promise<string>>> = {
-  agents: (service, subject) => post(service, subject, '/agents', agentBody()),
-  personalities: (service, subject) => post(service, subject, '/personalities', personalityBody()),
-  evaluations: async (service, subject) =>
-    (await insertEvaluation(managerOf(service), subject, await createResource(service, subject, 'agents'))).id,
+const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWithKey) => Promise<string>>> = {
+  agents: (service, workspace) => post(service, workspace, '/agents', agentBody()),
+  personalities: (service, workspace) => post(service, workspace, '/personalities', personalityBody()),
+  evaluations: async (service, workspace) =>
+    (await insertEvaluation(managerOf(service), workspace, await createResource(service, workspace, 'agents'))).id,
   // Cancelled, because it would never end without a worker.
-  runs: async (service, subject) => {
-    const id = await startRun(service, subject, await createWithChildren(service, subject, 'agents'));
-    expect((await new HttpClient(service.url, subject.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
+  runs: async (service, workspace) => {
+    const id = await startRun(service, workspace, await createWithChildren(service, workspace, 'agents'));
+    expect((await new HttpClient(service.url, workspace.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
     return id;
   },
-  calls: async (service, subject) => {
-    const runId = await createResource(service, subject, 'runs');
-    return (await new HttpClient(service.url, subject.apiKey).get(`/runs/${runId}/calls`)).body.data[0].id;
+  calls: async (service, workspace) => {
+    const runId = await createResource(service, workspace, 'runs');
+    return (await new HttpClient(service.url, workspace.apiKey).get(`/runs/${runId}/calls`)).body.data[0].id;
   },
-  'workspace/api-keys': (service, subject) => post(service, subject, '/workspace/api-keys', { name: 'One more' }),
+  'workspace/api-keys': (service, workspace) => post(service, workspace, '/workspace/api-keys', { name: 'One more' }),
   'workspace/provider-keys': async ({ url }, { apiKey }) => {
     const provider = 'AGENT_PROVIDER_1';
     const body = { apiKey: 'default-key-1' };
     expect((await new HttpClient(url, apiKey).put(`/workspace/provider-keys/${provider}`, body)).status).toBe(200);
     return provider;
   },
-  'workspace/webhooks': (service, subject) =>
-    post(service, subject, '/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] }),
+  'workspace/webhooks': (service, workspace) =>
+    post(service, workspace, '/workspace/webhooks', { url: 'https://example.com/hook', events: ['run.completed'] }),
   // Delivered, because a pending one cannot be redelivered.
-  'workspace/webhook-deliveries': async (service, subject) => {
-    const id = await sendTestEvent(service, subject, await createResource(service, subject, 'workspace/webhooks'));
+  'workspace/webhook-deliveries': async (service, workspace) => {
+    const id = await sendTestEvent(service, workspace, await createResource(service, workspace, 'workspace/webhooks'));
     await managerOf(service).update(
       WebhookDeliveryEntity,
       { id },
@@ -89,11 +89,11 @@ const CREATE: Readonly<Record<string, (service: Service, subject: WorkspaceWithK
 
 /** Creates children of a resource, so that lists below it are not empty and runs can be started. */
 const ADD_CHILDREN: Readonly<
-  Record<string, (service: Service, subject: WorkspaceWithKey, id: string) => Promise<unknown>>
+  Record<string, (service: Service, workspace: WorkspaceWithKey, id: string) => Promise<unknown>>
 > = {
-  agents: async (service, subject, id) => {
-    await insertEvaluation(managerOf(service), subject, id);
-    await startRun(service, subject, id);
+  agents: async (service, workspace, id) => {
+    await insertEvaluation(managerOf(service), workspace, id);
+    await startRun(service, workspace, id);
   },
   'workspace/webhooks': sendTestEvent,
 };
@@ -107,49 +107,57 @@ export const NAMED_ALIKE: readonly string[] = ['workspace/provider-keys'];
 export const collections: readonly string[] = Object.keys(CREATE);
 
 /** Creates a member of a collection. @returns its id or name in a path */
-export async function createResource(service: Service, subject: WorkspaceWithKey, collection: string): Promise<string> {
+export async function createResource(
+  service: Service,
+  workspace: WorkspaceWithKey,
+  collection: string,
+): Promise<string> {
   const create = CREATE[collection];
   if (!create) throw new Error(`Cannot create a member of /${collection}: add the collection to CREATE`);
-  return create(service, subject);
+  return create(service, workspace);
 }
 
 /** Creates a member of a collection with children. */
 export async function createWithChildren(
   service: Service,
-  subject: WorkspaceWithKey,
+  workspace: WorkspaceWithKey,
   collection: string,
 ): Promise<string> {
-  const id = await createResource(service, subject, collection);
-  await ADD_CHILDREN[collection]?.(service, subject, id);
+  const id = await createResource(service, workspace, collection);
+  await ADD_CHILDREN[collection]?.(service, workspace, id);
   return id;
 }
 
 /** Returns the path with its parameter replaced by the id of a newly created resource with children. */
-export async function pathFor(service: Service, subject: WorkspaceWithKey, template: string): Promise<string> {
+export async function pathFor(service: Service, workspace: WorkspaceWithKey, template: string): Promise<string> {
   const parameter = /\{\w+\}/;
   if (!parameter.test(template)) return template;
-  return template.replace(parameter, await createWithChildren(service, subject, collectionOf(template)));
+  return template.replace(parameter, await createWithChildren(service, workspace, collectionOf(template)));
 }
 
 /**
  * Replaces the personality id in an example of the document by that of an existing personality. It is the only
  * reference in the examples.
  */
-export async function withExistingPersonality<T>(service: Service, subject: WorkspaceWithKey, example: T): Promise<T> {
+export async function withExistingPersonality<T>(
+  service: Service,
+  workspace: WorkspaceWithKey,
+  example: T,
+): Promise<T> {
   const text = JSON.stringify(example) as string | undefined;
   if (!text?.includes(EXAMPLE_ID.personality)) return example;
-  const personalityId = await createResource(service, subject, 'personalities');
+  const personalityId = await createResource(service, workspace, 'personalities');
   return JSON.parse(text.replaceAll(EXAMPLE_ID.personality, personalityId)) as T;
 }
 
 const managerOf = ({ nest }: Service) => nest.get(DataSource).manager;
 
-function startRun(service: Service, subject: WorkspaceWithKey, agentId: string): Promise<string> {
-  return post(service, subject, `/agents/${agentId}/runs`, { name: 'Nightly' });
+function startRun(service: Service, workspace: WorkspaceWithKey, agentId: string): Promise<string> {
+  return post(service, workspace, `/agents/${agentId}/runs`, { name: 'Nightly' });
 }
 
-function sendTestEvent(service: Service, subject: WorkspaceWithKey, id: string): Promise<string> {
-  return post(service, subject, `/workspace/webhooks/${id}/test`);
+function sendTestEvent(service: Service, workspace: WorkspaceWithKey, id: string): Promise<string> {
+  return post(service, workspace, `/workspace/webhooks/${id}/test`);
 }
 
 async function post({ url }: Service, { apiKey }: WorkspaceWithKey, path: string, body?: object): Promise<string> {
