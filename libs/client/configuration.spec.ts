@@ -4,7 +4,7 @@ import path from 'node:path';
 import { hasColour } from './colour.js';
 import { readConfiguration } from './configuration.js';
 
-describe('the configuration', () => {
+describe('configuration', () => {
   let folder: string;
   let keyFile: string;
 
@@ -32,7 +32,7 @@ describe('the configuration', () => {
     ['VAT_API_KEY does not contain an API key', { VAT_API_KEY: 'vat_a\nX-Header: b' }],
     ['VAT_API_KEY and VAT_API_KEY_FILE are both set', { VAT_API_KEY_FILE: '/x' }],
     ['VAT_API_KEY_FILE cannot be read', { VAT_API_KEY: '', VAT_API_KEY_FILE: '/nowhere/key' }],
-  ])('rejects a configuration: %s', async (message, env) => {
+  ])('rejects an invalid configuration: %s', async (message, env) => {
     const error = await readConfiguration(undefined, { VAT_API_KEY: 'vat_secret', ...env }).catch((e: unknown) => e);
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(message) });
     expect((error as Error).message).not.toContain('vat_secret');

@@ -77,7 +77,7 @@ describe('printed results', () => {
 });
 
 describe('Markdown', () => {
-  it('has one row per evaluation, whatever its name contains', () => {
+  it('has one row per evaluation even if its name contains Markdown', () => {
     const rows = resultMarkdown(summary)
       .split('\n')
       .filter((line) => line.startsWith('|'));
@@ -95,7 +95,7 @@ describe('Markdown', () => {
     ['WWW.evil.test @org/team', 'WWW&#8203;.evil.test @&#8203;org/team'],
     ['**bold** _it_ ~no~ #1 $x$', '&#42;&#42;bold&#42;&#42; &#95;it&#95; &#126;no&#126; &#35;1 &#36;x&#36;'],
     ['two\n\nlines', 'two lines'],
-  ])('shows %j as text', (text, escaped) => {
+  ])('escapes %j', (text, escaped) => {
     expect(markdownText(text)).toBe(escaped);
   });
 });

@@ -29,7 +29,7 @@ describe('progress', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('is a bar on a terminal, drawn by a timer and erased at the end', () => {
+  it('draws a bar on a terminal by a timer and erases it at the end', () => {
     const stream = streamOf({ isTTY: true, columns: 80 });
     const progress = progressOf(running(4, 4), stream, painted, {});
     progress.show({ type: 'run', run: running(4, 3, 1) });
@@ -54,7 +54,7 @@ describe('progress', () => {
     expect(stream.text().split('\r\u001B[2K')[1]!.length).toBeLessThan(40);
   });
 
-  it('is one line per ended call in a log', () => {
+  it('prints one line per ended call to a log', () => {
     const stream = streamOf();
     const progress = progressOf(running(2, 2, 0, 2), stream, painted, {});
     progress.show(call('a', { status: 'RUNNING', outcome: null }));
@@ -68,7 +68,7 @@ describe('progress', () => {
     );
   });
 
-  it('is an occasional line of counts for a large run and while no call ends', () => {
+  it('prints counts at intervals for a large run and while no call ends', () => {
     const stream = streamOf();
     const progress = progressOf(running(1000, 1000), stream, painted, {});
     for (let ended = 1; ended <= 60; ended++) {

@@ -15,7 +15,7 @@ const data = (value: object, status = 200) => json(status, { message: 'Done', da
 const hangUp: Answer = (response) => response.destroy();
 const refusal = (code: string, message: string) => ({ code, message });
 
-describe('the client', () => {
+describe('service client', () => {
   let server: Server;
   let service: Service;
   let seen: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string }[];
@@ -95,7 +95,7 @@ describe('the client', () => {
     ['a page instead of JSON', 3, (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
     ['other JSON', 3, json(200, { hello: 'world' })],
     ['a redirect, which would lose the key', 3, (response) => response.writeHead(302, { Location: 'https://x' }).end()],
-  ])('says what is the matter: %s', async (_, exitCode, answer) => {
+  ])('reports the cause of a failure: %s', async (_, exitCode, answer) => {
     answers = [answer];
     await expect(service.run('run')).rejects.toMatchObject({ name: 'CommandError', exitCode });
     expect(seen).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('the client', () => {
     async function followed(options: { silenceMs?: number } = {}): Promise<RunEvent[]> {
       const events: RunEvent[] = [];
       const signal = AbortSignal.timeout(20_000);
-      for await (const told of follow(service, 'run', { signal, ...options })) events.push(told);
+      for await (const event of follow(service, 'run', { signal, ...options })) events.push(event);
       return events;
     }
 

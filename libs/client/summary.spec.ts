@@ -1,7 +1,7 @@
 import { exitCodeOf, rowsOf, summarise, verdictLine } from './summary.js';
 import { callOf, countsOf, runOf } from './testing/factories.js';
 
-describe('a summary', () => {
+describe('summary', () => {
   it('groups the calls by evaluation, in the order of the plan', () => {
     const { evaluations } = summarise(runOf(), [
       callOf({ evaluationId: 'b', evaluationName: 'B', latencies: [100, 300] }),
@@ -18,7 +18,7 @@ describe('a summary', () => {
       callOf({ evaluationId: 'c', evaluationName: 'C', outcome: null, score: null, reason: null, status: 'CANCELLED' }),
     ]);
     expect(evaluations).toEqual([
-      // The reason is the failed call's, although another call went wrong before it; what is not counted has no latency.
+      // The reason comes from the failed call, not from an earlier uncounted call; uncounted calls have no latency.
       {
         ...row('b', 'B', 'failed', 3),
         passed: 1,
@@ -68,7 +68,7 @@ describe('a summary', () => {
   });
 });
 
-describe('the exit code', () => {
+describe('exit code', () => {
   it.each([
     [
       0,

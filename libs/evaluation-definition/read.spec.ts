@@ -13,12 +13,12 @@ const checkViolations = (check: object, fields: object = {}) => violations({ ...
 const stepViolations = (...script: object[]) => violations({ script });
 
 describe('inputViolations', () => {
-  it('finds none in the least and in the most that an evaluation can hold', () => {
+  it('finds no violations in a minimal and in a complete evaluation', () => {
     expect(inputViolations('file', valid)).toEqual([]);
     expect(inputViolations('file', exampleOf(FIELD_NAMES))).toEqual([]);
   });
 
-  it.each([null, 7, 'text', [], true])('wants an object instead of %p', (value) => {
+  it.each([null, 7, 'text', [], true])('rejects %p, which is not an object', (value) => {
     expect(inputViolations('file', value)).toEqual(['must be an object']);
   });
 
@@ -132,7 +132,7 @@ describe('inputViolations', () => {
       { script: [{ say: 'Hi' }] },
       'checks[0].then is never said by the script, so the check could never hold',
     ],
-  ])('refuses the check %j with %j', (check, fields, issue) => {
+  ])('rejects the check %j in an evaluation with %j', (check, fields, issue) => {
     expect(checkViolations(check, fields)).toEqual([issue]);
   });
 
@@ -143,7 +143,7 @@ describe('inputViolations', () => {
     [{ type: 'says', text: 'HI  there', speaker: 'caller' }, { script: [{ say: 'Oh, hi there!' }] }],
     [{ type: 'says', text: 'pizza', speaker: 'caller' }, {}],
     [{ type: 'calls_tool', tool: 'book', arguments: {} }, {}],
-  ])('takes the check %j with %j', (check, fields) => {
+  ])('accepts the check %j in an evaluation with %j', (check, fields) => {
     expect(checkViolations(check, fields)).toEqual([]);
   });
 
@@ -183,11 +183,11 @@ describe('inputViolations', () => {
       ],
       'checks[1].name is that of checks[0] too',
     ],
-  ])('refuses checks that repeat or contradict one another: %j', (checks, issue) => {
+  ])('rejects checks that repeat or contradict each other: %j', (checks, issue) => {
     expect(violations({ checks })).toEqual([issue]);
   });
 
-  it('takes the same words of different speakers, tools and limits', () => {
+  it('accepts the same text for different speakers, tools and limits', () => {
     expect(
       violations({
         checks: [
@@ -203,7 +203,7 @@ describe('inputViolations', () => {
     ).toEqual([]);
   });
 
-  it('refuses steps that can never happen', () => {
+  it('rejects steps that can never be reached', () => {
     expect(stepViolations({ end: 'Done' }, { say: 'More' })).toEqual([
       'script[1] can never be reached, because script[0] ends the call',
     ]);
@@ -218,7 +218,7 @@ describe('inputViolations', () => {
   });
 
   it.each([['constructor'], ['__proto__'], ['toString'], ['hasOwnProperty']])(
-    'refuses the name %s anywhere',
+    'rejects the property name %s at any depth',
     (name) => {
       const hostile = JSON.parse(`{"${name}": 1}`) as object;
       expect(checkViolations({ type: 'calls_tool', tool: 'book', arguments: hostile })).toEqual([
@@ -230,7 +230,7 @@ describe('inputViolations', () => {
     },
   );
 
-  it('finds every text and number that cannot be stored', () => {
+  it('reports every text and number that cannot be stored', () => {
     const check = {
       type: 'calls_tool',
       tool: 'b',
@@ -247,7 +247,7 @@ describe('inputViolations', () => {
     );
   });
 
-  it('does not drown in a value without end', () => {
+  it('limits the work for cyclic and huge values', () => {
     const cyclic: unknown[] = [];
     cyclic.push(cyclic);
     expect(checkViolations({ type: 'calls_tool', tool: 'b', arguments: { cyclic } })[0]).toMatch(

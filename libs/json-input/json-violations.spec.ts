@@ -9,7 +9,7 @@ const firstOf = (value: unknown): string | undefined => {
 };
 
 describe('findJsonViolations', () => {
-  it('finds nothing in an ordinary body', () => {
+  it('finds no violations in an ordinary body', () => {
     expect(firstOf({ name: 'x', list: [1, null, { then: '\u{1f600}' }], empty: {} })).toBeUndefined();
   });
 
@@ -25,13 +25,13 @@ describe('findJsonViolations', () => {
     expect(firstOf(JSON.parse(json))).toBe(fault);
   });
 
-  it('takes 32 levels and refuses the 33rd, whatever comes below it', () => {
+  it('accepts 32 levels and rejects the 33rd', () => {
     expect(firstOf(nested(32))).toBeUndefined();
     expect(firstOf(nested(33))).toMatch(/^a(\.a){31} must not be nested deeper than 32 levels$/);
     expect(firstOf(nested(100_000))).toMatch(/must not be nested deeper/);
   });
 
-  it('takes 10,000 values and not one more', () => {
+  it('accepts 10,000 values and rejects more', () => {
     expect(firstOf({ list: Array.from({ length: 9_999 }, () => 0) })).toBeUndefined();
     expect(firstOf({ list: Array.from({ length: 10_000 }, () => 0) })).toBe('must hold at most 10000 values');
   });

@@ -14,7 +14,7 @@ describe('address filter', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4001:830::200e',
     '::ffff:8.8.8.8',
-  ])('lets public %s pass', (address) => {
+  ])('allows the public address %s', (address) => {
     expect(publicOnly.allows(address)).toBe(true);
   });
 
@@ -69,11 +69,11 @@ describe('address filter', () => {
     '',
     'localhost',
     '1.2.3.4.5',
-  ])('refuses %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(publicOnly.allows(address)).toBe(false);
   });
 
-  it('lets the networks pass that are named, and no others', () => {
+  it('allows only the configured private networks', () => {
     const filter = new AddressFilter(['10.1.0.0/16', 'fd00::/8']);
     expect(filter.allows('10.1.2.3')).toBe(true);
     expect(filter.allows('::ffff:10.1.2.3')).toBe(true);

@@ -12,7 +12,7 @@ async function listen(server: Server | TcpServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 const serve = (listener: RequestListener) => listen(createServer(listener));
-/** A server that says exactly what it is told to, HTTP or not. */
+/** A server that sends exactly the given bytes, HTTP or not. */
 const serveRaw = (answer: (socket: Socket) => void) =>
   listen(
     createTcpServer((socket) => {
@@ -46,7 +46,7 @@ const failure = async (request: Promise<unknown>): Promise<OutboundFailure | 'no
   );
 
 describe('outbound client', () => {
-  it('sends method, headers and body, and reads the answer', async () => {
+  it('sends method, headers and body, and reads the response', async () => {
     let seen: unknown;
     const port = await serve((request, response) => {
       const chunks: Buffer[] = [];
@@ -85,7 +85,7 @@ describe('outbound client', () => {
     expect(response.body.toString()).toBe('fine');
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     let requests = 0;
     const port = await serve((_request, response) => {
       requests++;
@@ -110,7 +110,7 @@ describe('outbound client', () => {
     ['http://user:pass@example.com/', 'URL_REFUSED'],
     ['http://[fe80::1%25eth0]/', 'URL_REFUSED'],
     ['no address', 'URL_REFUSED'],
-  ])('refuses %s before connecting: %s', async (url, reason) => {
+  ])('rejects %s before connecting: %s', async (url, reason) => {
     const strict = new OutboundClient({ resolve: async () => ['8.8.8.8'] });
     expect(await failure(get(url, { client: strict }))).toBe(reason);
   });
@@ -133,24 +133,24 @@ describe('outbound client', () => {
     expect(connections).toBe(2);
   });
 
-  it('refuses a name of the hosts file that leads to the loopback', async () => {
+  it('rejects a name of the hosts file that resolves to a loopback address', async () => {
     expect(await failure(get('http://localhost:1/', { client: new OutboundClient() }))).toBe('ADDRESS_REFUSED');
   });
 
-  it('says that a name does not exist', async () => {
+  it('reports that a name does not exist', async () => {
     const resolve = () => Promise.reject(new Error('queryA ENOTFOUND'));
     expect(await failure(get('http://nowhere.test/', { client: new OutboundClient({ resolve }) }))).toBe(
       'NAME_NOT_FOUND',
     );
   });
 
-  it('counts the look-up into the time-out', async () => {
+  it('includes the DNS look-up in the time-out', async () => {
     const resolve = () => new Promise<string[]>(() => undefined);
     const stuck = get('http://stuck.test/', { client: new OutboundClient({ resolve }), timeoutMs: 50 });
     expect(await failure(stuck)).toBe('TIMEOUT');
   });
 
-  it('reads up to the cap and then ends the connection', async () => {
+  it('reads up to the size limit and then closes the connection', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
       void serve((_request, response) => {
@@ -174,13 +174,13 @@ describe('outbound client', () => {
     expect(written).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it('takes a body of exactly the cap for complete', async () => {
+  it('treats a body of exactly the size limit as complete', async () => {
     const port = await serve((_request, response) => response.end('x'.repeat(100)));
     expect(await get(`http://127.0.0.1:${port}/`, { maxBodyBytes: 100 })).toMatchObject({ truncated: false });
     expect(await get(`http://127.0.0.1:${port}/`, { maxBodyBytes: 99 })).toMatchObject({ truncated: true });
   });
 
-  it('gives up on a receiver that hangs before or drips after its headers', async () => {
+  it('times out if a receiver hangs before its headers or sends its body too slowly', async () => {
     const hanging = await serveRaw(() => undefined);
     expect(await failure(get(`http://127.0.0.1:${hanging}/`, { timeoutMs: 60 }))).toBe('TIMEOUT');
     // Without a length, only the end of the connection says that the body is whole.
@@ -200,7 +200,7 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${drippingHeaders}/`, { timeoutMs: 120 }))).toBe('TIMEOUT');
   });
 
-  it('names what is wrong with a broken receiver', async () => {
+  it('reports the cause of an invalid response or connection', async () => {
     const resetting = await serveRaw((socket) => socket.resetAndDestroy());
     expect(await failure(get(`http://127.0.0.1:${resetting}/`))).toBe('CONNECTION_FAILED');
     const cut = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf'));
@@ -228,7 +228,7 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${nobody}/`))).toBe('CONNECTION_FAILED');
   });
 
-  it('is not impressed by endless interim responses', async () => {
+  it('rejects endless interim responses', async () => {
     const port = await serveRaw((socket) => {
       const interim = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5);
       socket.on('close', () => clearInterval(interim));
@@ -236,7 +236,7 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${port}/`, { timeoutMs: 100 }))).toBe('TIMEOUT');
   });
 
-  it('gives up on many of them: what they cost is bounded, whatever the time-out is', async () => {
+  it('limits the number of interim responses independently of the time-out', async () => {
     const port = await serveRaw((socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)));
     expect(await failure(get(`http://127.0.0.1:${port}/`, { timeoutMs: 2_000 }))).toBe('BAD_RESPONSE');
     const few = await serveRaw((socket) =>
@@ -245,7 +245,7 @@ describe('outbound client', () => {
     expect((await get(`http://127.0.0.1:${few}/`)).status).toBe(204);
   });
 
-  it('takes the answer of a receiver that does not read a large request', async () => {
+  it('accepts the response of a receiver that does not read a large request', async () => {
     const port = await serveRaw((socket) => {
       socket.pause();
       socket.end('HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
@@ -260,7 +260,7 @@ describe('outbound client', () => {
     expect((await client.request(request)).status).toBe(413);
   });
 
-  it('hands out a body as it arrives, and gives up when told to', async () => {
+  it('streams a body as it arrives, and stops when aborted', async () => {
     const port = await serve((_request, response) => {
       response.write('one');
       setTimeout(() => response.write('two'), 30);
@@ -280,7 +280,7 @@ describe('outbound client', () => {
     expect(await failure(aborted)).toBe('ABORTED');
   });
 
-  it('hands out together what came together, however small its chunks', async () => {
+  it('delivers chunks that arrive together as one piece', async () => {
     const count = 20_000;
     const port = await serveRaw((socket) => {
       socket.end(
@@ -294,7 +294,7 @@ describe('outbound client', () => {
     expect(sizes.length).toBeLessThan(count / 20);
   });
 
-  it('outlives a connection that breaks off while much of its answer waits to be read', async () => {
+  it('survives a reset connection while much of its response is unread', async () => {
     for (const head of ['HTTP/1.1 200 OK\r\nConnection: close\r\n', 'HTTP/1.0 200 OK\r\n']) {
       let written: () => void = () => undefined;
       const all = new Promise<void>((resolve) => (written = resolve));
@@ -314,7 +314,7 @@ describe('outbound client', () => {
     }
   });
 
-  it('repeats a request that met a connection just closed, and none that somebody may have worked on', async () => {
+  it('retries a request on a connection that was just closed, but not one that may have been processed', async () => {
     const endings: ((socket: Socket) => void)[] = [
       (socket) => socket.end(),
       (socket) => setTimeout(() => socket.end(), 700),
@@ -345,7 +345,7 @@ describe('outbound client', () => {
     expect(posts).toEqual([3, 2, 2, 2]);
   });
 
-  it('gives two requests at once connections of their own', async () => {
+  it('uses separate connections for concurrent requests', async () => {
     const port = await serve((request, response) =>
       setTimeout(() => response.end('ok'), Number(request.url!.slice(1))),
     );
@@ -360,7 +360,7 @@ describe('outbound client', () => {
     expect(await failure(ask(0))).toBe('ABORTED');
   });
 
-  it('asks for a name once, when many ask at the same time', async () => {
+  it('resolves a name once for concurrent requests', async () => {
     let asked = 0;
     const port = await serve((_request, response) => response.end());
     const named = new OutboundClient({
@@ -375,7 +375,7 @@ describe('outbound client', () => {
     expect(asked).toBe(1);
   });
 
-  it('tells nothing about the network in its messages', async () => {
+  it('does not reveal anything about the network in its messages', async () => {
     const request = get('http://127.0.0.1:1/');
     await expect(request).rejects.toThrow(/^The connection could not be established or was interrupted$/);
     expect(client.check('http://127.0.0.1/')).toBeUndefined();

@@ -5,7 +5,7 @@ import { referenceTransport } from './testing/transport.js';
 /** Friday, 4 December 2026. */
 const NOW = Date.UTC(2026, 11, 4, 10);
 
-describe('accuracy of the tester', () => {
+describe('accuracy of the evaluations', () => {
   let tried: Tried[];
 
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('accuracy of the tester', () => {
   });
 
   it.each(AGENTS.map((fault) => [fault ?? 'sound', fault] as const))(
-    'finds %s wherever it shows, for the right reason, and nowhere else',
+    'detects %s in exactly the expected evaluations, for the expected reason',
     (_name, fault) => {
       const own = tried.filter((one) => one.fault === fault);
       const shown = own.map(({ key, expected, result, isRightReason }) => {
@@ -28,7 +28,7 @@ describe('accuracy of the tester', () => {
     },
   );
 
-  it('is perfect, and would not be called so with one call wrong', () => {
+  it('is 100 % for correct results, and less with one wrong call', () => {
     expect(accuracyOf(tally(tried))).toEqual({ precision: 1, recall: 1, reasonPrecision: 1, reasonRecall: 1 });
     expect(isPerfect(tally(tried))).toBe(true);
     const failed = tried.find(({ result }) => result.outcome === 'failed')!;

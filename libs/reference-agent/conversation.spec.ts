@@ -25,24 +25,24 @@ const tools = ({ toolCalls }: ReturnType<typeof answer>) =>
 const ALL = 'A table for four on Friday at 7 pm, my name is Anna Keller, my number is 555 0142.';
 
 describe('answerTo', () => {
-  it('greets first when nothing was said, and only once', () => {
+  it('greets first in an empty conversation, and only once', () => {
     expect(answer([]).text).toMatch(/^Good day/);
     expect(answer([{ role: 'system', content: 'Be nice' }]).text).toMatch(/^Good day/);
     expect(answer([user('Hello')]).text).toMatch(/^Good day/);
     expect(answer([agent('Good day.'), user('Hello')]).text).toBe('How can I help you?');
   });
 
-  it('says the same whoever answered before, from the messages alone', () => {
+  it('depends only on the messages, not on who answered earlier', () => {
     const messages = [user('I want a table.'), agent(), user('Four.'), agent(), user('Friday.')];
     expect(answer(messages)).toEqual(answer(structuredClone(messages)));
     expect(answer(messages).text).toContain('At what time?');
   });
 
-  it('takes several messages of the caller in a row for one turn', () => {
+  it('treats consecutive messages of the caller as one turn', () => {
     expect(answer([user('A table, please.'), user('For four people.')]).text).toContain('Which day');
   });
 
-  it('checks, reads back, and books only after a yes', () => {
+  it('checks the availability, reads the booking back, and books only after a yes', () => {
     expect(tools(talk([ALL])).map(([name]) => name)).toEqual(['check_availability']);
     expect(talk([ALL]).text).toMatch(/4 people on Friday 11 December at 19:00, for Anna Keller.*Shall I book it\?/);
     expect(tools(talk([ALL, 'Yes, please.']))).toEqual([
@@ -86,7 +86,7 @@ describe('answerTo', () => {
     expect(talk(lines).text).toMatch(expected);
   });
 
-  it('replaces a booking that is changed afterwards', () => {
+  it('replaces a booking that is changed later', () => {
     const calls = tools(talk([ALL, 'Yes.', 'Actually, make it six people.', 'Yes, please.']));
     expect(calls).toMatchObject([
       ['cancel_booking', { reference: expect.stringMatching(/^BV-\d{4}$/) }],
@@ -103,10 +103,10 @@ describe('answerTo', () => {
     expect(tools(talk(lines))).toEqual([['end_call', {}]]);
   });
 
-  describe('with tools that the other side carries out', () => {
+  describe('with tools that the client executes', () => {
     const hosted = ['check_availability', 'book_table'];
 
-    it('waits for the result and goes on by it', () => {
+    it('waits for the result of a tool call and continues accordingly', () => {
       const asked = answer([user(ALL)], undefined, hosted);
       expect(asked).toMatchObject({ text: '', finishReason: 'tool_calls' });
       const id = asked.toolCalls[0]!.id;
@@ -117,7 +117,7 @@ describe('answerTo', () => {
       expect(answer([user(ALL), agent(''), result(full)], undefined, hosted).text).toContain('at 17:00');
     });
 
-    it('reports a booking that failed', () => {
+    it('tells the caller that a booking failed', () => {
       const messages = [user(ALL), agent(), user('Yes')];
       const { toolCalls } = answer(messages, undefined, ['book_table']);
       const result: Message = { role: 'tool', content: '{"error":"down"}', toolCallId: toolCalls[0]!.id };

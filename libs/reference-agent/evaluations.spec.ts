@@ -11,25 +11,25 @@ const pairs = (faults: readonly (FaultName | undefined)[]) =>
   faults.flatMap((fault) => EVALUATION_KEYS.map((key) => [fault ?? 'sound', key, fault] as const));
 
 describe('referenceEvaluations', () => {
-  it('have no fault by the reader of evaluations', () => {
+  it('are valid', () => {
     const context = createValidationContext();
     expect(evaluations.map((input) => [input.key, inputViolations('file', input, context)])).toEqual(
       EVALUATION_KEYS.map((key) => [key, []]),
     );
   });
 
-  it('give every check a name of its own', () => {
+  it('give every check a unique name', () => {
     for (const { checks } of byKey.values()) expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length);
   });
 });
 
 describe('EXPECTED', () => {
-  it('has a row for every fault, with something to find', () => {
+  it('has a row with at least one expected failure for every fault', () => {
     expect(Object.keys(EXPECTED)).toEqual(FAULT_NAMES);
     for (const row of Object.values(EXPECTED)) expect(Object.keys(row).length).toBeGreaterThan(0);
   });
 
-  it.each(pairs([undefined, ...FAULT_NAMES]))('is what happens with %s in %s', async (_name, key, fault) => {
+  it.each(pairs([undefined, ...FAULT_NAMES]))('matches the behaviour with %s in %s', async (_name, key, fault) => {
     const expected = expectationOf(fault, key);
     const { failed, failure, hasGivenUp } = await play(evaluation(key), fault);
     if ('failure' in expected) {

@@ -27,7 +27,7 @@ async function run(...args: string[]) {
 }
 
 describe('agentProgram', () => {
-  it('starts the sound agent by default, and one with the given fault and delays', async () => {
+  it('starts the agent without faults by default, or with the given fault and delays', async () => {
     expect((await run()).started).toEqual([
       { port: 4010, host: '127.0.0.1', latencyMs: 0, slowMs: 2_500, tokensPerSecond: 0 },
     ]);

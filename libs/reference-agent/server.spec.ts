@@ -23,8 +23,8 @@ const post = (body: unknown, path = '/v1/chat/completions', headers: Record<stri
 const hello = { model: 'any', messages: [{ role: 'user', content: 'Hello' }] };
 const client = () => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
 
-describe('the server of the reference agent', () => {
-  it('answers the official client, streamed', async () => {
+describe('server of the reference agent', () => {
+  it('streams a response to the official client', async () => {
     const stream = await client().chat.completions.create({
       model: 'booking',
       messages: [{ role: 'user', content: ALL }],
@@ -50,7 +50,7 @@ describe('the server of the reference agent', () => {
     expect(tokens).toBeGreaterThan(20);
   });
 
-  it('answers the official client in one piece, tools of the client included', async () => {
+  it('answers the official client without streaming, with tools of the client', async () => {
     const completion = await client().chat.completions.create({
       model: 'booking',
       messages: [{ role: 'user', content: ALL }],
@@ -63,7 +63,7 @@ describe('the server of the reference agent', () => {
     expect(completion.usage?.completion_tokens).toBeGreaterThan(0);
   });
 
-  it('ends a stream with the word of the protocol, and says the good-bye before it hangs up', async () => {
+  it('ends a stream with [DONE], and says goodbye before it hangs up', async () => {
     const response = await post({ stream: true, messages: [{ role: 'user', content: 'Goodbye.' }] });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const body = await response.text();
@@ -87,7 +87,7 @@ describe('the server of the reference agent', () => {
   });
 
   it.each(['/agents/booking:nonsense', '/agents/other', '/agents/booking:silence:x', '/agents/booking:toString'])(
-    'knows no agent at %s',
+    'returns 404 for the unknown agent %s',
     async (path) => {
       const response = await post(hello, `${path}/v1/chat/completions`);
       expect(response.status).toBe(404);
@@ -117,13 +117,13 @@ describe('the server of the reference agent', () => {
       .slice(0, 5),
   };
 
-  it('fails with a status where the fault says so', async () => {
+  it('returns an error status if the fault requires it', async () => {
     const response = await post({ ...third, model: 'booking:error-status' });
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({ error: { type: 'server_error', code: 'agent_failed' } });
   });
 
-  it('cuts its answer where the fault says so, after half of it', async () => {
+  it('closes the connection after half of a response if the fault requires it', async () => {
     const response = await post({ ...third, model: 'booking:cut-stream' });
     expect(response.status).toBe(200);
     const decoder = new TextDecoder();
@@ -136,7 +136,7 @@ describe('the server of the reference agent', () => {
     expect(body).not.toContain('"stop"');
   });
 
-  it('begins late where the fault says so', async () => {
+  it('delays its response if the fault requires it', async () => {
     const elapsed = async (model: string) => {
       const start = performance.now();
       await (await post({ ...hello, model, stream: true })).text();
@@ -146,7 +146,7 @@ describe('the server of the reference agent', () => {
     expect(await elapsed('booking')).toBeLessThan(295);
   });
 
-  it('keeps the pace that it is told', async () => {
+  it('streams at the configured pace', async () => {
     const slow = await startReferenceAgent({ port: 0, tokensPerSecond: 100, latencyMs: 50 });
     try {
       const start = performance.now();
@@ -180,20 +180,20 @@ describe('the server of the reference agent', () => {
       'messages',
     ],
     ['a body beyond its limit', ' '.repeat(1024 * 1024 + 1), 413, null],
-  ])('refuses %s', async (_name, body, status, param) => {
+  ])('rejects %s', async (_name, body, status, param) => {
     const response = await post(body);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param } });
   });
 
-  it('refuses other paths, methods and encodings', async () => {
+  it('rejects other paths, methods and encodings', async () => {
     expect((await post(hello, '/v1/embeddings')).status).toBe(404);
     expect((await fetch(`${server.url}/v1/chat/completions`)).status).toBe(405);
     expect((await post(hello, undefined, { 'Content-Encoding': 'gzip' })).status).toBe(415);
     expect((await post(hello, '/agents/%E0%A4%A/v1/chat/completions')).status).toBe(400);
   });
 
-  it('stops reading a body that never ends', async () => {
+  it('stops reading a request body that is too long', async () => {
     const status = await new Promise<number | string>((resolve) => {
       const { hostname, port } = new URL(server.url);
       const request = httpRequest({ hostname, port, method: 'POST', path: '/v1/chat/completions' });
@@ -210,7 +210,7 @@ describe('the server of the reference agent', () => {
     expect((await post(hello)).status).toBe(200);
   });
 
-  it('lives on after rubbish and clients that go away', async () => {
+  it('keeps serving after malformed requests and disconnected clients', async () => {
     const { hostname, port } = new URL(server.url);
     await Promise.all(
       [

@@ -24,7 +24,7 @@ describe('piecesOf', () => {
     ['two of the same', 'a b', ['a', 'a'], [['a', [1, 2]], ' b']],
   ] as const)('finds %s', (_what, text, quotes, pieces) => expect(shown(text, ...quotes)).toEqual(pieces));
 
-  it('loses no text and no reference, whatever is quoted', () => {
+  it('loses no text and no reference for any quotes', () => {
     const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'É', 'İ', '…', '"'), maxLength: 12 });
     fc.assert(
       fc.property(words, fc.array(words, { maxLength: 4 }), (text, quotes) => {

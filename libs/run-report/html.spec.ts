@@ -16,7 +16,7 @@ const decoded = (escaped: string) =>
   escaped.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 
 describe('html', () => {
-  it('lets no value out of text or of an attribute, and changes nothing but what must not be shown', () => {
+  it('keeps values inside text and attributes, and changes only unsafe characters', () => {
     fc.assert(
       fc.property(text, (value) => {
         const inside = html`${value}`.toString();
@@ -28,19 +28,19 @@ describe('html', () => {
     );
   });
 
-  it('escapes once, however deep a piece is put into others', () => {
+  it('escapes a value once, even in nested fragments', () => {
     const piece = html`<b>${'<&>'}</b>`;
     expect(html`<p>${[piece, [piece, '<']]}</p>`.toString()).toBe(
       '<p><b>&#60;&#38;&#62;</b><b>&#60;&#38;&#62;</b>&#60;</p>',
     );
   });
 
-  it('takes nothing for safe that only looks like a piece', () => {
+  it('escapes objects that only look like fragments', () => {
     const forged = { toString: () => '<script>' };
     expect(() => html`${forged as never}`).toThrow(TypeError);
   });
 
-  it('shows nothing for null, undefined and false, and zero as a number', () => {
+  it('renders null, undefined and false as nothing, and zero as a number', () => {
     expect(html`${null}${undefined}${false}${0}`.toString()).toBe('0');
   });
 });

@@ -34,7 +34,7 @@ describe('renderJunit', () => {
     root = await junit(sample);
   });
 
-  it('has one suite per first tag and one case per call, each with a name of its own', () => {
+  it('has one suite per first tag and one uniquely named case per call', () => {
     expect(root.children.map(({ attributes }) => attributes.name)).toEqual([
       'booking',
       'facts',
@@ -49,13 +49,13 @@ describe('renderJunit', () => {
     for (const { attributes } of cases) expect(attributes.time).toMatch(/^\d+\.\d{3}$/);
   });
 
-  it('counts what it holds', () => {
+  it('has counts that match its cases', () => {
     for (const suite of root.children) checkCounts(suite, suite.children);
     checkCounts(root, casesOf(root));
     expect(root.attributes).toMatchObject({ tests: '55', failures: '14', errors: '1', skipped: '1', time: '97.000' });
   });
 
-  it('tells what failed and why, with the words that prove it and the conversation', () => {
+  it('describes a failed call with the reasons, the quoted evidence and the transcript', () => {
     const failed = casesOf(root).find(
       (element) => fullName(element) === 'facts Answers questions about the restaurant #2',
     );
@@ -73,7 +73,7 @@ describe('renderJunit', () => {
     ]);
   });
 
-  it('tells errors from failures and from what says nothing about the agent', () => {
+  it('distinguishes errors, failures and invalid calls', () => {
     const children = casesOf(root).flatMap((element) => element.children);
     expect(children.find(({ name }) => name === 'error')?.attributes).toEqual({
       message: 'The agent answered with a server error: HTTP 500.',
@@ -84,7 +84,7 @@ describe('renderJunit', () => {
     );
   });
 
-  it('skips what was cancelled or is still to come', async () => {
+  it('reports cancelled and pending calls as skipped', async () => {
     const built = buildRun([{ name: 'Waits', calls: ['cancelled', 'pending'] }], { endedAt: null });
     const waiting = await junit(built);
     expect(waiting.attributes).toEqual({
@@ -100,7 +100,7 @@ describe('renderJunit', () => {
     ]);
   });
 
-  it('tells evaluations of one name apart, by their keys if they have them', async () => {
+  it('distinguishes evaluations with the same name, by key if they have one', async () => {
     const calls = [hostileCall('no')];
     const built = buildRun([
       { name: 'Same', key: 'a', calls },
@@ -114,19 +114,19 @@ describe('renderJunit', () => {
     expect(names).toEqual(['Same (a)', 'Same', 'Same (2)', 'Same (2) (2)', 'Same␀ (b)', 'Same␀ (b) (2)']);
   });
 
-  it('asks for the calls of one suite at a time, and is right as well when it is given all of them', async () => {
+  it('requests the calls of one suite at a time, and ignores other calls in the result', async () => {
     const all = await junit({ ...sample, read: () => sample.read({}) });
     expect(all).toEqual(root);
   });
 
-  it('keeps the number of long transcripts within bounds', async () => {
+  it('limits the number of transcripts', async () => {
     const calls = Array.from({ length: 400 }, () => hostileCall('no'));
     const outs = having(casesOf(await junit(buildRun([{ name: 'Many', calls }]))), 'system-out');
     expect(outs).toBe(300);
   });
 
   it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
-    'is well-formed whatever was written: %j',
+    'is well-formed for hostile text: %j',
     async (_name, text) => {
       const cases = casesOf(await junit(hostileRun([text])));
       expect(cases).toHaveLength(5);

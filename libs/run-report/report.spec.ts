@@ -19,7 +19,7 @@ const words = (document: string) =>
     .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
     .replace(/\s+/g, ' ');
 
-/** Start tags, without what stands between them. */
+/** Start tags only. */
 const tags = (document: string) => document.match(/<[a-z][^>]*>/g) ?? [];
 
 describe('renderReport', () => {
@@ -30,7 +30,7 @@ describe('renderReport', () => {
     document = await page(sample);
   });
 
-  it('is under a policy that allows its own style sheet and nothing else', () => {
+  it('has a content security policy that allows only its own style sheet', () => {
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(document) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
     const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
@@ -39,7 +39,7 @@ describe('renderReport', () => {
     expect(meta.replace(/&#39;/g, "'")).toBe(policy);
   });
 
-  it('has no script, no style attribute and no address but places in itself', () => {
+  it('contains no script, no style attribute and only links to its own anchors', () => {
     for (const tag of tags(document)) {
       expect(tag).not.toMatch(/^<(script|link|img|iframe|form|base|object)|\s(style|on\w+|src|srcset)=/);
     }
@@ -50,7 +50,7 @@ describe('renderReport', () => {
     expect(hrefs.filter((href) => !href.startsWith('#') || !ids.includes(href.slice(1)))).toEqual([]);
   });
 
-  it('says at the top what the run came to, why, and which calls are to blame', () => {
+  it('starts with the verdict of the run, its reasons and the calls that caused it', () => {
     const [top = ''] = words(document).split('55 calls');
     expect(top).toContain(
       '✗ Failed 87.7 of 100 Asked for: a score of at least 80, every critical evaluation (2) passed.',
@@ -63,13 +63,13 @@ describe('renderReport', () => {
     expect(top).toContain('◇ Invalid Answers a curious guest call 3');
   });
 
-  it('gives rates with their intervals, stability and latencies of each evaluation', () => {
+  it('shows the pass rate with its interval, the stability and the latencies of each evaluation', () => {
     expect(words(document)).toContain('✗ Failed ≈ Flaky 86.7 60 % 3 of 5 23 % to 88 % 752 ms 1.09 s 1.17 s');
     expect(words(document)).toContain('✗ Failed Stable fail 50 0 % 0 of 5 0 % to 43 %');
     expect(words(document)).toContain('✓ Passed Stable pass 100 100 % 4 of 4 51 % to 100 %');
   });
 
-  it('tells a failed call: what was not met, what was said when, and marks the words that prove it', () => {
+  it('shows a failed call with its unmet conditions and transcript, and highlights the evidence', () => {
     const start = document.indexOf('id="e3-r2"');
     const call = document.slice(start, document.indexOf('<details class="call', start));
     const text = words(call);
@@ -81,18 +81,18 @@ describe('renderReport', () => {
     );
   });
 
-  it('tells of a silent agent, of an error and of a judge that contradicted itself', () => {
+  it('shows a silent agent, an error and a judge that contradicted itself', () => {
     expect(words(document)).toMatch(/No answer from the agent for 5\.00 s/);
     expect(words(document)).toContain('Error agent_status The agent answered with a server error: HTTP 500');
     expect(words(document)).toContain('The judge contradicted itself in 3 answers');
   });
 
-  it('says what flakiness means for a series of calls', () => {
+  it('shows pass^k and pass@k for a flaky evaluation', () => {
     // Three of five: C(3, 2) / C(5, 2) and 1 - C(2, 2) / C(5, 2).
     expect(words(document)).toMatch(/Flaky 60 % 3 of 5 23 % to 88 % pass\^2 30 % pass@2 90 %/);
   });
 
-  it('shows failed calls open, and all others closed', () => {
+  it('expands failed calls and collapses all others', () => {
     const open = tags(document).filter((tag) => /^<details class="call/.test(tag) && /\sopen/.test(tag));
     // Five calls of one evaluation failed for the same reason: three of them are enough.
     expect(open).toHaveLength(12);
@@ -105,7 +105,7 @@ describe('renderReport', () => {
     ['CANCELLED', 'Cancelled'],
     ['RUNNING', 'Running'],
     ['QUEUED', 'Queued'],
-  ] as const)('calls a run that is %s %s', async (status, word) => {
+  ] as const)('labels a run with status %s as %s', async (status, word) => {
     const built = buildRun([{ name: 'One', calls: ['pending'] }], {
       status,
       score: null,
@@ -118,14 +118,14 @@ describe('renderReport', () => {
     expect(words(found)).toContain('… Pending Call It has not ended yet.');
   });
 
-  it('calls an evaluation of which nothing came cancelled once the run has ended, and pending before', async () => {
+  it('labels an evaluation without results as pending, and as cancelled once the run has ended', async () => {
     const evaluations = [{ name: 'One', calls: ['cancelled' as const] }];
     const row = (found: string) => /<td[^>]*data-label="Outcome".*?<\/td>/s.exec(found)?.[0] ?? '';
     expect(words(row(await page(buildRun(evaluations, { status: 'CANCELLED' }))))).toContain('Cancelled');
     expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
   });
 
-  it('tells 300 calls that did not pass and 100 that did in full, and says where the rest is', async () => {
+  it('shows the transcripts of 300 unsuccessful and 100 passed calls, and says where to find the others', async () => {
     const failed = hostileCall('no');
     const passed = { ...failed, outcome: 'passed', score: 100 } as const;
     const calls = [...Array.from({ length: 310 }, () => failed), ...Array.from({ length: 120 }, () => passed)];
@@ -136,7 +136,7 @@ describe('renderReport', () => {
     expect(words(found)).toContain('And 210 more calls further down.');
   });
 
-  it('holds one call at a time, however many there are', async () => {
+  it('keeps only one call in memory', async () => {
     const { run, calls } = buildRun([
       { name: 'Many', calls: Array.from({ length: 2_000 }, () => 'cancelled' as const) },
     ]);
@@ -155,7 +155,7 @@ describe('renderReport', () => {
     expect(shown).toBe(2_000);
   });
 
-  it('reads no more calls than it lists before the first of them is shown', async () => {
+  it('reads only the listed failures before it renders the first call', async () => {
     const failed = hostileCall('no');
     const { run, calls } = buildRun([{ name: 'Many', calls: Array.from({ length: 500 }, () => failed) }]);
     let given = 0;
@@ -169,26 +169,26 @@ describe('renderReport', () => {
     expect(given).toBeLessThanOrEqual(101);
   });
 
-  it('is right when it is given all calls at every reading', async () => {
+  it('filters the calls itself if the reader returns all of them', async () => {
     expect(await page({ ...sample, read: () => sample.read({}) })).toBe(document);
   });
 
-  it('stays bearable whatever the length of what was said and written', async () => {
+  it('limits its size for very long texts', async () => {
     const built = hostileRun(['x'.repeat(1_000_000)]);
     expect((await page(built)).length).toBeLessThan(400_000);
   });
 
-  it('refuses a call of an evaluation that the run does not have', async () => {
+  it('throws for a call of an evaluation that is not in the run', async () => {
     const run: ReportedRun = { ...sample.run, evaluations: sample.run.evaluations.slice(1) };
     await expect(page({ run, read: readerOf(sample.calls) })).rejects.toThrow('is of no evaluation of run');
   });
 
   it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
-    'has no other tags for a run full of %j',
+    'has the same tags for hostile text: %j',
     async (_name, text) => {
       const shape = (found: string) => tags(found).map((tag) => /^<[a-z0-9]+/.exec(tag)?.[0]);
       const [hostile, harmless] = await Promise.all([page(hostileRun([text])), page(hostileRun(['harmless']))]);
-      // A text that is too long to be shown is followed by a word about it.
+      // Shortened texts are followed by a note.
       const without = (names: (string | undefined)[]) => names.filter((name) => name !== '<small');
       expect(without(shape(hostile))).toEqual(without(shape(harmless)));
     },

@@ -43,7 +43,7 @@ async function invalid(): Promise<CallResult> {
 }
 
 describe('afterAttempt', () => {
-  it('ends with what is decided, whatever was before', async () => {
+  it('ends with a decided outcome, independent of earlier attempts', async () => {
     const passed = await call(DEFINITION, { transport: agentSaying(['Welcome!', 'It is booked.']) });
     const failed = await call(DEFINITION, { transport: agentSaying(['Welcome!', 'No.']) });
     expect([passed.outcome, failed.outcome]).toEqual(['passed', 'failed']);
@@ -60,7 +60,7 @@ describe('afterAttempt', () => {
     expect(afterAttempt(result, [error('timeout'), error('http_status')])).toEqual({ next: 'end', result });
   });
 
-  it('ends at once with an error that would come again', async () => {
+  it('ends immediately with an error that is not retryable', async () => {
     for (const code of ['http_refused', 'redirect', 'answer_too_large', 'no_language_model'] as const) {
       const result = await broken(code);
       expect(result.outcome).toBe('error');
@@ -68,14 +68,14 @@ describe('afterAttempt', () => {
     }
   });
 
-  it('reruns an invalid call twice, without a wait', async () => {
+  it('reruns an invalid call twice, without delay', async () => {
     const result = await invalid();
     expect(afterAttempt(result, [])).toEqual({ next: 'retry', delayMs: 0 });
     expect(afterAttempt(result, [INVALID])).toEqual({ next: 'retry', delayMs: 0 });
     expect(afterAttempt(result, [INVALID, INVALID])).toEqual({ next: 'end', result });
   });
 
-  it('counts retries and reruns apart', async () => {
+  it('counts retries and reruns separately', async () => {
     const [unreachable, role] = [await broken('connection_failed'), await invalid()];
     expect(afterAttempt(unreachable, [INVALID, INVALID])).toEqual({ next: 'retry', delayMs: 1_000 });
     expect(afterAttempt(unreachable, [INVALID, error('timeout'), INVALID])).toEqual({ next: 'retry', delayMs: 4_000 });
@@ -109,7 +109,7 @@ describe('afterAttempt', () => {
     ['once the other breaking', 'stream_cut', [error('stream_cut'), error('agent_status')]],
     ['once invalid', 'stream_cut', [error('stream_cut'), INVALID, error('stream_cut')]],
     ['a gateway that is down', 'http_status', [error('http_status'), error('http_status')]],
-    ['nobody who listens', 'connection_failed', [error('connection_failed'), error('connection_failed')]],
+    ['closed port', 'connection_failed', [error('connection_failed'), error('connection_failed')]],
     ['no answer in time', 'timeout', [error('timeout'), error('timeout')]],
     ['an answer that is none', 'invalid_answer', [error('invalid_answer'), error('invalid_answer')]],
     ["the tester's own model", 'llm_status', [error('llm_status'), error('llm_status')]],

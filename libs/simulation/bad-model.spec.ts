@@ -31,7 +31,7 @@ const CUT = (response: ServerResponse) => {
 const EMPTY = (response: ServerResponse) => sendCompletion(response, '');
 const INVENTED = { met: false, quote: 'I hate tables', reasoning: 'It is rude.' };
 
-/** A call of a generated caller with a criterion, whose model answers badly so many times in one of its roles. */
+/** A call of a generated caller with a criterion, whose model answers badly a number of times in one of its roles. */
 async function play(role: Role, bad: Answer, times = Infinity) {
   let line = 0;
   let badAnswers = 0;
@@ -61,16 +61,16 @@ const MISBEHAVIOURS: readonly [string, Answer, string][] = [
 const ROLES: readonly Role[] = ['caller', 'judge'];
 const everyRole = ROLES.flatMap((role) => MISBEHAVIOURS.map(([what, bad, code]) => [role, what, bad, code] as const));
 
-describe('a language model that behaves badly', () => {
-  it.each(everyRole)('as %s, which %s once, is asked again', async (role, _what, bad) => {
+describe('misbehaving language model', () => {
+  it.each(everyRole)('is asked again if, as %s, it %s once', async (role, _what, bad) => {
     const { result, badAnswers } = await play(role, bad, 1);
     expect(result).toMatchObject({ outcome: 'passed', score: 100, failure: null });
     expect(badAnswers).toBe(1);
-    // The tester's own waiting is no part of the call.
+    // The tester's own waiting time is not part of the call.
     expect(result.measures).toMatchObject({ durationMs: 0, latency: { worst: 0 } });
   });
 
-  it.each(everyRole)('as %s, which %s every time, makes the call an error', async (role, _what, bad, code) => {
+  it.each(everyRole)('makes the call an error if, as %s, it %s every time', async (role, _what, bad, code) => {
     const { result } = await play(role, bad);
     expect(result).toMatchObject({
       outcome: 'error',
@@ -80,12 +80,12 @@ describe('a language model that behaves badly', () => {
     expect(result.reason).toBe(`${result.failure?.message}.`);
   });
 
-  it('is left alone for as long as it asks for', async () => {
+  it('is not asked again before its Retry-After has passed', async () => {
     const { waitedMs } = await play('caller', status(429, { 'retry-after': '7' }), 2);
     expect(waitedMs).toBe(14_000);
   });
 
-  it('makes the call invalid by saying nothing as the caller, and decides nothing as the judge', async () => {
+  it('makes the call invalid with empty answers as the caller, and gives no verdict with empty answers as the judge', async () => {
     expect((await play('caller', EMPTY)).result).toMatchObject({
       outcome: 'invalid',
       invalidity: { code: 'caller_unusable' },
@@ -97,7 +97,7 @@ describe('a language model that behaves badly', () => {
     });
   });
 
-  it('is not believed when it quotes what nobody said: neither against the agent nor against the caller', async () => {
+  it('is ignored when it quotes text that is not in the transcript, about the agent and about the caller', async () => {
     const { result } = await play('judge', INVENTED);
     expect(result).toMatchObject({
       outcome: 'error',

@@ -20,8 +20,8 @@ const BOOKING = {
 const shown = (result: Awaited<ReturnType<typeof call>>) =>
   result.timeline.map((entry) => (entry.type === 'speech' ? `${entry.speaker}: ${entry.text}` : entry.type));
 
-describe('a scripted call', () => {
-  it('carries out the steps as they are documented, and says what it came to', async () => {
+describe('scripted call', () => {
+  it('executes the documented steps and returns the result', async () => {
     const transport = agentSaying(
       [
         'Under which NAME, and for how   many people?'.replace('how   many', 'how\n many'),
@@ -82,7 +82,7 @@ describe('a scripted call', () => {
     expect(JSON.parse(JSON.stringify(result))).toEqual(result);
   });
 
-  it('ends the call after the last step, and answers without until end at the first turn that none fits', async () => {
+  it('ends after the last step, and leaves answers without until at the first turn that matches none', async () => {
     const script = [
       { answers: [{ when: { notSays: { text: 'hello' } }, say: 'Hello?' }] },
       { when: { says: { text: 'nobody says this' } }, end: 'not reached' },
@@ -93,7 +93,7 @@ describe('a scripted call', () => {
     expect(result).toMatchObject({ outcome: 'passed', score: 100 });
   });
 
-  it('lets the agent speak first, and waits without a word', async () => {
+  it('lets the agent speak first, and waits silently', async () => {
     const clock = new VirtualClock();
     const script = [{ waitSeconds: 5 }, { when: { says: { text: 'welcome' } }, say: 'Hi.' }];
     const transport = agentSaying(['Welcome!', 'Bye.'], { agentSpeaksFirst: true, delayMs: 100 });
@@ -109,7 +109,7 @@ describe('a scripted call', () => {
     expect(result.measures.longestSilenceMs).toBe(5_000);
   });
 
-  it('says its line again after a silence, and hangs up after two in a row', async () => {
+  it("repeats the caller's line after a silence, and hangs up after two in a row", async () => {
     const script = [{ say: 'One.' }, { say: 'Two.' }, { say: 'Three.' }];
     const transport = agentSaying(['Yes?', ' ', 'Sorry. Yes?', '', ''], { delayMs: 50 });
     const result = await call(
@@ -143,7 +143,7 @@ describe('a scripted call', () => {
     });
   });
 
-  it('ends the call at its limits', async () => {
+  it('ends at its limits', async () => {
     const script = [
       { answers: [{ when: { says: { text: 'x' } }, say: 'x' }], until: { says: { text: 'y' } }, otherwise: 'Again.' },
     ];
@@ -172,7 +172,7 @@ describe('a scripted call', () => {
     });
   });
 
-  it('sees that the agent hangs up', async () => {
+  it('records that the agent hangs up', async () => {
     const transport = agentSaying([
       [{ tool: 'end_call', arguments: { reason: 'Closed today' } }, { say: 'We are closed. Bye.' }],
     ]);
@@ -187,7 +187,7 @@ describe('a scripted call', () => {
     });
   });
 
-  it('reports its progress and is given up by its signal', async () => {
+  it('reports its progress and stops when aborted', async () => {
     const progress: CallProgress[] = [];
     const onProgress = (step: CallProgress) => progress.push(step);
     await call({ script: [{ say: 'Hello.' }] }, { transport: agentSaying(['Hi.']), onProgress });
@@ -211,7 +211,7 @@ describe('a scripted call', () => {
     );
   });
 
-  it('keeps what an agent says storable, and a broken surrogate pair whole', async () => {
+  it('replaces unstorable characters, and joins a surrogate pair that was split between chunks', async () => {
     const transport = agentSaying([
       [{ say: 'a\u0000b \ud83d' }, { say: '\ude00 \udc00' }, { tool: 't', arguments: { x: '\u0000' } }],
     ]);
@@ -220,7 +220,7 @@ describe('a scripted call', () => {
     expect(result.timeline[2]).toMatchObject({ arguments: { x: '\uFFFD' } });
   });
 
-  it('measures and checks what an agent babbles in time linear in its length', async () => {
+  it('measures and checks a very long answer in linear time', async () => {
     const babble = ['.'.repeat(200_000), `a${'\u0301\u0327'.repeat(100_000)}`, '? '.repeat(100_000)];
     const begun = performance.now();
     const result = await call(
@@ -235,7 +235,7 @@ describe('a scripted call', () => {
     expect(result.timeline[3]).toMatchObject({ text: `a${'\u0301\u0327'.repeat(15)}` });
   });
 
-  it('decides nothing without anything to decide by', async () => {
+  it('is an error if no criterion could be decided', async () => {
     const criteria = [{ text: 'The agent is polite.' }];
     const alone = await call({ script: [{ say: 'Hello.' }], criteria }, { transport: agentSaying(['Hi.']) });
     expect(alone).toMatchObject({
@@ -255,7 +255,7 @@ describe('a scripted call', () => {
     expect(unplayed).toMatchObject({ outcome: 'error', failure: { code: 'no_language_model', retryable: false } });
   });
 
-  it('is the same every time, and a thousand calls share one clock', async () => {
+  it('is deterministic, also with a thousand calls on one clock', async () => {
     const clock = new VirtualClock();
     const one = () =>
       call(

@@ -115,11 +115,11 @@ describe('checks', () => {
       '"for 4" was said before "look"',
     ],
     [{ type: 'says_before', first: { text: 'never' }, then: { text: 'look' } }, false, 'The agent never said "never"'],
-  ])('%j is met: %s', async (input, met, detail) => {
+  ])('evaluates %j to %s', async (input, met, detail) => {
     expect(await check(input)).toMatchObject({ met, detail });
   });
 
-  it('prove what they found by an entry and its words', async () => {
+  it('name the entry and the quote that prove the result', async () => {
     expect((await check({ type: 'says', text: 'is booked' })).evidence).toEqual([
       { entry: 4, quote: 'Your table is BOOKED.' },
     ]);
@@ -128,7 +128,7 @@ describe('checks', () => {
     expect((await check({ type: 'max_latency_ms', ms: 1 })).evidence).toEqual([{ entry: 2, quote: 'Let me look.' }]);
   });
 
-  it('count an answer that never began once it was waited for too long', async () => {
+  it('count a missing answer as too late once the limit has passed', async () => {
     const timeline = [...TIMELINE.slice(0, 2), { ...TIMELINE[7]!, start: 9_000, end: 9_000 }];
     expect(await check({ type: 'max_latency_ms', ms: 3_000 }, timeline)).toMatchObject({ met: false });
     expect(await check({ type: 'max_latency_ms', ms: 8_000 }, timeline)).toMatchObject({
@@ -137,7 +137,7 @@ describe('checks', () => {
     });
   });
 
-  it('have a name for people, and survive a pattern that would take a backtracking engine for ever', async () => {
+  it('have a display name, and survive a pattern with catastrophic backtracking', async () => {
     const [named, unnamed] = await evaluate(
       [
         { type: 'says', name: 'Greets', text: 'welcome' },
@@ -149,14 +149,14 @@ describe('checks', () => {
     expect(unnamed).toMatchObject({ name: 'Agent says /(a+)+b/', met: false });
   });
 
-  it('quote the original where folding changes lengths', async () => {
+  it('quote the original text even if case folding changes its length', async () => {
     const timeline = [speech('agent', `${'İ'.repeat(30)} ﬁrst. Straße  İstanbul 5. End.`, 0, 0, 0)];
     expect((await check({ type: 'says', text: 'İSTANBUL 5' }, timeline)).evidence).toEqual([
       { entry: 0, quote: 'Straße  İstanbul 5.' },
     ]);
   });
 
-  it('look at so much only that others can go on, and say so', async () => {
+  it('examine a limited amount of text, and say so', async () => {
     // 484 instructions, most of them alive at every character.
     const heavy = '(?:[a-z ]?[b-z ]?){120}\\d';
     const words = 'the people want a table '.repeat(10_000);

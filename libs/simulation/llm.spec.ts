@@ -6,7 +6,7 @@ import { sendCompletion, TestServers } from './testing/servers.js';
 const servers = new TestServers();
 afterEach(() => servers.close());
 
-/** Asks a model whose server gives these answers one after the other, the last one for ever. */
+/** Asks a model whose server gives these answers one after the other, the last one repeatedly. */
 async function ask(
   answers: ((response: ServerResponse, body: any) => void)[],
   { timeoutMs = 5_000, apiKey = 'key' } = {},
@@ -35,7 +35,7 @@ const status =
 const good = (response: ServerResponse) => sendCompletion(response, 'Yes.');
 
 describe('language model', () => {
-  it('sends what is asked and counts what it takes', async () => {
+  it('sends the request and counts tokens and time', async () => {
     const { answer, seen, use } = await ask([good]);
     expect(answer).toBe('Yes.');
     expect(seen).toEqual([
@@ -71,15 +71,15 @@ describe('language model', () => {
       500,
     ],
     ['JSON of another kind', [status(200, {}, { answer: 42 }), good], 500],
-  ])('tries again after %s', async (_what, answers, waitedMs) => {
+  ])('retries after %s', async (_what, answers, waitedMs) => {
     const result = await ask(answers);
     expect(result).toMatchObject({ answer: 'Yes.', waitedMs });
     expect(result.seen).toHaveLength(answers.length);
   });
 
   it.each<[string, ((response: ServerResponse) => void)[], string, number]>([
-    ['500 for ever', [status(500)], 'llm_status', 4],
-    ['429 for ever', [status(429)], 'llm_rate_limited', 4],
+    ['repeated 500', [status(500)], 'llm_status', 4],
+    ['repeated 429', [status(429)], 'llm_rate_limited', 4],
     ['429 for an hour', [status(429, { 'retry-after': '3600' })], 'llm_rate_limited', 1],
     ['a wrong key', [status(401)], 'llm_refused', 1],
     ['a redirect', [status(307, { location: 'http://127.0.0.1:1/' })], 'llm_refused', 1],
@@ -103,20 +103,20 @@ describe('language model', () => {
     expect(result.seen).toHaveLength(attempts);
   });
 
-  it('gives an empty answer as one, whatever it was instead of text', async () => {
+  it('returns an empty text if the answer has no text', async () => {
     expect((await ask([(response) => sendCompletion(response, null)])).answer).toBe('');
     expect((await ask([status(200, {}, { choices: [] })])).answer).toBe('');
     expect((await ask([status(200, {}, { choices: [null] })])).answer).toBe('');
   });
 
-  it('leaves the temperature out for models that refuse it', async () => {
+  it('omits the temperature for models that reject it', async () => {
     const refusal = { error: { message: "Unsupported value: 'temperature' does not support 0.3 with this model." } };
     const { answer, seen } = await ask([status(400, {}, refusal), good]);
     expect(answer).toBe('Yes.');
     expect(seen[1]?.body).not.toHaveProperty('temperature');
   });
 
-  it('gives up at once when it is told to', async () => {
+  it('stops immediately when aborted', async () => {
     const url = await servers.http(() => undefined);
     const model = new LanguageModel({ baseUrl: url, model: 'm' });
     const controller = new AbortController();

@@ -10,7 +10,7 @@ afterEach(() => servers.close());
 const PRICES = { prompt: 2.5, completion: 10 };
 
 describe('cost of the tester', () => {
-  it('is the tokens by their prices per million, to a millionth of a dollar', () => {
+  it('multiplies the tokens by their prices per million, to a millionth of a dollar', () => {
     const meter = new ModelMeter(PRICES);
     meter.add(10.4, { prompt: 1_000_000, completion: 200_000 });
     meter.add(10.4, { prompt: 1, completion: 3 });
@@ -23,7 +23,7 @@ describe('cost of the tester', () => {
     });
   });
 
-  it('is nothing when nothing was asked, and not known without prices or tokens', () => {
+  it('is 0 without requests, and null without prices or tokens', () => {
     expect(new ModelMeter().use.costUsd).toBe(0);
     const unpriced = new ModelMeter();
     unpriced.add(1, { prompt: 1, completion: 1 });
@@ -34,7 +34,7 @@ describe('cost of the tester', () => {
     expect(testerUsage(new ModelMeter(PRICES), unpriced).costUsd).toBeNull();
   });
 
-  it('is summed up without the noise of binary fractions', () => {
+  it('adds up without binary rounding errors', () => {
     expect(totalCostUsd([{ costUsd: 0.1 }, { costUsd: 0.2 }])).toBe(0.3);
     expect(totalCostUsd([])).toBe(0);
     expect(totalCostUsd([{ costUsd: 0.1 }, { costUsd: null }])).toBeNull();
@@ -43,7 +43,7 @@ describe('cost of the tester', () => {
   it.each<[string, object, number | null]>([
     ['with prices', { prices: PRICES }, 0.00035],
     ['without prices', {}, null],
-  ])('stands in the measures of a call, %s', async (_what, options, costUsd) => {
+  ])('is part of the measures of a call, %s', async (_what, options, costUsd) => {
     const verdict = { met: true, quote: 'hi there', reasoning: 'So it is.' };
     const { model } = await stubModel(servers, () => verdict, options);
     const criteria = [{ text: 'The agent greets.' }];

@@ -1,7 +1,7 @@
 import { VirtualClock } from './index.js';
 
 describe('virtual clock', () => {
-  it('jumps to the earliest timer once everybody waits, and timers of the same time in the order in which they were set', async () => {
+  it('jumps to the earliest timer when everything waits, and fires simultaneous timers in the order of their creation', async () => {
     const clock = new VirtualClock();
     const log: string[] = [];
     const task = async (name: string, ...waits: number[]) => {
@@ -14,7 +14,7 @@ describe('virtual clock', () => {
     expect(log).toEqual(['b 100', 'a 300', 'c 500', 'b 500', 'a 500']);
   });
 
-  it('stands still while something outside of it goes on', async () => {
+  it('pauses during external operations', async () => {
     const clock = new VirtualClock();
     let fired = false;
     clock.schedule(10, () => (fired = true));
@@ -28,7 +28,7 @@ describe('virtual clock', () => {
     expect([fired, clock.now()]).toEqual([true, 20]);
   });
 
-  it('passes over cancelled timers and rejects an aborted sleep with its reason', async () => {
+  it('skips cancelled timers and rejects an aborted sleep with its reason', async () => {
     const clock = new VirtualClock();
     const cancel = clock.schedule(1_000_000, () => undefined);
     cancel();

@@ -19,7 +19,7 @@ const calls = (evaluationId: string, outcomes: string): CountedCall[] =>
   }));
 
 describe('percentile', () => {
-  it('is the nearest rank: the least value that so many percent do not exceed', () => {
+  it('uses the nearest rank: the smallest value that the given percentage does not exceed', () => {
     const values = [10, 20, 30, 40];
     expect([1, 25, 26, 50, 51, 95, 100].map((p) => percentile(values, p))).toEqual([10, 10, 20, 20, 30, 40, 40]);
     expect(percentile([], 50)).toBeNull();
@@ -37,7 +37,7 @@ describe('percentile', () => {
     );
   });
 
-  it('is hidden where there are too few answers for a high one', () => {
+  it('is null if there are too few answers for a high percentile', () => {
     expect(latencyMeasures([3, 1, 2, 4])).toEqual({ count: 4, p50: 2, p90: null, p95: null, p99: null, worst: 4 });
     expect(latencyMeasures([3, 1, 2, 4, 5])).toEqual({ count: 5, p50: 3, p90: 5, p95: 5, p99: 5, worst: 5 });
     expect(latencyMeasures([])).toEqual({ count: 0, p50: null, p90: null, p95: null, p99: null, worst: null });
@@ -45,12 +45,12 @@ describe('percentile', () => {
 });
 
 describe('statistics of a run', () => {
-  it('means the scores of counted calls only', () => {
+  it('averages the scores of counted calls only', () => {
     expect(runScore(calls('a', 'pffie'))).toBe(55.5);
     expect(runScore(calls('a', 'ie'))).toBeNull();
   });
 
-  it('tells stable from flaky, by counted calls', () => {
+  it('distinguishes stable from flaky evaluations by their counted calls', () => {
     const all = [...calls('a', 'ppi'), ...calls('b', 'pf'), ...calls('c', 'ff'), ...calls('d', 'e')];
     expect(
       evaluationStatistics(all).map(({ stability, counted, passed, passRate }) => [
@@ -67,7 +67,7 @@ describe('statistics of a run', () => {
     ]);
   });
 
-  it('has the interval of Wilson, as published tables give it', () => {
+  it('has the Wilson interval of published tables', () => {
     const rounded = (n: number, c: number) =>
       Object.values(wilsonInterval(n, c)).map((x) => Number((x as number).toFixed(4)));
     expect(rounded(10, 8)).toEqual([0.4902, 0.9433]);
@@ -76,7 +76,7 @@ describe('statistics of a run', () => {
     expect(rounded(100, 50)).toEqual([0.4038, 0.5962]);
   });
 
-  it('has pass@k and pass^k as the share of all choices of k calls', () => {
+  it('computes pass@k and pass^k as the share of all choices of k calls', () => {
     const choices = (outcomes: boolean[], k: number): boolean[][] =>
       k === 0
         ? [[]]

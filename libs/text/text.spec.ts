@@ -13,7 +13,7 @@ describe('visible', () => {
     ['עברית 日本語 👩‍👩‍👧‍👦 \u200F', 'עברית 日本語 👩‍👩‍👧‍👦 \u200F'],
   ])('shows %j as %j', (text, shown) => expect(visible(text)).toBe(shown));
 
-  it('leaves nothing to be shown in another way, and is done in one go', () => {
+  it('is idempotent and leaves no unsafe character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = visible(text);
@@ -25,17 +25,17 @@ describe('visible', () => {
 });
 
 describe('clipped', () => {
-  it('keeps what is short, and says of what is long that it goes on', () => {
+  it('keeps short text, and ends shortened text with an ellipsis', () => {
     expect(clipped('abc', 3)).toBe('abc');
     expect(clipped('abcd', 3)).toBe('ab…');
   });
 
-  it('halves no pair of surrogates', () => {
+  it('does not split a surrogate pair', () => {
     expect(clipped('a😀b', 3)).toBe('a\uFFFD…');
   });
 });
 
-it('oneLine makes one line of many', () => expect(oneLine(' a\n\n b\t c ')).toBe('a b c'));
+it('oneLine joins several lines', () => expect(oneLine(' a\n\n b\t c ')).toBe('a b c'));
 
 it.each([
   [0, '0 ms'],
@@ -46,21 +46,21 @@ it.each([
   [59_949, '59.9 s'],
   [59_950, '1 min 0 s'],
   [3_600_000, '1 h 0 min'],
-])('duration of %d is %s', (ms, words) => expect(duration(ms)).toBe(words));
+])('duration formats %d as %s', (ms, words) => expect(duration(ms)).toBe(words));
 
 it.each([
   [0, '0:00.0'],
   [59_960, '1:00.0'],
   [61_240, '1:01.2'],
-])('moment %d is %s', (ms, words) => expect(moment(ms)).toBe(words));
+])('moment formats %d as %s', (ms, words) => expect(moment(ms)).toBe(words));
 
-it('counts, shares and times are in plain words', () => {
+it('count, number, percent and dateTime format values for display', () => {
   expect([count(1, 'call'), count(1_200, 'call'), percent(2 / 3)]).toEqual(['1 call', '1,200 calls', '67 %']);
   expect(dateTime('2026-12-04T11:00:30.123+01:00')).toBe('2026-12-04 10:00 UTC');
   expect(dateTime('soon')).toBe('soon');
 });
 
-it('between is unknown unless both ends are', () => {
+it('between returns undefined unless both times are known', () => {
   expect(between('2026-12-04T10:00:00Z', '2026-12-04T10:00:01.5Z')).toBe(1_500);
   expect(between('2026-12-04T10:00:00Z', null)).toBeUndefined();
   expect(between(null, '2026-12-04T10:00:00Z')).toBeUndefined();

@@ -15,11 +15,11 @@ describe('understand', () => {
     ['on March 3rd', '2027-03-03', 'Wednesday'],
     ['on 3 March 2028', '2028-03-03', 'Friday'],
     ['2027-01-02', '2027-01-02', 'Saturday'],
-  ])('takes the day from %p', (text, date, weekday) => {
+  ])('extracts the day from %p', (text, date, weekday) => {
     expect(details(text, 'day')).toEqual({ day: { date, weekday } });
   });
 
-  it.each(['on the 31st of June', '2027-13-01'])('takes no day that does not exist from %p', (text) => {
+  it.each(['on the 31st of June', '2027-13-01'])('ignores the non-existent day in %p', (text) => {
     expect(details(text, 'day').day).toBeUndefined();
   });
 
@@ -35,7 +35,7 @@ describe('understand', () => {
     ['at ten in the morning', '10:00'],
     ['12 a.m.', '00:00'],
     ['eight', '20:00'],
-  ])('takes the time from %p', (text, time) => {
+  ])('extracts the time from %p', (text, time) => {
     expect(details(text, 'time')).toEqual({ time });
   });
 
@@ -48,7 +48,7 @@ describe('understand', () => {
     ['7', 7],
     ['five people, not four', 5],
     ['for five people instead of four people', 5],
-  ])('takes the number of people from %p', (text, people) => {
+  ])('extracts the number of people from %p', (text, people) => {
     expect(details(text, 'people')).toEqual({ people });
   });
 
@@ -64,7 +64,7 @@ describe('understand', () => {
     expect(details(text, asked)).toEqual(expected);
   });
 
-  it('takes everything from one sentence', () => {
+  it('extracts all details from one sentence', () => {
     expect(
       details("I'm Jo Lee, a table for 6 at 7 pm on 24 December 2026, call me at (555) 01-99 if need be."),
     ).toEqual({
@@ -76,18 +76,18 @@ describe('understand', () => {
     });
   });
 
-  it('wishes for nothing when a question names a day', () => {
+  it('extracts no booking from a question that mentions a day', () => {
     expect(understand('Are you open on Monday at eight?', undefined, NOW)).toMatchObject({
       details: {},
       facts: ['hours'],
     });
   });
 
-  it.each(['', '  ', '…', '[silence]', '(inaudible)'])('takes %p for silence', (text) => {
+  it.each(['', '  ', '…', '[silence]', '(inaudible)'])('treats %p as silence', (text) => {
     expect(understand(text, undefined, NOW).isSilent).toBe(true);
   });
 
-  it('takes words of any language for words', () => {
+  it('treats words of any language as speech', () => {
     expect(understand('こんにちは', undefined, NOW).isSilent).toBe(false);
   });
 
@@ -98,7 +98,7 @@ describe('understand', () => {
     ['refusals', 'not '.repeat(250_000)],
     ['capitals', 'under A'.repeat(150_000)],
     ['cancellations', 'cancel '.repeat(150_000)],
-  ])('spends little time on a very long turn of %s', (_name, text) => {
+  ])('processes a very long turn of %s quickly', (_name, text) => {
     const start = performance.now();
     understand(text, 'name', NOW);
     expect(performance.now() - start).toBeLessThan(250);

@@ -25,8 +25,8 @@ async function play(lines: Line[], answers: (string | readonly AgentAction[])[],
 const say = (text: string, end: string | null = null) => ({ say: text, end });
 const BYE = say('Goodbye.', 'The table is booked');
 
-describe('a generated caller', () => {
-  it('plays the personality in the scenario until it ends the call with a reason', async () => {
+describe('generated caller', () => {
+  it('plays the personality in the scenario and ends the call with a reason', async () => {
     const personality = { name: 'Anna', prompt: 'You are in a hurry.', temperature: 1.3 };
     const scenario = { scenarioText: 'You want a table.', generalInstructions: 'Be brief.' };
     const { result, caller } = await play([say('A table!'), BYE], ['Which day?', 'It is booked. Bye!'], KEPT, {
@@ -49,7 +49,7 @@ describe('a generated caller', () => {
     ]);
   });
 
-  it("takes its time to think without its counting as the agent's or the call's", async () => {
+  it('does not count its own thinking time as latency or call duration', async () => {
     const slowly = (line: object) => (response: any) =>
       void setTimeout(() => sendCompletion(response, JSON.stringify(line)), 400);
     const { result } = await play([slowly(say('A table!')), slowly(BYE)], ['booked', 'Bye'], KEPT, {
@@ -60,13 +60,13 @@ describe('a generated caller', () => {
     expect(result.measures.tester.judge.requests).toBe(1);
   });
 
-  it('is told that nobody answers, and hangs up at the second silence', async () => {
+  it('receives a message about a silence, and hangs up at the second one', async () => {
     const { result, caller } = await play([say('A table!'), say('Hello? Anybody there?')], ['', '']);
     expect(caller[1]?.messages.at(-1)?.content).toBe('(The agent says nothing.)');
     expect(result).toMatchObject({ outcome: 'failed', end: { code: 'agent_silent' } });
   });
 
-  it('is asked once more for an answer that cannot be used, and the call is invalid after the second one', async () => {
+  it('retries an unusable answer once; after the second one the call is invalid', async () => {
     const again = await play(['', say('A table!'), BYE], ['booked', 'Bye']);
     expect(again.result.outcome).toBe('passed');
     for (const rubbish of [
@@ -118,7 +118,7 @@ describe('a generated caller', () => {
       ['Which day?', 'How many people?', 'Which name?', 'booked'],
       'repeated_itself',
     ],
-  ])('is found out when it %s', async (_what, lines, answers, code) => {
+  ])('makes the call invalid when it %s', async (_what, lines, answers, code) => {
     const { result } = await play(lines, answers);
     expect(result).toMatchObject({ outcome: 'invalid', score: null, invalidity: { code } });
     expect(result.reason).toBe(`${result.invalidity?.message}.`);
@@ -140,11 +140,11 @@ describe('a generated caller', () => {
       [say('Four.'), say('Four.'), say('Four.'), BYE],
       ['How many?', 'How many?', 'How many?', 'booked'],
     ],
-  ])('keeps its role when it %s', async (_what, lines, answers) => {
+  ])('leaves the call valid when it %s', async (_what, lines, answers) => {
     expect((await play(lines, answers)).result.invalidity).toBeNull();
   });
 
-  it('is looked at by the judge for what code cannot see, with its own words as evidence', async () => {
+  it('is checked by the judge for role breaks that code cannot detect, with its own words as evidence', async () => {
     const broken = { met: false, quote: 'under the name Bianchi', reasoning: 'Its name is Rossi.' };
     const lines = [say('A table under the name Bianchi.'), BYE];
     const { result, judge } = await play(lines, ['booked', 'Bye'], broken);

@@ -57,7 +57,7 @@ describe('chat-completions transport', () => {
     expect(result).toMatchObject({ outcome: 'passed', measures: { turns: 2, latency: { count: 2 } } });
   });
 
-  it('takes an answer that is not streamed, whatever type it says it is', async () => {
+  it('accepts an answer that is not streamed, with any content type', async () => {
     const body = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Hi.' } }] });
     for (const type of ['application/json; charset=utf-8', 'text/plain']) {
       const url = await servers.http((response) => response.writeHead(200, { 'content-type': type }).end(body));
@@ -66,7 +66,7 @@ describe('chat-completions transport', () => {
     }
   });
 
-  it('puts tool calls together from their parts, answers them, and lets the agent go on', async () => {
+  it('assembles tool calls from their parts, answers them, and lets the agent continue', async () => {
     const bodies: any[] = [];
     const url = await servers.http((response, body) => {
       bodies.push(body.messages);
@@ -102,7 +102,7 @@ describe('chat-completions transport', () => {
     ]);
   });
 
-  it('takes a tool named end_call for hanging up, after the words that come with it', async () => {
+  it('hangs up after a call of the tool end_call and the text that precedes it', async () => {
     const message = {
       content: 'Goodbye.',
       tool_calls: [{ id: 'x', function: { name: 'end_call', arguments: '{"reason":"done"}' } }],
@@ -115,7 +115,7 @@ describe('chat-completions transport', () => {
     expect(result.timeline[1]).toMatchObject({ text: 'Goodbye.' });
   });
 
-  it('asks for the greeting with an empty conversation', async () => {
+  it('requests the greeting with an empty conversation', async () => {
     const lengths: number[] = [];
     const url = await servers.http((response, body) => {
       lengths.push(body.messages.length);
@@ -126,13 +126,13 @@ describe('chat-completions transport', () => {
     expect(result.timeline[0]).toMatchObject({ speaker: 'agent', text: 'Welcome!', turn: 0 });
   });
 
-  it('takes an empty answer for silence', async () => {
+  it('treats an empty answer as silence', async () => {
     const url = await servers.http((response) => streamText(response, ' \n'));
     const result = await greet(url);
     expect(result).toMatchObject({ outcome: 'failed', score: 0, end: { code: 'agent_silent' } });
   });
 
-  it("is the agent's fault when it calls tools without end", async () => {
+  it('blames the agent if it calls tools endlessly', async () => {
     const message = { content: null, tool_calls: [{ id: 'x', function: { name: 'search', arguments: 'no json' } }] };
     const url = await servers.http((response) =>
       response.end(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] })),
@@ -142,7 +142,7 @@ describe('chat-completions transport', () => {
     expect(result.timeline[1]).toMatchObject({ type: 'tool_call', arguments: null, rawArguments: 'no json' });
   });
 
-  it('lets go of the connection when the call is over, and does not wait for a stream that is only not closed', async () => {
+  it('releases the connection when the call ends, and does not wait for a finished stream to be closed', async () => {
     const closed: Promise<unknown>[] = [];
     const url = await servers.http((response) => {
       closed.push(once(response, 'close'));
@@ -153,7 +153,7 @@ describe('chat-completions transport', () => {
     expect(await Promise.all(closed)).toHaveLength(1);
   });
 
-  it('fills in addresses so that nothing in a value can change them', () => {
+  it('encodes values in URL templates so that they cannot change the URL', () => {
     expect(agentUrl('https://x.test/{assistantId}/{other}?p={phoneNumber}', '../{phoneNumber}?', '+1&a=\ud800')).toBe(
       'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD',
     );
@@ -181,7 +181,7 @@ const KILOBYTES = delta({ content: 'y'.repeat(8_000) });
 const nested = (depth: number): string =>
   `{"choices":[{"message":{"tool_calls":[{"function":{"name":"x","arguments":${'['.repeat(depth)}${']'.repeat(depth)}}}]}}]}`;
 
-describe('an agent that misbehaves ends the call as error', () => {
+describe('misbehaving agent that ends the call as an error', () => {
   it.each<[string, string, (socket: Socket) => void]>([
     ...[500, 501, 505].map((status) => answering(status, 'agent_status')),
     ...[408, 425, 429, 502, 503, 504, 522, 529].map((status) => answering(status, 'http_status')),
@@ -216,7 +216,11 @@ describe('an agent that misbehaves ends the call as error', () => {
         socket.end(Buffer.from([0xff, 0xfe, 0, 0x80, 0xc0]));
       },
     ],
-    ['something that is no HTTP', 'bad_response', (socket) => socket.end(Buffer.from([0xff, 0, 1, 2, 13, 10, 13, 10]))],
+    [
+      'something that is not HTTP',
+      'bad_response',
+      (socket) => socket.end(Buffer.from([0xff, 0, 1, 2, 13, 10, 13, 10])),
+    ],
     ['a stream that is never closed', 'timeout', (socket) => socket.write(SSE + delta({ content: 'Well' }))],
     ['no answer at all', 'timeout', () => undefined],
     [
@@ -268,7 +272,7 @@ describe('an agent that misbehaves ends the call as error', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 * 1024);
   });
 
-  it.each(['\\u0000', '\\ud800'])('an error message that no database stores is cleaned: %s', async (part) => {
+  it.each(['\\u0000', '\\ud800'])('unstorable characters in an error message are replaced: %s', async (part) => {
     const url = await servers.raw((socket) =>
       socket.end(`${head('application/json')}{"error":{"message":"Out of ${part}order"}}`),
     );
@@ -277,7 +281,7 @@ describe('an agent that misbehaves ends the call as error', () => {
     expect(JSON.stringify([failure, reason, timeline])).not.toMatch(/\\u0000|\\ud800/);
   });
 
-  it('nobody listening: connection_failed; refused addresses are never connected to', async () => {
+  it('closed port: connection_failed; refused addresses are never connected to', async () => {
     const url = await servers.raw(() => undefined);
     await servers.close();
     expect((await greet(url)).failure).toMatchObject({

@@ -1,6 +1,6 @@
 import { EventStreamParser } from './event-stream.js';
 
-/** All events of a text that comes in pieces of so many characters. */
+/** All events of a text that arrives in pieces of `size` characters. */
 function eventsOf(text: string, size: number): string[] {
   const parser = new EventStreamParser();
   const events: string[] = [];
@@ -9,12 +9,12 @@ function eventsOf(text: string, size: number): string[] {
 }
 
 describe('event stream', () => {
-  it.each([1, 2, 3, 100])('is the same however it is cut: into pieces of %d', (size) => {
+  it.each([1, 2, 3, 100])('is parsed independently of its fragmentation: pieces of %d characters', (size) => {
     const text = 'data: one\n\n: a comment\r\ndata: two\r\ndata:three\r\n\r\nevent: x\rdata: four\r\rdata: left';
     expect(eventsOf(text, size)).toEqual(['one', 'two\nthree', 'four']);
   });
 
-  it('looks through a long line once, though it comes letter by letter', () => {
+  it('scans a long line only once even if it arrives one character at a time', () => {
     const parser = new EventStreamParser();
     parser.push(`data: ${'x'.repeat(1_000_000)}`);
     const begun = performance.now();

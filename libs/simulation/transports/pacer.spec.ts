@@ -5,7 +5,7 @@ const busy = (ms: number) => {
 };
 
 describe('pacer', () => {
-  it('lets all begin in their order', async () => {
+  it('starts requests in order', async () => {
     const pacer = new Pacer();
     const begun: number[] = [];
     await Promise.all(Array.from({ length: 500 }, (_, n) => pacer.turn().then(() => begun.push(n))));
@@ -14,7 +14,7 @@ describe('pacer', () => {
     await pacer.turn();
   });
 
-  it('hears what comes in while many wait that take no time', async () => {
+  it('lets the event loop process I/O while many short requests are queued', async () => {
     const pacer = new Pacer();
     let turnsOfTheEventLoop = 0;
     let isOver = false;
@@ -28,7 +28,7 @@ describe('pacer', () => {
     expect(turnsOfTheEventLoop).toBeGreaterThan(20);
   });
 
-  it('hears what comes in between those that begin, when they take long together', async () => {
+  it('lets the event loop process I/O between requests that are slow to start', async () => {
     const pacer = new Pacer();
     let begun = 0;
     let isOver = false;
