@@ -9,6 +9,14 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'no-rings-of-folders',
+      comment: 'Two folders that need each other cannot be understood or moved separately.',
+      severity: 'error',
+      scope: 'folder',
+      from: {},
+      to: { circular: true },
+    },
+    {
       name: 'libs-stand-alone',
       comment: 'A library must be usable and testable without the service, so it imports nothing of it.',
       severity: 'error',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbeddedPostgres } from '../dist/libs/embedded-postgres/index.js';
 import { createDataSource } from '../dist/src/bootstrap/data-source.js';
-import { migrate } from '../dist/src/platform/database/migrate.js';
+import { migrate } from '../dist/src/bootstrap/migrate.js';
 
 const directory = await mkdtemp(path.join(tmpdir(), 'migration-drift-'));
 const server = await openEmbeddedPostgres({ directory, parameters: { fsync: 'off' } });

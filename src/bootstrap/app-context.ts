@@ -6,11 +6,11 @@ import { createDataSource } from './data-source.js';
 import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
-import { migrate, UnknownMigrationsError } from '../platform/database/migrate.js';
 import { checkCanary } from '../platform/encryption/canary.js';
 import { loadOrCreateKeyFile } from '../platform/encryption/key-file.js';
 import { KeyRing } from '../platform/encryption/key-ring.js';
 import { messageOf } from '../platform/errors/message-of.js';
+import { migrate, UnknownMigrationsError } from './migrate.js';
 import { StartError } from './start-error.js';
 
 /** `server_version_num`; the migrations and the queue need features of this version. */

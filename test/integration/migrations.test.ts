@@ -1,6 +1,6 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/bootstrap/migrate.js';
 import { Initial1732600000000 } from '../../src/platform/database/migrations/1732600000000-initial.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

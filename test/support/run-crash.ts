@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import { referenceEvaluations, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/bootstrap/migrate.js';
 import { HttpClient } from './http.js';
 import { eventually, startReceiver } from './receiver.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/bootstrap/migrate.js';
 import { TEMPLATE_DATABASE } from './test-database.js';
 
 export interface TestPostgres {

@@ -1,6 +1,6 @@
 import { AbstractLogger, DataSource } from 'typeorm';
-import { migrateQueue } from '../queue/queue-schema.js';
-import { withoutTimeouts } from './data-source-options.js';
+import { migrateQueue } from '../platform/queue/queue-schema.js';
+import { withoutTimeouts } from '../platform/database/data-source-options.js';
 
 /** Any number that no other user of advisory locks in this database takes. */
 const MIGRATION_LOCK = 7_205_113_824;

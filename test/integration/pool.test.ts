@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Pool } from 'pg';
-import { AUTHENTICATED, fatal, READY } from '../../../test/support/postgres-messages.js';
-import { surviveBrokenConnections } from './pool.js';
+import { AUTHENTICATED, fatal, READY } from '../support/postgres-messages.js';
+import { surviveBrokenConnections } from '../../src/platform/database/pool.js';
 
 const SHUTTING_DOWN = fatal('57P01', 'terminating connection');
 
