@@ -138,7 +138,7 @@ describe('import of invalid evaluations', () => {
     const { status, body } = await send(Array.from({ length: 5_000 }, () => ({})));
     expect(status).toBe(400);
     expect(messages(body)).toHaveLength(1_001);
-    expect(messages(body).at(-1)).toBe('body has more than 19000 further faults');
+    expect(messages(body).at(-1)).toBe('body has more than 19000 further violations');
   });
 
   describe('hostile files', () => {

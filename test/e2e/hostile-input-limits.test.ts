@@ -195,7 +195,7 @@ describe('hostile input at the limits', () => {
       const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`field${i}`, i]));
       const issues = issuesOf(await create('/personalities', many));
       expect(issues).toHaveLength(100);
-      expect(issues.at(-1)).toBe('body has 4902 further faults');
+      expect(issues.at(-1)).toBe('body has 4902 further violations');
     });
   });
 

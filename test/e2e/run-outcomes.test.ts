@@ -213,9 +213,9 @@ describe('outcomes of runs', () => {
   it('ends a call as error if the database rejects its result, after the usual attempts', async () => {
     const { client, agentId } = await scripted('greets');
     const executor = app.nest.get(CallExecutor);
-    const original = executor.carryOut.bind(executor);
+    const original = executor.execute.bind(executor);
     const spy = jest
-      .spyOn(executor, 'carryOut')
+      .spyOn(executor, 'execute')
       .mockImplementation(async (...values) => ({ ...(await original(...values)), reason: 'No text: \u0000' }));
     try {
       const run = await executeRun(client, agentId);

@@ -84,7 +84,7 @@ describe('leases of calls', () => {
     const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
     const second = await repository.claim(agentId, slots(runId));
     expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
-    expect(second.some(({ isPreviousOver }) => isPreviousOver)).toBe(false);
+    expect(second.some(({ isPreviousRunOver }) => isPreviousRunOver)).toBe(false);
     expect(new Set([...first, ...second].flatMap(({ call }) => call?.claimId ?? [])).size).toBe(3);
 
     const ended = (call: ClaimedCall, latency = 12) => endedCall(call, PASSED, [latency], ATTEMPT);
@@ -117,10 +117,10 @@ describe('leases of calls', () => {
     await repository.end([ended(last[0]!.call!)]);
     const none = await repository.claim(agentId, slots(runId));
     expect(none).toMatchObject([
-      { call: undefined, isPreviousOver: true },
-      { call: undefined, isPreviousOver: false },
-      { call: undefined, isPreviousOver: false },
-      { call: undefined, isPreviousOver: false },
+      { call: undefined, isPreviousRunOver: true },
+      { call: undefined, isPreviousRunOver: false },
+      { call: undefined, isPreviousRunOver: false },
+      { call: undefined, isPreviousRunOver: false },
     ]);
   });
 
@@ -147,14 +147,14 @@ describe('leases of calls', () => {
     await repository.sweep();
     const before = await callsOf(runId);
     expect(await end(dead)).toBe(false);
-    await repository.tryAgain(dead, ATTEMPT, 60_000);
+    await repository.retry(dead, ATTEMPT, 60_000);
     await repository.release(dead);
     expect(await callsOf(runId)).toEqual(before);
 
     const living = await claimed(agentId);
     const running = await callsOf(runId);
     expect(await end(dead)).toBe(false);
-    await repository.tryAgain(dead, ATTEMPT, 60_000);
+    await repository.retry(dead, ATTEMPT, 60_000);
     await repository.release(dead);
     expect(await callsOf(runId)).toEqual(running);
     expect(await resultsOf(runId)).toEqual([]);
@@ -184,7 +184,7 @@ describe('leases of calls', () => {
     expect(call).toMatchObject({
       outcome: 'error',
       score: null,
-      reason: 'The process that carried the call out has died 5 times.',
+      reason: 'The process that executed the call died 5 times.',
       attempts: [{ outcome: 'error', failureCode: 'internal' }],
     });
     expect(await repository.findOver()).toContain(runId);

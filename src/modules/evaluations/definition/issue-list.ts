@@ -33,7 +33,9 @@ export class IssueList {
     if (this.isEmpty) return;
     const more = this.count - this.listed.length;
     const issues =
-      more > 0 ? [...this.listed, `body has ${this.isFull ? 'more than ' : ''}${more} further faults`] : this.listed;
+      more > 0
+        ? [...this.listed, `body has ${this.isFull ? 'more than ' : ''}${more} further violations`]
+        : this.listed;
     throw new DomainError('BAD_REQUEST', undefined, issues);
   }
 }

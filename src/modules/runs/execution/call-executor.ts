@@ -16,10 +16,10 @@ import { AgentsService } from '../../agents/agents.service.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 
 const CACHE_SIZE = 500;
-/** How long a changed key of an agent may go unnoticed, in milliseconds. */
+/** How long an agent's key is cached, in milliseconds. */
 const KEY_TTL_MS = 2_000;
 
-/** Carries out single calls with what the service knows of agents, models and networks. */
+/** Executes single calls with the agents, language model and network settings of the service. */
 @Injectable()
 export class CallExecutor {
   private readonly model: LanguageModel | undefined;
@@ -45,8 +45,8 @@ export class CallExecutor {
     });
   }
 
-  /** @throws the signal's reason; errors of the database before the call began */
-  async carryOut(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
+  /** @throws the signal's reason; database errors before the call begins */
+  async execute(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
     const { runId, evaluationId, agentId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { snapshot, agent } = plan;
@@ -55,7 +55,7 @@ export class CallExecutor {
     if (url === undefined) return unstartedCall(protocol, failure('url_refused', `${agent.provider}_URL is not set`));
     const { apiKey } = await this.keys.forceFetch(agentId);
     return executeCall({
-      // jsonb keeps no order of names.
+      // jsonb does not preserve the order of properties.
       definition: normalise(snapshot.definition),
       scenario: snapshot,
       personality: snapshot.personality,

@@ -6,19 +6,19 @@ import { Queue } from '../../../platform/queue/queue.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { LANE, lanes } from './lane-job.js';
+import { SLOT, slotJobs } from './slot-job.js';
 
-/** How long a process may keep a call without renewing its claim, in milliseconds. */
+/** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
-/** A call whose process has died so often is more likely the cause than the victim. */
-const MAX_LOSSES = 5;
-const LOST = {
+/** A call whose lease expires this often has probably crashed its processes. */
+const MAX_LEASE_EXPIRATIONS = 5;
+const LEASE_EXPIRED = {
   outcome: 'error',
   failureCode: 'internal',
-  reason: `The process that carried the call out has died ${MAX_LOSSES} times.`,
+  reason: `The process that executed the call died ${MAX_LEASE_EXPIRATIONS} times.`,
 } as const;
 
-/** A call that this process may carry out now. */
+/** A call that this process holds the claim on. */
 export interface ClaimedCall {
   readonly id: string;
   /** Fencing token. */
@@ -29,25 +29,26 @@ export interface ClaimedCall {
   readonly evaluationId: string;
 }
 
-/** Somebody who can carry out a call now. */
-export interface FreeLane {
-  /** Run of the call that it has just ended. */
+/** A slot without a call. */
+export interface FreeSlot {
+  /** Run of the call that has just ended in it. */
   readonly previousRun: string | undefined;
 }
 
 export interface Claim {
   readonly call: ClaimedCall | undefined;
-  readonly isPreviousOver: boolean;
+  /** Whether every call of the slot's previous run has ended; true for only one of the slots, which finishes the run. */
+  readonly isPreviousRunOver: boolean;
 }
 
-/** A call with all that it came to. */
+/** An ended call with its result. */
 export interface EndedCall {
   readonly call: ClaimedCall;
-  /** As `calls_end` takes it. */
+  /** An item of the list that `END` takes. */
   readonly json: string;
 }
 
-/** @throws RangeError for a result that is nested more deeply than can be written */
+/** @throws RangeError for a result that is nested too deeply for JSON.stringify */
 export function endedCall(
   call: ClaimedCall,
   result: CallResult,
@@ -59,13 +60,13 @@ export function endedCall(
   return { call, json: JSON.stringify({ id, claimId, outcome, score, reason, latencies, attempt: [attempt], result }) };
 }
 
-/** What a call needs to know of its run. */
+/** The parts of its run that a call needs. */
 export interface CallPlan {
   readonly snapshot: EvaluationSnapshot;
   readonly agent: AgentSnapshot;
 }
 
-/** The state of calls that are carried out; each change is one statement, and only the holder of a claim can make it. */
+/** The state of running calls. Each change is one statement and requires the claim's fencing token. */
 @Injectable()
 export class ExecutionRepository {
   constructor(
@@ -74,20 +75,20 @@ export class ExecutionRepository {
   ) {}
 
   /**
-   * Takes as many due calls of an agent as there are lanes, unless it has as many as it may have.
-   * @returns for each lane its call, if there is one, and whether the run of its previous call is over and is its to end
+   * Claims a due call of the agent for each slot, within the agent's concurrency limit.
+   * @returns a claim per slot, in the same order
    */
-  async claim(agentId: string, lanes: readonly FreeLane[]): Promise<readonly Claim[]> {
-    const claims = lanes.map(() => randomUUID());
-    const previous = new Set(lanes.flatMap(({ previousRun }) => previousRun ?? []));
+  async claim(agentId: string, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
+    const claims = slots.map(() => randomUUID());
+    const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
     const values = [agentId, claims, LEASE_MS, [...previous]];
     const rows = await this.database.query<Omit<ClaimedCall, 'agentId'>>(sql.CLAIM, values);
     const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId }]));
     const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
-    return lanes.map(({ previousRun = '' }, index) => ({
+    return slots.map(({ previousRun = '' }, index) => ({
       call: calls.get(claims[index]!),
-      // One of them is told: it ends the run.
-      isPreviousOver: over.delete(previousRun),
+      // `delete` is true once: a single slot finishes the run.
+      isPreviousRunOver: over.delete(previousRun),
     }));
   }
 
@@ -97,13 +98,13 @@ export class ExecutionRepository {
     return row;
   }
 
-  /** The attempts at a call before the present one. */
+  /** The previous attempts at a call. */
   async attempts(callId: string): Promise<readonly Attempt[]> {
     const [row] = await this.database.query<{ attempts: Attempt[] }>(sql.ATTEMPTS, [callId]);
     return row?.attempts ?? [];
   }
 
-  /** @returns for each whether it was this process's; nothing was written of one that had been taken away */
+  /** @returns for each call whether its claim was still valid; otherwise nothing was written for it */
   async end(calls: readonly EndedCall[]): Promise<readonly boolean[]> {
     const ids = calls.map(({ call }) => call.id);
     const claims = calls.map(({ call }) => call.claimId);
@@ -113,26 +114,26 @@ export class ExecutionRepository {
     return calls.map(({ call }) => ended.get(call.id) === call.claimId);
   }
 
-  /** Puts the call back for another attempt, with somebody to carry it out then. */
-  async tryAgain(call: ClaimedCall, attempt: Attempt, delayMs: number): Promise<void> {
+  /** Requeues the call for another attempt after `delayMs`, with a slot job for that time. */
+  async retry(call: ClaimedCall, attempt: Attempt, delayMs: number): Promise<void> {
     const { id, claimId, agentId } = call;
     await this.database.transaction(async () => {
       const values = [id, claimId, JSON.stringify([attempt]), delayMs];
-      const [row] = await this.database.query<{ dueAt: Date }>(sql.TRY_AGAIN, values);
+      const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
       if (!row) return;
-      await this.queue.enqueue(LANE, { agentId, lane: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
+      await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
     });
   }
 
-  /** Hands a call back that this process will not carry out, with somebody else to do so. */
+  /** Gives up the claim and requeues the call, with a slot job for another process. */
   async release({ id, claimId, agentId }: ClaimedCall): Promise<void> {
     await this.database.transaction(async () => {
       const released = await this.database.query(sql.RELEASE, [id, claimId]);
-      if (released.length > 0) await this.queue.enqueue(LANE, { agentId, lane: 0 }, { jobKey: `call:${id}` });
+      if (released.length > 0) await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { jobKey: `call:${id}` });
     });
   }
 
-  /** Keeps the claims on these calls. @returns the claims that are still this process's */
+  /** Renews the leases of these calls. @returns the claims that are still valid */
   async renew(calls: readonly ClaimedCall[]): Promise<ReadonlySet<string>> {
     const values = [calls.map(({ id }) => id), calls.map(({ claimId }) => claimId), LEASE_MS];
     const rows = await this.database.query<{ claimId: string }>(sql.RENEW, values);
@@ -144,22 +145,22 @@ export class ExecutionRepository {
     return row?.isOver ?? false;
   }
 
-  /** Frees the calls of dead processes, and sees to it that every due call has somebody to carry it out. */
+  /** Requeues the calls of dead processes and enqueues slot jobs for due calls that have none. */
   async sweep(): Promise<void> {
     await this.database.transaction(async () => {
       const [lock] = await this.database.query<{ taken: boolean }>(sql.TRY_SWEEP, []);
       if (!lock?.taken) return;
-      await this.database.query(sql.DROP_DEAD_CLAIMS, [MAX_LOSSES, JSON.stringify(LOST)]);
+      await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, JSON.stringify(LEASE_EXPIRED)]);
     });
-    // What was freed is due from now on: in a statement of its own it is seen.
-    const waiting = await this.database.query<{ agentId: string; lanes: number }>(sql.FIND_WAITING, []);
-    for (const { agentId, lanes: count } of waiting) {
-      // One by one: what holds no other lock cannot wait in a circle.
-      for (const lane of lanes(agentId, count)) await this.queue.enqueueAll(LANE, [lane]);
+    // After the commit, so that the calls that were just requeued are found.
+    const waiting = await this.database.query<{ agentId: string; slots: number }>(sql.FIND_WAITING, []);
+    for (const { agentId, slots } of waiting) {
+      // One per statement: a statement that locks a single job cannot deadlock.
+      for (const job of slotJobs(agentId, slots)) await this.queue.enqueueAll(SLOT, [job]);
     }
   }
 
-  /** Runs of which every call has ended, but which have not. */
+  /** Open runs whose calls have all ended. */
   async findOver(): Promise<string[]> {
     return (await this.database.query<{ id: string }>(sql.FIND_OVER, [])).map(({ id }) => id);
   }

@@ -2,16 +2,16 @@ const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = n
 const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
- * $1: agent; $2: fencing tokens of claims; $3: milliseconds of the leases; $4: runs of which calls have just ended.
- * As many calls as there are, may run now and were asked for; and of those runs the ones that are over, without a claim.
+ * $1: agent; $2: fencing tokens, one per requested call; $3: duration of the leases in milliseconds; $4: runs whose calls
+ * have just ended. Returns the claimed calls, and without a claim the runs of $4 in which no call is left.
  */
 export const CLAIM = `
   SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId"
     FROM claim_calls($1, $2, $3 * interval '1 millisecond', $4)`;
 
 /**
- * $1: list of calls and what they came to (`EndedCall`), as JSON; $2: these calls; $3: their fencing tokens. Returns those
- * whose tokens held. Whoever changes many calls locks them in one order, so that nobody waits in a circle.
+ * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose
+ * tokens were valid. Statements that change many calls lock them in order of their ids to avoid deadlocks.
  */
 export const END = `
   WITH given AS MATERIALIZED (
@@ -28,19 +28,19 @@ export const END = `
   SELECT id, "claimId" FROM ended`;
 
 /** $3: the attempt; $4: milliseconds until the next one. */
-export const TRY_AGAIN = `
+export const RETRY = `
   UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb,
          due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
 
-/** Hands a call back that was not carried out. */
+/** Requeues a call that was not executed. */
 export const RELEASE = `
   UPDATE calls SET status = 'QUEUED', due_at = now(), ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2 RETURNING id`;
 
 /**
- * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. What is not returned was taken away.
- * Whoever changes many calls locks them in one order, so that nobody waits in a circle.
+ * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. Returns the claims that are still valid.
+ * Locks the calls in order of their ids to avoid deadlocks.
  */
 export const RENEW = `
   WITH mine AS MATERIALIZED (
@@ -49,7 +49,7 @@ export const RENEW = `
   UPDATE calls c SET lease_until = now() + $3 * interval '1 millisecond'
     FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`;
 
-/** Of a call whose claim one holds, so that nobody adds to them: what is seen beside a claim may be older than it. */
+/** A separate statement, because the snapshot of the statement that claims may be older than the last attempt. */
 export const ATTEMPTS = 'SELECT attempts FROM calls WHERE id = $1';
 
 export const IS_OVER = `
@@ -59,11 +59,11 @@ export const SNAPSHOT = `
   SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
    WHERE e.run_id = $1 AND e.evaluation_id = $2`;
 
-/** One process at a time looks for what fell through. */
+/** One process at a time sweeps. */
 export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('calls:sweep', 0)) AS taken`;
 
-/** $1: how often a call's process may die before the call is given up; $2: the attempt of a call that is. */
-export const DROP_DEAD_CLAIMS = `
+/** $1: number of lease expirations that end a call; $2: the attempt that is recorded then. */
+export const EXPIRE_LEASES = `
   UPDATE calls SET status = CASE WHEN lease_expirations + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
          outcome = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE 'error' END,
          reason = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
@@ -74,16 +74,16 @@ export const DROP_DEAD_CLAIMS = `
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
   RETURNING id`;
 
-/** Agents with calls that nobody has taken although they were due and may run, and how many lanes they lack. */
+/** Agents with calls that are due and allowed to run but unclaimed, and the number of slot jobs needed. */
 export const FIND_WAITING = `
-  SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS lanes
+  SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS slots
     FROM (SELECT c.agent_id AS "agentId", count(*) AS due, max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
            WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id) w
    WHERE w.running < w.concurrency`;
 
-/** Runs that have ended without anybody saying so. */
+/** Open runs whose calls have all ended. */
 export const FIND_OVER = `
   SELECT r.id FROM runs r
    WHERE r.status IN ('QUEUED', 'RUNNING') AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id)

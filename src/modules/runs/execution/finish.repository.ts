@@ -24,7 +24,7 @@ export interface FailedCall {
   readonly criteria: readonly CriterionResult[];
 }
 
-/** A run that has not ended although all of its calls have. */
+/** An open run whose calls have all ended. */
 const LOCK_OPEN_RUN = `
   SELECT ${RUN_COLUMNS} FROM runs r
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING')
@@ -45,7 +45,7 @@ const FINISH = `
   UPDATE runs r SET status = $2, score = $3, reasons = $4, ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
-/** The score of the agent's last ended run of which at least one call was counted. */
+/** The score of the agent's latest ended run with at least one counted call. */
 const PREVIOUS_SCORE = `
   SELECT r.score FROM runs r
    WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL AND r.status IN ('COMPLETED', 'FAILED')
@@ -60,18 +60,18 @@ const FAILED_CRITICAL_CALLS = `
    WHERE c.run_id = $1 AND c.outcome = 'failed' AND (e.snapshot ->> 'critical')::boolean
    ORDER BY c.position`;
 
-/** What ending a run reads and writes; all of it within one transaction. */
+/** SQL for finishing a run; all methods are called in one transaction. */
 @Injectable()
 export class FinishRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks a run of which every call has ended. @returns undefined when it has ended already or has calls left */
+  /** Locks an open run whose calls have all ended. @returns undefined if it has ended already or has calls left */
   async lockOpenRun(runId: string): Promise<RunEntity | undefined> {
     const [run] = await this.database.query<RunEntity>(LOCK_OPEN_RUN, [runId]);
     return run;
   }
 
-  /** Makes the ends of one agent's runs wait for each other: each score is compared with the one before. */
+  /** Serialises finishing the runs of an agent, because each score is compared with the previous one. */
   async lockAgent(agentId: string): Promise<void> {
     await this.database.query(LOCK_AGENT, [agentId]);
   }
@@ -86,7 +86,7 @@ export class FinishRepository {
     return this.database.query(PLANNED, [runId]);
   }
 
-  /** @returns the ended run; undefined when it had ended before */
+  /** @returns the ended run; undefined if it had ended already */
   async finish(
     runId: string,
     { status, score, reasons }: Pick<RunEntity, 'status' | 'score'> & { readonly reasons: readonly string[] },
@@ -95,7 +95,7 @@ export class FinishRepository {
     return run;
   }
 
-  /** The score of the agent's last run before this one of which at least one call was counted. */
+  /** The score of the agent's previous run with at least one counted call. */
   async previousScore({ agentId, id }: Pick<RunEntity, 'agentId' | 'id'>): Promise<number | undefined> {
     const [previous] = await this.database.query<{ score: number }>(PREVIOUS_SCORE, [agentId, id]);
     return previous?.score;

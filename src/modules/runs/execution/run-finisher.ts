@@ -8,7 +8,7 @@ import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
 import { FinishRepository } from './finish.repository.js';
 
-/** Ends runs. */
+/** Finishes runs whose calls have all ended. */
 @Injectable()
 export class RunFinisher {
   constructor(
@@ -20,8 +20,8 @@ export class RunFinisher {
   ) {}
 
   /**
-   * Ends a run of which every call has ended: decides by its gate and sends its events, in one transaction. Does
-   * nothing when the run has ended already or has calls left, so that anybody may ask for it.
+   * Evaluates the run's gate, stores its result and emits its events, in one transaction. Idempotent: does nothing if
+   * the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
     await this.database.transaction(async () => {
@@ -54,7 +54,7 @@ export class RunFinisher {
     }
   }
 
-  /** A score can only drop from somewhere: an agent's first run sends nothing. */
+  /** An agent's first run has no previous score, so it emits nothing. */
   private async sendDrop(run: RunEntity): Promise<void> {
     const { workspaceId, agentId, score } = run;
     const { scoreThreshold } = await this.workspaces.get(workspaceId);

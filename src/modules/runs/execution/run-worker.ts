@@ -35,36 +35,39 @@ import {
   type EndedCall,
   endedCall,
   ExecutionRepository,
-  type FreeLane,
+  type FreeSlot,
   LEASE_MS,
 } from './execution.repository.js';
-import { LANE, laneKey, MAX_LANES } from './lane-job.js';
+import { MAX_SLOTS, SLOT, slotKey } from './slot-job.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
-/** First calls start at random within this time, for each call in progress: calls that start together stay together (decision 61). */
+/**
+ * First calls of slots start after a random delay of up to this time per call in progress: calls that start together stay
+ * synchronised (decision 61).
+ */
 const START_SPREAD_MS = 2;
-/** How long a lane goes on before it lets those that wait have a turn, in milliseconds. */
-const TURN_MS = 5_000;
-/** Calls that one statement ends at most, and the characters of their results, which may be long. */
+/** How long a slot job runs before it yields to waiting jobs, in milliseconds. */
+const TIME_SLICE_MS = 5_000;
+/** Maximum number of calls that one statement ends, and of characters of their results. */
 const MAX_ENDED_CALLS = 100;
 const MAX_ENDED_CHARACTERS = 4 * 1024 * 1024;
 
-interface Held {
+interface HeldCall {
   readonly call: ClaimedCall;
   readonly abort: AbortController;
 }
 
-/** Carries out the calls of this process. */
+/** Runs slot jobs: executes the calls that this process claims and records their results. */
 @Injectable()
 export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Runs');
-  /** Calls under way, by their claims. */
-  private readonly held = new Map<string, Held>();
-  /** Of hundreds of calls at once only a few may use the database, so that requests always find a connection. */
+  /** Calls in progress, by claim id. */
+  private readonly held = new Map<string, HeldCall>();
+  /** Limits the connections that concurrent calls use, so that some remain for requests. */
   private readonly database: PrioritySemaphore;
-  /** By agent id, because claims of one agent wait for each other anyway. */
-  private readonly claims = new LRUCache<string, GroupCommit<FreeLane, Claim>>({ max: 1_000 });
+  /** By agent id, because claims of one agent are serialised anyway. */
+  private readonly claims = new LRUCache<string, GroupCommit<FreeSlot, Claim>>({ max: 1_000 });
   private readonly ends: GroupCommit<EndedCall, boolean>;
   private isStopping = false;
   private renewing: NodeJS.Timeout | undefined;
@@ -85,7 +88,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       concurrency: 2,
       execute: (calls) => withRetry(this.database, () => this.repository.end(calls)),
     });
-    queue.handle(LANE, (lane, context) => this.lane(lane, context));
+    queue.handle(SLOT, (job, context) => this.runSlot(job, context));
     queue.onSweep(() => this.sweep());
     notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
   }
@@ -95,7 +98,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     this.renewing.unref();
   }
 
-  /** No further call is begun; those under way have the queue's grace time to end. */
+  /** Starts no further calls; those in progress have the queue's grace period to end. */
   onModuleDestroy(): void {
     this.isStopping = true;
   }
@@ -104,59 +107,60 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     clearInterval(this.renewing);
   }
 
-  private async lane(job: { agentId: string; lane: number }, context: JobContext): Promise<void> {
+  private async runSlot(job: { agentId: string; slot: number }, context: JobContext): Promise<void> {
     try {
-      await this.carryOutCalls(job, context);
+      await this.runCalls(job, context);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
-      // The sweep makes new lanes as soon as it can: sooner than the queue would try this one again.
+      // The sweep enqueues new slot jobs sooner than the queue would retry this one.
       this.logger.warn(`Call execution paused: database unavailable: ${messageOf(error)}`);
     }
   }
 
-  private async carryOutCalls({ agentId, lane }: { agentId: string; lane: number }, { signal }: JobContext) {
-    let until = performance.now() + TURN_MS;
-    let previous: string | undefined;
+  private async runCalls({ agentId, slot }: { agentId: string; slot: number }, { signal }: JobContext) {
+    let until = performance.now() + TIME_SLICE_MS;
+    let previousRun: string | undefined;
     while (!this.isStopping && !signal.aborted) {
       if (performance.now() > until) {
-        if (await this.worker.shouldYield(LANE.kind)) break;
-        until += TURN_MS;
+        if (await this.worker.shouldYield(SLOT.kind)) break;
+        until += TIME_SLICE_MS;
       }
-      const claim = await this.claim(agentId, { previousRun: previous });
-      if (previous !== undefined && claim.isPreviousOver) await this.finisher.finish(previous);
+      const claim = await this.claim(agentId, { previousRun });
+      if (previousRun !== undefined && claim.isPreviousRunOver) await this.finisher.finish(previousRun);
       if (!claim.call) return;
-      await this.carryOut(claim.call, signal, previous === undefined);
-      previous = claim.call.runId;
+      await this.execute(claim.call, signal, { spreadStart: previousRun === undefined });
+      previousRun = claim.call.runId;
     }
-    if (previous !== undefined && (await this.repository.isOver(previous))) await this.finisher.finish(previous);
-    // At the end of the queue, so that the lanes of all agents come by turns.
-    await this.queue.enqueue(LANE, { agentId, lane }, { jobKey: laneKey(agentId, lane), priority: lane });
+    if (previousRun !== undefined && (await this.repository.isOver(previousRun)))
+      await this.finisher.finish(previousRun);
+    // Back to the end of the queue, so that agents take turns.
+    await this.queue.enqueue(SLOT, { agentId, slot }, { jobKey: slotKey(agentId, slot), priority: slot });
   }
 
-  private claim(agentId: string, lane: FreeLane): Promise<Claim> {
+  private claim(agentId: string, slot: FreeSlot): Promise<Claim> {
     let claims = this.claims.get(agentId);
     if (!claims) {
       claims = new GroupCommit({
-        maxItems: MAX_LANES,
-        execute: (lanes) => this.database.run(() => this.repository.claim(agentId, lanes)),
+        maxItems: MAX_SLOTS,
+        execute: (slots) => this.database.run(() => this.repository.claim(agentId, slots)),
       });
       this.claims.set(agentId, claims);
     }
-    return claims.add(lane);
+    return claims.add(slot);
   }
 
-  /** @param isFirst whether its lane has just begun */
-  private async carryOut(call: ClaimedCall, stop: AbortSignal, isFirst: boolean): Promise<void> {
+  /** @param spreadStart delays the call at random, for the first call of a slot job */
+  private async execute(call: ClaimedCall, stop: AbortSignal, { spreadStart = false }): Promise<void> {
     const abort = new AbortController();
     const stopped = () => abort.abort(new ShuttingDown());
     stop.addEventListener('abort', stopped, { once: true });
     if (stop.aborted) stopped();
     this.held.set(call.claimId, { call, abort });
-    if (isFirst) await sleep(Math.random() * START_SPREAD_MS * this.held.size);
+    if (spreadStart) await sleep(Math.random() * START_SPREAD_MS * this.held.size);
     const startedAt = new Date().toISOString();
     try {
       const result = await this.attempt(call, abort.signal);
-      await this.recordSurely(call, result, startedAt);
+      await this.recordOrFail(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof LeaseLost) return;
@@ -168,19 +172,19 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     }
   }
 
-  /** What goes wrong in the tester itself is a result, too: thrown, it would be tried again for ever. */
+  /** Returns internal errors as results: rethrown, they would be retried forever. */
   private async attempt(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
     try {
-      return await this.executor.carryOut(call, signal);
+      return await this.executor.execute(call, signal);
     } catch (error) {
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
-      this.logger.error(new Error(`Call ${call.id} could not be begun`, { cause: error }));
+      this.logger.error(new Error(`Call ${call.id} could not be started`, { cause: error }));
       return unstartedCall('none', failure('internal'));
     }
   }
 
-  /** A result that the database refuses is a fault of the tester's: thrown, it would keep the call until its lease is over. */
-  private async recordSurely(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+  /** Records an internal error if the database rejects the result: rethrown, it would block the call until its lease expires. */
+  private async recordOrFail(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     try {
       await this.record(call, result, startedAt);
     } catch (error) {
@@ -191,36 +195,36 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    const mayGoOn = result.outcome === 'error' || result.outcome === 'invalid';
-    const earlier = mayGoOn ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
+    const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
+    const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
     const after = afterAttempt(result, earlier);
     const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
     const endedAt = new Date().toISOString();
     const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
     if (after.next === 'retry') {
-      await withRetry(this.database, () => this.repository.tryAgain(call, attempt, after.delayMs));
+      await withRetry(this.database, () => this.repository.retry(call, attempt, after.delayMs));
       return;
     }
     const latencies = CallView.of(after.result.timeline).latencies;
-    const isOurs = await this.ends.add(endedCall(call, after.result, latencies, attempt));
-    if (!isOurs) this.logger.warn(`The result of call ${call.id} came too late: it had been taken away`);
+    const isRecorded = await this.ends.add(endedCall(call, after.result, latencies, attempt));
+    if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
   }
 
-  /** Keeps the claims of this process, and gives up what was taken away: cancelled, or thought dead. */
+  /** Renews the leases of this process, and aborts calls that were cancelled or claimed by another process. */
   private async renew(): Promise<void> {
     const calls = [...this.held.values()].map(({ call }) => call);
     if (calls.length === 0) return;
     try {
-      const kept = await this.database.run(() => this.repository.renew(calls), { isUrgent: true });
-      const asked = new Set(calls.map(({ claimId }) => claimId));
-      this.drop(({ call }) => asked.has(call.claimId) && !kept.has(call.claimId));
+      const renewed = await this.database.run(() => this.repository.renew(calls), { isUrgent: true });
+      const requested = new Set(calls.map(({ claimId }) => claimId));
+      this.drop(({ call }) => requested.has(call.claimId) && !renewed.has(call.claimId));
     } catch (error) {
-      this.logger.warn(`Claims on calls cannot be renewed: ${messageOf(error)}`);
+      this.logger.warn(`Leases of calls could not be renewed: ${messageOf(error)}`);
     }
   }
 
-  private drop(isConcerned: (held: Held) => boolean): void {
-    for (const held of this.held.values()) if (isConcerned(held)) held.abort.abort(new LeaseLost());
+  private drop(matches: (held: HeldCall) => boolean): void {
+    for (const held of this.held.values()) if (matches(held)) held.abort.abort(new LeaseLost());
   }
 
   private async sweep(): Promise<void> {
@@ -229,12 +233,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 }
 
-/** Why a call is given up: somebody else decides on it now. */
+/** Abort reason: the call was cancelled or claimed by another process. */
 class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Why a call is given up: this process ends, and another one is to carry it out. */
+/** Abort reason: this process is shutting down, and another one will execute the call. */
 class ShuttingDown extends Error {
   override readonly name = 'ShuttingDown';
 }

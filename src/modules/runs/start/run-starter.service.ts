@@ -16,7 +16,7 @@ import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/e
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { LANE, lanes } from '../execution/lane-job.js';
+import { SLOT, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
@@ -210,7 +210,7 @@ export class RunStarterService {
     const ids = sequentialIds(totalCalls).reverse();
     const evaluationIds = evaluations.flatMap(({ id }) => Array.from({ length: repeat }, () => id));
     await this.repository.insertCalls(run, { ids, evaluationIds });
-    await this.queue.enqueueAll(LANE, lanes(agentId, Math.min(concurrency, totalCalls), run.id));
+    await this.queue.enqueueAll(SLOT, slotJobs(agentId, Math.min(concurrency, totalCalls), run.id));
     return toDetails(run, { pending: totalCalls });
   }
 }

@@ -9,5 +9,9 @@ export const unknownField = (path: string): string => `${path} is not a known fi
 export function invalidFields(issues: readonly string[]): DomainError {
   const listed = issues.length <= MAX_ISSUES ? issues : issues.slice(0, MAX_ISSUES - 1);
   const more = issues.length - listed.length;
-  return new DomainError('BAD_REQUEST', undefined, more > 0 ? [...listed, `body has ${more} further faults`] : listed);
+  return new DomainError(
+    'BAD_REQUEST',
+    undefined,
+    more > 0 ? [...listed, `body has ${more} further violations`] : listed,
+  );
 }

@@ -54,6 +54,6 @@ describe('InputPipe', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, i]));
     const issues = await issuesOf({ name: 'x', ...many });
     expect(issues).toHaveLength(100);
-    expect(issues?.at(-1)).toBe('body has 401 further faults');
+    expect(issues?.at(-1)).toBe('body has 401 further violations');
   });
 });

@@ -1,0 +1,29 @@
+import { defineJob } from '../../../platform/queue/job.js';
+
+/**
+ * Runs calls of an agent in one of its concurrency slots, one call after the other, until none is due. The priority of
+ * the job is the number of the slot: the first slots of all agents come before the second ones, so that an agent with
+ * many slots does not delay the others.
+ */
+export const SLOT = defineJob<{ readonly agentId: string; readonly slot: number }>({
+  name: 'runs.slot',
+  kind: 'calls',
+});
+
+/** Maximum number of queued slot jobs of an agent or run, regardless of the requested concurrency. */
+export const MAX_SLOTS = 100;
+
+/** @param owner id of the agent or, for the slots that a new run enqueues, of the run */
+export const slotKey = (owner: string, slot: number): string => `slot:${owner}:${slot}`;
+
+/**
+ * The jobs for the first `count` slots of an agent.
+ * @param owner a new run uses its own keys: with the keys of running slots, its transaction could deadlock with that of
+ *   the queue, which completes many jobs at once
+ */
+export const slotJobs = (agentId: string, count: number, owner = agentId) =>
+  Array.from({ length: Math.min(count, MAX_SLOTS) }, (_, slot) => ({
+    payload: { agentId, slot },
+    key: slotKey(owner, slot),
+    priority: slot,
+  }));
