@@ -22,7 +22,7 @@ const waitOf = (call: number, turn: number): number =>
 
 function serve(): void {
   const server = createServer((request, response) => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -33,7 +33,7 @@ function serve(): void {
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         // Timers fire late on a busy machine, so the reply contains the real delay.
-        send({ content: String(performance.now() - begun) }, null);
+        send({ content: String(performance.now() - startedAt) }, null);
         send({ content: ' ms' }, 'stop');
         response.end('data: [DONE]\n\n');
       }, wait);
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     .sort((a, b) => a - b);
   const shown = [50, 90, 95, 99, 100].map((p) => `p${p} ${percentile(sorted, p)?.toFixed(1)}`).join(', ');
   process.stdout.write(
-    `${calls} calls at once, ${sorted.length} answers: reported latency off by ${shown} ms (limit: p95 5)\n`,
+    `${calls} calls at once, ${sorted.length} replies: reported latency off by ${shown} ms (limit: p95 5)\n`,
   );
 }
 

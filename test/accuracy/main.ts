@@ -106,13 +106,13 @@ function report(title: string, tried: readonly Tried[]): void {
 async function main(): Promise<void> {
   const repetitions = Number(process.argv[2] ?? REPETITIONS);
   if (!Number.isInteger(repetitions) || repetitions < 1) throw new Error('The repetitions must be a number from 1');
-  const begun = performance.now();
+  const startedAt = performance.now();
   const virtual = await inProcess(repetitions);
   const real = await overHttp();
   report(`In process, on a virtual clock, ${repetitions} times each`, virtual);
   report('Over HTTP, on the real clock, once each', real);
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real));
-  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
   process.exitCode = isRight ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /** Result of one request. */
 export type Outcome =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly body: any }
+  | { readonly kind: 'response'; readonly status: number; readonly headers: Headers; readonly body: any }
   /** The connection was refused: the request cannot have had an effect. */
   | { readonly kind: 'refused' }
   /** The connection broke or timed out: the request may have had its effect. */
@@ -16,17 +16,17 @@ export interface Request {
 }
 
 /** Longer than the service's own timeouts, so that the service gives up first. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Sends one request and never throws. */
 export async function send(
   base: string,
   key: string,
   { method, path, body, headers = {}, readForMs }: Request,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Outcome> {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), patienceMs);
+  const timer = setTimeout(() => abort.abort(), timeoutMs);
   try {
     const response = await fetch(base + path, {
       method,
@@ -40,14 +40,19 @@ export async function send(
     });
     const { status } = response;
     if (readForMs !== undefined && status === 200) {
-      const leave = setTimeout(() => abort.abort(), readForMs);
+      const stopReading = setTimeout(() => abort.abort(), readForMs);
       await response.text().catch(() => undefined);
-      clearTimeout(leave);
-      return { kind: 'answer', status, headers: response.headers, body: '' };
+      clearTimeout(stopReading);
+      return { kind: 'response', status, headers: response.headers, body: '' };
     }
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-    return { kind: 'answer', status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+    return {
+      kind: 'response',
+      status,
+      headers: response.headers,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+    };
   } catch (error) {
     const { cause, name, message } = error as Error & { cause?: { code?: string } };
     if (cause?.code === 'ECONNREFUSED') return { kind: 'refused' };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Disturbance, disturbances, together } from './disturbances.js';
-import { documented, mustMatch } from './document.js';
+import { documented, expectSameEntries } from './document.js';
 import { Hammer } from './hammer.js';
 import { Installation, type Workspace } from './installation.js';
 import { AUDIT, type Finding, findings } from './invariants.js';
-import { type Holdings, holdingsOf, sessionsOf } from './leaks.js';
+import { type ResourceUsage, resourceUsageOf, sessionsOf } from './leaks.js';
 import { Ledger } from './ledger.js';
 import { OPERATIONS } from './operations.js';
 import { Random } from './random.js';
@@ -32,7 +32,7 @@ const POLL_MS = 250;
 
 /** Starts the installation, runs clients and faults against it, and returns one finding per invariant. */
 export async function runChaos(installation: Installation, options: ChaosOptions): Promise<Finding[]> {
-  mustMatch(
+  expectSameEntries(
     'OPERATIONS',
     Object.keys(OPERATIONS),
     documented.map(({ operationId }) => operationId),
@@ -66,10 +66,10 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   const meter = new RecoveryMeter(installation, first, scene, prober.base);
   const hammer = new Hammer(limited, scene);
   // Without Redis each process counts on its own from the start.
-  if (!installation.redis) hammer.redisGoes();
+  if (!installation.redis) hammer.redisDown();
   const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
   const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
-  const baseline = new Map<number, Holdings>();
+  const baseline = new Map<number, ResourceUsage>();
   const measureStarted = () => measure(installation, baseline);
   await measureStarted();
   const sessionsBefore = await sessionsOf(installation);
@@ -144,11 +144,11 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
 }
 
 /** Records the baseline of processes that were started since the last call. */
-async function measure(installation: Installation, baseline: Map<number, Holdings>): Promise<void> {
+async function measure(installation: Installation, baseline: Map<number, ResourceUsage>): Promise<void> {
   for (const service of installation.services) {
     const { pid } = service;
     if (pid === undefined || baseline.has(pid)) continue;
-    const holdings = await holdingsOf(service).catch(() => undefined);
+    const holdings = await resourceUsageOf(service).catch(() => undefined);
     if (holdings && service.pid === pid) baseline.set(pid, holdings);
   }
 }

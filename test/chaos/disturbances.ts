@@ -33,24 +33,24 @@ export function disturbances(
           name: 'Redis killed and started',
           holdMs: 3_000,
           begin: () => {
-            hammer.redisGoes();
+            hammer.redisDown();
             return redis.kill();
           },
           end: async () => {
             await redis.start();
-            hammer.redisIsBack();
+            hammer.redisUp();
           },
         },
         {
           name: 'Redis stalled',
           holdMs: 2_000,
           begin: () => {
-            hammer.redisGoes();
+            hammer.redisDown();
             redis.pause();
           },
           end: () => {
             redis.resume();
-            hammer.redisIsBack();
+            hammer.redisUp();
           },
         },
       ]

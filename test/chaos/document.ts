@@ -16,9 +16,9 @@ export const documentedLists: readonly string[] = documented
   .map(({ operationId }) => operationId);
 
 /** @throws Error that names the entries of only one side */
-export function mustMatch(what: string, known: readonly string[], wanted: readonly string[]): void {
-  const missing = wanted.filter((id) => !known.includes(id));
-  const unknown = known.filter((id) => !wanted.includes(id));
+export function expectSameEntries(what: string, known: readonly string[], expected: readonly string[]): void {
+  const missing = expected.filter((id) => !known.includes(id));
+  const unknown = known.filter((id) => !expected.includes(id));
   if (missing.length === 0 && unknown.length === 0) return;
   throw new Error(
     `${what} differs from openapi.json: missing [${missing.join(', ')}], unknown [${unknown.join(', ')}]`,

@@ -13,7 +13,7 @@ interface Hit {
 
 export interface Window {
   readonly reset: number;
-  readonly refused: number;
+  readonly rejected: number;
   readonly allowed: number;
   /** Of these, those before Redis went down in this window; undefined if it was down when the window began. */
   readonly allowedUndisturbed: number | undefined;
@@ -36,11 +36,11 @@ export class Hammer {
     private readonly scene: Scene,
   ) {}
 
-  redisGoes(): void {
+  redisDown(): void {
     this.outages.push({ from: Date.now(), to: Infinity });
   }
 
-  redisIsBack(): void {
+  redisUp(): void {
     this.outages.at(-1)!.to = Date.now() + NOTICE_MS;
   }
 
@@ -64,7 +64,7 @@ export class Hammer {
       return {
         reset,
         allowed: allowed.length,
-        refused: hits.length - allowed.length,
+        rejected: hits.length - allowed.length,
         allowedUndisturbed: until < begin ? undefined : allowed.filter(({ at }) => at < until).length,
       };
     });
@@ -76,7 +76,7 @@ export class Hammer {
       const outcome = await send(urls[n % urls.length]!, this.workspace.key, { method: 'GET', path: '/agents' }, 5_000);
       // While keys cannot be looked up, requests count against the client address.
       if (
-        outcome.kind === 'answer' &&
+        outcome.kind === 'response' &&
         outcome.headers.get('x-ratelimit-limit') === String(this.workspace.requestsPerMinute)
       ) {
         const reset = Number(outcome.headers.get('x-ratelimit-reset'));

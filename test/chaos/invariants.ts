@@ -3,7 +3,7 @@ import { send } from './caller.js';
 import { documented } from './document.js';
 import type { Hammer } from './hammer.js';
 import type { Installation, Workspace } from './installation.js';
-import { type Holdings, holdingsOf, sessionsOf } from './leaks.js';
+import { type ResourceUsage, resourceUsageOf, sessionsOf } from './leaks.js';
 import { type Entry, type Ledger, shownValue } from './ledger.js';
 import { checkLists } from './lists.js';
 import type { Random } from './random.js';
@@ -24,7 +24,7 @@ export interface Evidence {
   readonly hammer: Hammer;
   readonly meter: RecoveryMeter;
   /** Memory, files and handles of each process soon after its start. */
-  readonly baseline: ReadonlyMap<number, Holdings>;
+  readonly baseline: ReadonlyMap<number, ResourceUsage>;
   readonly sessionsBefore: number;
   readonly random: Random;
 }
@@ -96,7 +96,7 @@ async function examine(
   const path =
     kind === 'workspace' ? '/workspace' : kind === 'webhooks' ? `/workspace/webhooks/${id}` : `/${kind}/${id}`;
   const outcome = await send(url, key, { method: 'GET', path });
-  if (outcome.kind !== 'answer') return outcome.kind;
+  if (outcome.kind !== 'response') return outcome.kind;
   if (state === 'gone') return outcome.status === 404 ? undefined : `deleted, but the status is ${outcome.status}`;
   if (outcome.status !== 200) return `the status is ${outcome.status}`;
   const { data } = outcome.body;
@@ -108,7 +108,7 @@ async function listIds(url: string, key: string, path: string): Promise<Set<stri
   const ids = new Set<string>();
   for (let page = 1; ; page++) {
     const outcome = await send(url, key, { method: 'GET', path: `${path}?limit=100&page=${page}` });
-    if (outcome.kind !== 'answer' || outcome.status !== 200) return ids;
+    if (outcome.kind !== 'response' || outcome.status !== 200) return ids;
     for (const item of outcome.body.data) ids.add(item.id ?? item.provider);
     if (page >= outcome.body.meta.pageCount) return ids;
   }
@@ -185,16 +185,16 @@ function limitsFinding({ hammer, installation }: Evidence): Finding {
   const windows = hammer.windows();
   const undisturbed = windows.flatMap(({ allowedUndisturbed }) => allowedUndisturbed ?? []);
   const most = Math.max(0, ...windows.map(({ allowed }) => allowed));
-  const refused = windows.reduce((sum, window) => sum + window.refused, 0);
+  const rejected = windows.reduce((sum, window) => sum + window.rejected, 0);
   const problems = undisturbed.filter((n) => n > limit).map((n) => `${n} of ${limit} allowed in a window`);
   const isTelling = undisturbed.length > 0 || !installation.redis;
-  if (!isTelling || refused === 0) problems.push('no window was long enough for a verdict');
+  if (!isTelling || rejected === 0) problems.push('no window was long enough for a verdict');
   // Without Redis every process counts on its own, and a restarted one from zero.
   const bound = limit * installation.apis.reduce((sum, { starts }) => sum + starts, 0);
   if (most > bound) problems.push(`${most} allowed in a window while Redis was down, more than ${bound}`);
   const figures =
     `limit ${limit}; ${windows.length} windows, at most ${Math.max(0, ...undisturbed)} allowed with Redis, ` +
-    `${most} in one without it, ${refused} refused`;
+    `${most} in one without it, ${rejected} rejected`;
   return { name: 'limits are never exceeded', figures, problems };
 }
 
@@ -229,8 +229,8 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
   }
   for (const { id, status, events } of rows) {
     const isOver = ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status);
-    const wanted = status === 'CANCELLED' ? 0 : 1;
-    if (!isOver || events !== wanted) problems.push(`${id} is ${status} with ${events} outcome events`);
+    const expected = status === 'CANCELLED' ? 0 : 1;
+    if (!isOver || events !== expected) problems.push(`${id} is ${status} with ${events} outcome events`);
   }
   const cancelled = rows.filter(({ status }) => status === 'CANCELLED').length;
   const figures = `${rows.length} runs, ${cancelled} cancelled`;
@@ -239,14 +239,14 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
 
 async function deliveriesFinding({ installation }: Evidence, database: Client): Promise<Finding> {
   const receivedIds = new Set(installation.receiver.received.map(({ headers }) => headers['webhook-id']));
-  const { rows } = await database.query<{ id: string; status: string; isSound: boolean; state: string }>(`
+  const { rows } = await database.query<{ id: string; status: string; isOnSchedule: boolean; state: string }>(`
     SELECT event_id AS id, status,
-           (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isSound",
+           (status = 'DELIVERED' OR (status = 'PENDING' AND next_attempt_at > now() - interval '15 seconds')) AS "isOnSchedule",
            format('claimed by %s, parked %s, due %s; job locked by %s at %s, attempt %s, %s; at %s', d.claimed_by,
                   d.is_parked, d.next_attempt_at, j.locked_by, j.locked_at, j.attempts, j.last_error, now()) AS state
       FROM webhook_deliveries d LEFT JOIN graphile_worker.jobs j ON j.key = 'webhook:' || d.id`);
   const problems = rows
-    .filter(({ id, status, isSound }) => !isSound || (status === 'DELIVERED' && !receivedIds.has(id)))
+    .filter(({ id, status, isOnSchedule }) => !isOnSchedule || (status === 'DELIVERED' && !receivedIds.has(id)))
     .map(
       ({ id, status, state }) =>
         `${id} is ${status}, and was ${receivedIds.has(id) ? 'received' : 'never received'} (${state})`,
@@ -265,7 +265,7 @@ async function leakFinding({ installation, baseline, sessionsBefore }: Evidence)
   const figures: string[] = [];
   for (const service of installation.services) {
     const before = baseline.get(service.pid ?? 0);
-    const now = await holdingsOf(service);
+    const now = await resourceUsageOf(service);
     if (!before) {
       problems.push(`${service.name} was not measured after its start`);
       continue;
@@ -277,7 +277,7 @@ async function leakFinding({ installation, baseline, sessionsBefore }: Evidence)
     if (now.megabytes > before.megabytes + MEMORY_SLACK_MB) problems.push(`${service.name}: memory`);
     if ((now.files ?? 0) > (before.files ?? 0) + HANDLES_SLACK) problems.push(`${service.name}: files`);
     if (now.handles > before.handles + HANDLES_SLACK) problems.push(`${service.name}: handles`);
-    if (now.borrowed > 1) problems.push(`${service.name}: ${now.borrowed} database connections are not given back`);
+    if (now.borrowed > 1) problems.push(`${service.name}: ${now.borrowed} database connections were not released`);
   }
   const sessions = await sessionsOf(installation);
   figures.push(`database sessions ${sessionsBefore}→${sessions}`);

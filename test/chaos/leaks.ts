@@ -2,7 +2,7 @@ import type { Installation } from './installation.js';
 import type { ServiceProcess } from './service-process.js';
 
 /** Resources held by one process, according to its metrics. */
-export interface Holdings {
+export interface ResourceUsage {
   readonly megabytes: number;
   /** Undefined where the operating system does not report it. */
   readonly files: number | undefined;
@@ -19,7 +19,7 @@ const METRICS = {
   waiting: /^database_connections\{state="waiting"\} (\S+)/m,
 } as const;
 
-export async function holdingsOf({ metricsUrl }: ServiceProcess): Promise<Holdings> {
+export async function resourceUsageOf({ metricsUrl }: ServiceProcess): Promise<ResourceUsage> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   const read = (name: keyof typeof METRICS) => {
     const value = METRICS[name].exec(text)?.[1];

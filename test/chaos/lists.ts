@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { send } from './caller.js';
-import { documentedLists, mustMatch } from './document.js';
+import { documentedLists, expectSameEntries } from './document.js';
 import type { Workspace } from './installation.js';
 import type { Random } from './random.js';
 
@@ -56,11 +56,11 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     rows: 'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1',
   },
 };
-mustMatch('LISTS', Object.keys(LISTS), documentedLists);
+expectSameEntries('LISTS', Object.keys(LISTS), documentedLists);
 
 const PAGE = 100;
 /** Number of lists of one kind and workspace that are checked, longest first. */
-const MOST_PARENTS = 40;
+const MAX_PARENTS = 40;
 
 export interface ListFigures {
   readonly lists: number;
@@ -82,15 +82,15 @@ export async function checkLists(
   for (const { id: workspaceId, key } of workspaces) {
     for (const { path, parents, rows } of Object.values(LISTS)) {
       const { rows: found } = await database.query<{ id: string }>(parents, [workspaceId]);
-      for (const { id } of random.shuffled(found).slice(0, MOST_PARENTS)) {
+      for (const { id } of random.shuffled(found).slice(0, MAX_PARENTS)) {
         const list = path.replace('{id}', id);
-        const wanted = (await database.query<{ id: string }>(rows, [id])).rows.map((row) => row.id);
+        const expected = (await database.query<{ id: string }>(rows, [id])).rows.map((row) => row.id);
         const { total, shown } = await pageThrough(url, key, list);
         lists++;
-        items += wanted.length;
-        longest = Math.max(longest, wanted.length);
-        if (total !== wanted.length || [...shown].sort().join() !== wanted.sort().join()) {
-          problems.push(`${list}: total ${total}, paged ${shown.length}, counted ${wanted.length}`);
+        items += expected.length;
+        longest = Math.max(longest, expected.length);
+        if (total !== expected.length || [...shown].sort().join() !== expected.sort().join()) {
+          problems.push(`${list}: total ${total}, paged ${shown.length}, counted ${expected.length}`);
         }
       }
     }
@@ -102,7 +102,7 @@ async function pageThrough(url: string, key: string, path: string): Promise<{ to
   const shown: string[] = [];
   for (let page = 1; ; page++) {
     const outcome = await send(url, key, { method: 'GET', path: `${path}?page=${page}&limit=${PAGE}` });
-    if (outcome.kind !== 'answer' || outcome.status !== 200) return { total: NaN, shown };
+    if (outcome.kind !== 'response' || outcome.status !== 200) return { total: NaN, shown };
     const { data, meta } = outcome.body;
     shown.push(...data.map((item: { id?: string; provider?: string }) => item.id ?? item.provider));
     if (page >= meta.pageCount) return { total: meta.total, shown };

@@ -25,7 +25,7 @@ const minutes = Number(values.minutes ?? '5');
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 if (!(minutes > 0) || !Number.isSafeInteger(seed)) throw new Error('--minutes and --seed take numbers');
 
-const began = performance.now();
+const startedAt = performance.now();
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 print(`Seed ${seed}, ${isShort ? 'short form' : `${minutes} minutes`}`);
 
@@ -39,38 +39,40 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     if (isEnding) return;
     isEnding = true;
     print(`${signal}: stopping all processes`);
-    void clear().finally(() => process.exit(1));
+    void cleanUp().finally(() => process.exit(1));
   });
 }
 try {
-  const found = await runChaos(installation, {
+  const findings = await runChaos(installation, {
     seed,
     disturbedMs: isShort ? 0 : minutes * 60_000,
     quietMs: isShort ? 15_000 : 60_000,
     clientsPerWorkspace: isShort ? 5 : 10,
     print,
   });
-  for (const { name, figures, problems } of found) {
+  for (const { name, figures, problems } of findings) {
     print(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${name}: ${figures}`);
     for (const problem of problems.slice(0, 10)) print(`         ${problem}`);
     if (problems.length > 10) print(`         and ${problems.length - 10} more`);
   }
-  const failed = found.filter(({ problems }) => problems.length > 0).length;
-  const took = `${Math.round((performance.now() - began) / 1_000)} s, seed ${seed}`;
+  const failed = findings.filter(({ problems }) => problems.length > 0).length;
+  const took = `${Math.round((performance.now() - startedAt) / 1_000)} s, seed ${seed}`;
   print(
-    failed === 0 ? `All ${found.length} invariants hold (${took})` : `${failed} of ${found.length} failed (${took})`,
+    failed === 0
+      ? `All ${findings.length} invariants hold (${took})`
+      : `${failed} of ${findings.length} failed (${took})`,
   );
   if (!isEnding) process.exitCode = failed === 0 ? 0 : 1;
 } catch (error) {
   // Errors caused by the shutdown are not reported.
   if (!isEnding) throw error;
 } finally {
-  if (!isEnding) await clear();
+  if (!isEnding) await cleanUp();
 }
 // Idle keep-alive connections of the clients would keep the process alive.
 if (!isEnding) process.exit();
 
-async function clear(): Promise<void> {
+async function cleanUp(): Promise<void> {
   await installation.stop();
   // Retried while the last processes of PostgreSQL still write.
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });

@@ -19,7 +19,7 @@ const STARTS = 3;
 /** A call of a dead process is released after its lease. */
 export const RUN_LIMIT_MS = 30_000;
 const POLL_MS = 50;
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Measures recovery from the time of the call. */
 export class RecoveryMeter {
@@ -67,15 +67,15 @@ export class RecoveryMeter {
 
   private async reads(url: string): Promise<boolean> {
     const { key } = this.workspace;
-    const outcome = await send(url, key, { method: 'GET', path: `/agents/${this.base.agentId}` }, PATIENCE_MS);
-    return outcome.kind === 'answer' && outcome.status === 200;
+    const outcome = await send(url, key, { method: 'GET', path: `/agents/${this.base.agentId}` }, TIMEOUT_MS);
+    return outcome.kind === 'response' && outcome.status === 200;
   }
 
   private async writes(url: string): Promise<boolean> {
     const marker = `recovery-${++this.counter}`;
     const request = { method: 'POST', path: '/personalities', body: { name: marker } };
-    const outcome = await send(url, this.workspace.key, request, PATIENCE_MS);
-    if (outcome.kind !== 'answer' || outcome.status !== 201) return false;
+    const outcome = await send(url, this.workspace.key, request, TIMEOUT_MS);
+    if (outcome.kind !== 'response' || outcome.status !== 201) return false;
     const { id } = outcome.body.data;
     this.scene.ledger.add({ kind: 'personalities', id, marker, workspace: this.workspace.index });
     return true;
@@ -88,15 +88,15 @@ export class RecoveryMeter {
     const request = { method: 'POST', path, body: { name: marker }, headers };
     let id: string | undefined;
     await this.first(startedAt, RUN_LIMIT_MS, async () => {
-      const outcome = await send(url, this.workspace.key, request, PATIENCE_MS);
-      if (outcome.kind === 'answer' && outcome.status === 201) id = outcome.body.data.id as string;
+      const outcome = await send(url, this.workspace.key, request, TIMEOUT_MS);
+      if (outcome.kind === 'response' && outcome.status === 201) id = outcome.body.data.id as string;
       return id !== undefined;
     });
     if (id === undefined) return Infinity;
     this.scene.ledger.add({ kind: 'runs', id, marker, workspace: this.workspace.index });
     return this.first(startedAt, RUN_LIMIT_MS, async () => {
-      const outcome = await send(url, this.workspace.key, { method: 'GET', path: `/runs/${id}` }, PATIENCE_MS);
-      return outcome.kind === 'answer' && outcome.status === 200 && outcome.body.data.endedAt !== null;
+      const outcome = await send(url, this.workspace.key, { method: 'GET', path: `/runs/${id}` }, TIMEOUT_MS);
+      return outcome.kind === 'response' && outcome.status === 200 && outcome.body.data.endedAt !== null;
     });
   }
 }

@@ -132,7 +132,7 @@ export class VirtualClient {
   async settleIn(webhookId: string): Promise<void> {
     const make = async (path: string, body: object): Promise<string> => {
       const response = await this.send({ method: 'POST', path, body, expect: [201] });
-      if (response.kind !== 'answer' || response.status !== 201)
+      if (response.kind !== 'response' || response.status !== 201)
         throw new Error(`POST ${path}: ${JSON.stringify(response)}`);
       return response.body.data.id;
     };
@@ -177,7 +177,7 @@ export class VirtualClient {
       if (verdict === 'right') {
         ledger.succeeded.add(id);
         if (call.method !== 'GET') ledger.acknowledged++;
-        if (outcome.kind === 'answer' && outcome.headers.has('idempotent-replayed')) ledger.replayed++;
+        if (outcome.kind === 'response' && outcome.headers.has('idempotent-replayed')) ledger.replayed++;
         if (call.marker !== undefined) ledger.unanswered.delete(call.marker);
         return true;
       }
@@ -194,7 +194,7 @@ export class VirtualClient {
   /** Classifies a response as expected, wrong or inconclusive. */
   private judge(id: string, call: Call, outcome: Outcome): 'right' | 'wrong' | 'open' {
     const { ledger } = this.scene;
-    if (outcome.kind !== 'answer') {
+    if (outcome.kind !== 'response') {
       ledger.count(outcome.kind);
       return 'open';
     }

@@ -37,8 +37,8 @@ describe('permission to write evaluations', () => {
     const editor = await clientOf('EDITOR');
     const { id } = await insertEvaluation(files.manager, files.owner, agentId);
     for (const [method, path, body, role] of requests(id)) {
-      const refused = await viewer.send(method, path, body);
-      expect([method, path, refused.status]).toEqual([method, path, role === 'VIEWER' ? 200 : 403]);
+      const rejected = await viewer.send(method, path, body);
+      expect([method, path, rejected.status]).toEqual([method, path, role === 'VIEWER' ? 200 : 403]);
       expect((await editor.send(method, path, body)).status).toBeLessThan(300);
       expect((await files.client.as(undefined).send(method, path, body)).status).toBe(401);
     }

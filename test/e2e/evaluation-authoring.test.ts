@@ -281,8 +281,8 @@ describe('evaluation authoring', () => {
     it('validates the resulting evaluation and names both fields', async () => {
       const { body } = await create({ checks: [{ type: 'max_turns', turns: 30 }] });
       const path = `/evaluations/${body.data.id}`;
-      const refused = await client.patch(path, { maxTurns: 20 });
-      expect([refused.status, messages(refused.body)]).toEqual([
+      const rejected = await client.patch(path, { maxTurns: 20 });
+      expect([rejected.status, messages(rejected.body)]).toEqual([
         400,
         ['checks[0].turns must be less than maxTurns (20), or the check could never fail'],
       ]);
@@ -315,8 +315,8 @@ describe('evaluation authoring', () => {
       await client.delete(`/personalities/${personality.id}`);
       expect((await client.patch(path, { name: 'New', personalityId: personality.id.toUpperCase() })).status).toBe(200);
       expect((await client.patch(path, { personalityId })).status).toBe(200);
-      const { status, body: refused } = await client.patch(path, { personalityId: personality.id });
-      expect([status, messages(refused)]).toEqual([400, ['personalityId names no personality']]);
+      const { status, body: rejected } = await client.patch(path, { personalityId: personality.id });
+      expect([status, messages(rejected)]).toEqual([400, ['personalityId names no personality']]);
       expect((await client.patch(path, { personalityId: foreignPersonalityId })).status).toBe(403);
     });
 

@@ -52,8 +52,8 @@ describe('export of evaluations', () => {
         maxDurationSeconds: 600,
       },
     ]);
-    const { status, body: refused } = await files.client.get(`/agents/${agentId}/evaluations/export?format=xml`);
-    expect([status, messages(refused)]).toEqual([400, ['format must be one of json, yaml, csv']]);
+    const { status, body: rejected } = await files.client.get(`/agents/${agentId}/evaluations/export?format=xml`);
+    expect([status, messages(rejected)]).toEqual([400, ['format must be one of json, yaml, csv']]);
   });
 
   it.each(FORMATS)('returns an importable %s file for an agent without evaluations', async (format) => {

@@ -343,17 +343,17 @@ describe('raw HTTP', () => {
         server.headersTimeout = 300;
         const slowBody = await connect();
         const slowHead = await connect();
-        const answered = await connect();
+        const earlyRejected = await connect();
         slowBody.send(post('Content-Length: 100')).send('{"name":');
         slowHead.send('GET /agents HTTP/1.1\r\nHost: x\r\nX-Slow');
-        answered.send('POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+        earlyRejected.send('POST /agents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
         for (const connection of [slowBody, slowHead]) {
           const responses = await connection.allResponses();
           expect(responses).toHaveLength(1);
           expectRejection(responses[0]!, 400, 'request took too long to arrive');
         }
-        // It got its response before its body was due, and gets no second one.
-        expect((await answered.allResponses()).map(({ status }) => status)).toEqual([401]);
+        // It was rejected before its body was due, and gets no second response.
+        expect((await earlyRejected.allResponses()).map(({ status }) => status)).toEqual([401]);
       } finally {
         Object.assign(server, { requestTimeout, headersTimeout });
       }

@@ -135,8 +135,8 @@ describe('the events of a run', () => {
     const run = await begin({}, { assistantId: 'slow' });
     const streams = await Promise.all(Array.from({ length: 100 }, () => run.listen()));
     expect(open.get(run.workspaceId)).toBe(100);
-    const refused = await run.client.get(`/runs/${run.id}/events`);
-    expect([refused.status, refused.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
+    const rejected = await run.client.get(`/runs/${run.id}/events`);
+    expect([rejected.status, rejected.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
     for (const stream of streams) stream.disconnect();
     await until('every stream is freed', () => !open.has(run.workspaceId), 5_000);
     const one = await run.listen();

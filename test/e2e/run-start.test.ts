@@ -221,8 +221,8 @@ describe('starting a run', () => {
                                                              'outcome', null, 'due_at', 'infinity'))).*
            FROM calls c, generate_series(1, 50000) n WHERE c.run_id = '${run.id}'`,
     );
-    const refused = await client.post(`/agents/${agentId}/runs`, {});
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    const rejected = await client.post(`/agents/${agentId}/runs`, {});
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
     await sql(app.databaseUrl, `DELETE FROM calls WHERE run_id = '${run.id}' AND position > 0`);
     expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
   });

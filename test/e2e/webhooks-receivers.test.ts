@@ -213,8 +213,8 @@ describe('receivers of webhooks', () => {
     const { port, received } = await receiver((response) => void response.writeHead(500).end());
     names.set('rebinding.test', [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']]);
     const { delivery } = await settle(`http://rebinding.test:${port}/`);
-    const refused = [null, 'The address is in a network that must not be reached from here'];
-    expect(outcomes(delivery)).toEqual([[500, 'The receiver answered 500'], refused]);
+    const rejected = [null, 'The address is in a network that must not be reached from here'];
+    expect(outcomes(delivery)).toEqual([[500, 'The receiver answered 500'], rejected]);
     expect(received).toHaveLength(1);
     const unknown = await settle('http://nowhere.test/');
     expect(outcomes(unknown.delivery)[0]).toEqual([null, 'The host name could not be resolved']);

@@ -329,7 +329,7 @@ describe('webhooks over HTTP', () => {
     );
     policy.maxEndpoints = 50;
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
-    const refused = responses.find(({ status }) => status === 409);
-    expect(refused?.body).toEqual({ code: 'CONFLICT', message: 'A workspace can have at most 3 webhooks' });
+    const rejected = responses.find(({ status }) => status === 409);
+    expect(rejected?.body).toEqual({ code: 'CONFLICT', message: 'A workspace can have at most 3 webhooks' });
   });
 });

@@ -115,9 +115,9 @@ describe('workspace settings', () => {
 
     it('rejects a key after its expiry', async () => {
       const expiresAt = new Date(Date.now() + 700).toISOString();
-      const { key, expiresAt: answered } = (await admin.post('/workspace/api-keys', { name: 'x', expiresAt })).body
+      const { key, expiresAt: returned } = (await admin.post('/workspace/api-keys', { name: 'x', expiresAt })).body
         .data;
-      expect(answered).toBe(expiresAt);
+      expect(returned).toBe(expiresAt);
       expect((await admin.as(key).get('/workspace')).status).toBe(200);
       await sleep(800);
       expect((await admin.as(key).get('/workspace')).body.message).toBe('Invalid API key');
@@ -140,9 +140,9 @@ describe('workspace settings', () => {
       await admin.post('/workspace/api-keys', { name: 'editor' });
       const expiring = (await admin.post('/workspace/api-keys', { name: 'old', role: 'ADMIN' })).body.data;
       await app.nest.get(Database).manager.query(`UPDATE api_keys SET expires_at = now() WHERE id = $1`, [expiring.id]);
-      const refused = await admin.delete(`/workspace/api-keys/${first.id}`);
-      expect(refused.status).toBe(409);
-      expect(refused.body).toEqual({
+      const rejected = await admin.delete(`/workspace/api-keys/${first.id}`);
+      expect(rejected.status).toBe(409);
+      expect(rejected.body).toEqual({
         code: 'CONFLICT',
         message: 'The last ADMIN key of a workspace cannot be revoked',
       });

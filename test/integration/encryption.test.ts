@@ -36,9 +36,9 @@ describe('the encryption canary of a database', () => {
     ['with the same id', 'k1', 'The key "k1" does not open a stored secret'],
   ])('rejects another key %s, in one line', async (_, id, reason) => {
     await check(k1);
-    const refusal = await check(key(id)).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(SettingsError);
-    const { message } = refusal as SettingsError;
+    const rejection = await check(key(id)).catch((error: unknown) => error);
+    expect(rejection).toBeInstanceOf(SettingsError);
+    const { message } = rejection as SettingsError;
     expect(message).toContain('The encryption keys do not fit this database');
     expect(message).toContain(reason);
     expect(message).toContain('ENCRYPTION_KEYS');

@@ -66,9 +66,9 @@ describe('the OpenAPI document', () => {
       const body = operation.requestBody?.content['application/json'];
       if (body) places.push({ name: `${name} body`, at: `${at}/requestBody/content/application~1json`, media: body });
       for (const [status, response] of Object.entries(operation.responses)) {
-        const answer = (response as OpenApiResponse).content?.['application/json'];
+        const content = (response as OpenApiResponse).content?.['application/json'];
         const place = `${at}/responses/${status}/content/application~1json`;
-        if (answer) places.push({ name: `${name} ${status}`, at: place, media: answer });
+        if (content) places.push({ name: `${name} ${status}`, at: place, media: content });
       }
       return places;
     });

@@ -63,7 +63,7 @@ describe('job queue', () => {
   }
   const jobs = async () => (await client.query(`SELECT * FROM graphile_worker.jobs`)).rows;
 
-  it('carries out a job if and only if the transaction around it was committed', async () => {
+  it('executes a job only if its transaction is committed', async () => {
     const done: string[] = [];
     const context = await startProcess((queue) => queue.handle(NOTE, async ({ text }) => void done.push(text)));
     const [queue, store] = [context.get(Queue), context.get(Database)];
@@ -247,21 +247,21 @@ describe('job queue', () => {
       }),
     );
     const worker = context.get(QueueWorker);
-    const told = async () => {
-      const answers = await Promise.all(Array.from({ length: 6 }, () => worker.shouldYield('calls')));
-      return answers.filter(Boolean).length;
+    const countYields = async () => {
+      const results = await Promise.all(Array.from({ length: 6 }, () => worker.shouldYield('calls')));
+      return results.filter(Boolean).length;
     };
     try {
-      expect(await told()).toBe(0);
+      expect(await countYields()).toBe(0);
       for (let n = 0; n < 5; n++) await context.get(Queue).enqueue(SLOW, { text: '' });
       await eventually(
         () => running,
         (count) => count === 3,
       );
       // The database is asked once a second.
-      await eventually(told, (count) => count === 2);
-      expect(await told()).toBe(0);
-      await eventually(told, (count) => count === 2);
+      await eventually(countYields, (count) => count === 2);
+      expect(await countYields()).toBe(0);
+      await eventually(countYields, (count) => count === 2);
     } finally {
       release();
     }

@@ -65,10 +65,10 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
   const seen = new Set<string>();
   const receiver = await startReceiver((response, request) => {
     const id = String(request.headers['webhook-id']);
-    // One event in sixteen is refused the first time, so that there are retries as well.
-    const isRefused = id.endsWith('8') && !seen.has(id);
+    // One event in sixteen fails the first time, so that there are retries as well.
+    const isFailing = id.endsWith('8') && !seen.has(id);
     seen.add(id);
-    setTimeout(() => response.writeHead(isRefused ? 500 : 200).end(), 15);
+    setTimeout(() => response.writeHead(isFailing ? 500 : 200).end(), 15);
   });
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
@@ -128,7 +128,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
     const { rows } = await database.query<{ id: string }>('SELECT id FROM webhook_events');
     const known = new Set(rows.map(({ id }) => id));
     const verifier = new Webhook(secret);
-    const isSound = ({ headers, body }: (typeof receiver.received)[number]) => {
+    const hasValidSignature = ({ headers, body }: (typeof receiver.received)[number]) => {
       try {
         verifier.verify(body, headers as Record<string, string>);
         return true;
@@ -150,7 +150,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
       repeated: [...times.values()].filter((n) => n > 1).length,
       settledAfterMs,
       pending: await count(`status = 'PENDING'`),
-      wrongSignatures: receiver.received.filter((request) => !isSound(request)).length,
+      wrongSignatures: receiver.received.filter((request) => !hasValidSignature(request)).length,
       unknownIds: [...times.keys()].filter((id) => !known.has(id)).length,
     };
   } finally {

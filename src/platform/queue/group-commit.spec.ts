@@ -83,7 +83,7 @@ describe('GroupCommit', () => {
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('executes the items of a batch that was refused one by one, so that only the invalid one fails', async () => {
+  it('executes the items of a rejected batch one by one, so that only the invalid one fails', async () => {
     const batches: (readonly string[])[] = [];
     const commit = new GroupCommit<string, string>({
       maxItems: 10,

@@ -4,23 +4,23 @@ import { retryingPool } from './retrying-pool.js';
 const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 /** Returns these results one after the other; errors are thrown. */
-function poolOf(...answers: unknown[]) {
-  const asked: unknown[][] = [];
+function poolOf(...results: unknown[]) {
+  const statements: unknown[][] = [];
   const query = async (...statement: unknown[]) => {
-    asked.push(statement);
-    const answer = answers.shift();
-    if (answer instanceof Error) throw answer;
-    return answer;
+    statements.push(statement);
+    const result = results.shift();
+    if (result instanceof Error) throw result;
+    return result;
   };
-  return { asked, pool: { query } as unknown as Pool };
+  return { statements, pool: { query } as unknown as Pool };
 }
 
 describe('retryingPool', () => {
   it('retries on another connection until the database is available', async () => {
-    const { asked, pool } = poolOf(failure('57P03'), failure('ECONNRESET'), { rows: [1] });
+    const { statements, pool } = poolOf(failure('57P03'), failure('ECONNRESET'), { rows: [1] });
     const client = await retryingPool(pool, new AbortController().signal).connect();
     await expect(client.query('SELECT $1', [1])).resolves.toEqual({ rows: [1] });
-    expect(asked).toEqual([
+    expect(statements).toEqual([
       ['SELECT $1', [1]],
       ['SELECT $1', [1]],
       ['SELECT $1', [1]],
@@ -29,19 +29,19 @@ describe('retryingPool', () => {
   });
 
   it('rejects with an error of the statement itself', async () => {
-    const { asked, pool } = poolOf(failure('42P01'));
+    const { statements, pool } = poolOf(failure('42P01'));
     await expect(retryingPool(pool, new AbortController().signal).query('SELECT')).rejects.toThrow('failed');
-    expect(asked).toHaveLength(1);
+    expect(statements).toHaveLength(1);
   });
 
   it('never settles after it was stopped', async () => {
     const stop = new AbortController();
-    const { asked, pool } = poolOf(failure('57P03'), failure('57P03'), { rows: [] });
+    const { statements, pool } = poolOf(failure('57P03'), failure('57P03'), { rows: [] });
     let settled = false;
     const note = () => void (settled = true);
     retryingPool(pool, stop.signal).query('SELECT 1').then(note, note);
     stop.abort();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect({ settled, asked: asked.length }).toEqual({ settled: false, asked: 1 });
+    expect({ settled, statements.length }).toEqual({ settled: false, asked: 1 });
   });
 });

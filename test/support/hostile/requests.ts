@@ -3,7 +3,7 @@ import type { OpenApiDocument } from '../openapi-validator.js';
 import { allowedBody, type BodySchema, type HostileBody, hostileBody, type Resolve } from './bodies.js';
 import { hostileQuery, NASTY_SEGMENTS, NASTY_TEXTS } from './texts.js';
 
-/** Whose key a request carries; `absent` and `unknown` stand for no valid key. */
+/** Whose key a request carries; `absent` and `unknown` mean that there is no valid key. */
 export const CALLERS = ['admin', 'editor', 'viewer', 'foreign', 'absent', 'unknown'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
