@@ -42,6 +42,6 @@ describe('retryingPool', () => {
     retryingPool(pool, stop.signal).query('SELECT 1').then(note, note);
     stop.abort();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect({ settled, statements.length }).toEqual({ settled: false, asked: 1 });
+    expect({ settled, attempts: statements.length }).toEqual({ settled: false, attempts: 1 });
   });
 });
