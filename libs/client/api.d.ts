@@ -1510,7 +1510,7 @@ export interface components {
              * @enum {string}
              */
             type: "calls_tool";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
              * @description Name of the tool, exactly as the agent calls it
@@ -1518,7 +1518,7 @@ export interface components {
              */
             tool: string;
             /**
-             * @description Only calls with these arguments count. Each one given must be there with the same value, objects inside likewise; further arguments do not matter
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored
              * @example {
              *       "people": 4
              *     }
@@ -1530,14 +1530,14 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
         };
         /**
          * Check
-         * @description A deterministic condition on what happened on the call.
+         * @description A deterministic condition on what happened during the call.
          */
         Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["SaysBeforeCheck"];
         /**
@@ -1571,7 +1571,7 @@ export interface components {
         };
         /**
          * Condition
-         * @description A condition on the agent's last answer. When both are given, both must hold.
+         * @description A condition on the agent's last response. If both are given, both must hold.
          */
         Condition: {
             /** @description The agent said this */
@@ -1692,12 +1692,12 @@ export interface components {
         };
         CreateEvaluationRequest: {
             /**
-             * @description Name for programs, unique among the evaluations of an agent: import matches by it
+             * @description Identifier, unique among the evaluations of an agent; import matches evaluations by it
              * @example table-for-four
              */
             key?: string | null;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Books a table for four
              */
             name: string;
@@ -1707,7 +1707,7 @@ export interface components {
              */
             scenarioText: string;
             /**
-             * @description What holds beyond the scenario
+             * @description Further instructions for the caller
              * @default
              * @example Be polite.
              */
@@ -1719,18 +1719,18 @@ export interface components {
              */
             personalityId: string;
             /**
-             * @description Number that the call uses; the agent's own, or empty, when left out
+             * @description Phone number that the call uses; defaults to the agent's number, or to an empty text
              * @example +15550100
              */
             vendorCallPhoneNumber?: string;
             /**
-             * @description Whether a run is failed as soon as a call of this evaluation is, whatever its score
+             * @description Whether a failed call of this evaluation fails the whole run, regardless of its score
              * @default false
              * @example true
              */
             critical?: boolean;
             /**
-             * @description Tags, by which a run can choose its evaluations
+             * @description Tags, used to select evaluations for a run
              * @default []
              * @example [
              *       "booking",
@@ -1739,7 +1739,7 @@ export interface components {
              */
             tags?: string[];
             /**
-             * @description What a scripted caller says and does, in order; after the last step it ends the call. Without a script a language model plays the caller
+             * @description Steps of a scripted caller, in order; after the last step the caller ends the call. Without a script, a language model plays the caller
              * @default []
              * @example [
              *       {
@@ -1789,7 +1789,7 @@ export interface components {
              */
             script?: components["schemas"]["ScriptStep"][];
             /**
-             * @description Deterministic conditions on what happened on the call
+             * @description Deterministic conditions on what happened during the call
              * @default []
              * @example [
              *       {
@@ -1815,7 +1815,7 @@ export interface components {
              */
             checks?: components["schemas"]["Check"][];
             /**
-             * @description Sentences that a judge, a language model, decides after the call
+             * @description Statements that a judge, a language model, decides after the call
              * @default []
              * @example [
              *       {
@@ -1827,13 +1827,13 @@ export interface components {
              */
             criteria?: components["schemas"]["Criterion"][];
             /**
-             * @description After so many turns the call is ended. A turn is one exchange: the caller speaks, the agent answers
+             * @description Maximum number of turns, after which the call is ended. A turn is one exchange: the caller speaks, the agent responds
              * @default 40
              * @example 20
              */
             maxTurns?: number;
             /**
-             * @description After so many seconds the call is ended
+             * @description Maximum duration in seconds, after which the call is ended
              * @default 600
              * @example 300
              */
@@ -1927,7 +1927,7 @@ export interface components {
         };
         /**
          * Criterion
-         * @description A sentence that a judge, a language model, decides with a quote from the transcript as evidence.
+         * @description A statement that a judge, a language model, decides with a quote from the transcript as evidence.
          */
         Criterion: {
             /**
@@ -1941,7 +1941,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -1999,7 +1999,7 @@ export interface components {
              * @enum {string}
              */
             type: "ends_by";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
              * @description Who ends the call
@@ -2012,7 +2012,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -2099,17 +2099,17 @@ export interface components {
              */
             vendorCallPhoneNumber: string;
             /**
-             * @description Name for programs, unique among the evaluations of an agent: import matches by it
+             * @description Identifier, unique among the evaluations of an agent; import matches evaluations by it
              * @example table-for-four
              */
             key: string | null;
             /**
-             * @description Whether a run is failed as soon as a call of this evaluation is, whatever its score
+             * @description Whether a failed call of this evaluation fails the whole run, regardless of its score
              * @example true
              */
             critical: boolean;
             /**
-             * @description Tags, by which a run can choose its evaluations
+             * @description Tags, used to select evaluations for a run
              * @example [
              *       "booking",
              *       "smoke"
@@ -2117,7 +2117,7 @@ export interface components {
              */
             tags: string[];
             /**
-             * @description What a scripted caller says and does, in order; after the last step it ends the call. Without a script a language model plays the caller
+             * @description Steps of a scripted caller, in order; after the last step the caller ends the call. Without a script, a language model plays the caller
              * @example [
              *       {
              *         "say": "Hello, I'd like to book a table."
@@ -2166,7 +2166,7 @@ export interface components {
              */
             script: components["schemas"]["ScriptStep"][];
             /**
-             * @description Deterministic conditions on what happened on the call
+             * @description Deterministic conditions on what happened during the call
              * @example [
              *       {
              *         "type": "says",
@@ -2191,7 +2191,7 @@ export interface components {
              */
             checks: components["schemas"]["Check"][];
             /**
-             * @description Sentences that a judge, a language model, decides after the call
+             * @description Statements that a judge, a language model, decides after the call
              * @example [
              *       {
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
@@ -2202,12 +2202,12 @@ export interface components {
              */
             criteria: components["schemas"]["Criterion"][];
             /**
-             * @description After so many turns the call is ended. A turn is one exchange: the caller speaks, the agent answers
+             * @description Maximum number of turns, after which the call is ended. A turn is one exchange: the caller speaks, the agent responds
              * @example 20
              */
             maxTurns: number;
             /**
-             * @description After so many seconds the call is ended
+             * @description Maximum duration in seconds, after which the call is ended
              * @example 300
              */
             maxDurationSeconds: number;
@@ -2323,23 +2323,23 @@ export interface components {
         };
         /**
          * Matcher
-         * @description Finds a part of what was said: either `text` or `pattern`.
+         * @description Matches part of what was said, by either `text` or `pattern`.
          */
         Matcher: {
             /**
-             * @description Part that is looked for, in any letter case and with any white space between its words
+             * @description Text to find, ignoring letter case and differences in white space
              * @example table for four
              */
             text?: string;
             /**
-             * @description Regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) that is looked for anywhere. `(?i)` in front ignores letter case; look-around and back references do not exist
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
              */
             pattern?: string;
         } & (unknown | unknown);
         /**
-         * Lasts at most
-         * @description The call lasts at most so long.
+         * Maximum duration
+         * @description The call lasts at most this long.
          */
         MaxDurationCheck: {
             /**
@@ -2347,7 +2347,7 @@ export interface components {
              * @enum {string}
              */
             type: "max_duration_ms";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /** @description Milliseconds */
             ms: number;
@@ -2357,14 +2357,14 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
         };
         /**
-         * Answers within
-         * @description The agent's answers begin within this time after the caller's turn.
+         * Maximum latency
+         * @description The agent's responses begin within this time after the caller's turn.
          */
         MaxLatencyCheck: {
             /**
@@ -2372,12 +2372,12 @@ export interface components {
              * @enum {string}
              */
             type: "max_latency_ms";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /** @description Milliseconds */
             ms: number;
             /**
-             * @description How many percent of the answers must be so quick; 100 is all of them
+             * @description Percentage of the responses that must be within the limit; 100 means all
              * @default 100
              * @enum {integer}
              */
@@ -2388,14 +2388,14 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
         };
         /**
-         * Is silent for at most
-         * @description Nobody is silent for longer than this at any time of the call.
+         * Maximum silence
+         * @description No silence during the call is longer than this.
          */
         MaxSilenceCheck: {
             /**
@@ -2403,7 +2403,7 @@ export interface components {
              * @enum {string}
              */
             type: "max_silence_ms";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /** @description Milliseconds */
             ms: number;
@@ -2413,14 +2413,14 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
         };
         /**
-         * At most so many turns
-         * @description The call has at most so many turns. A turn is one exchange: the caller speaks, the agent answers.
+         * Maximum number of turns
+         * @description The call has at most this many turns. A turn is one exchange: the caller speaks, the agent responds.
          */
         MaxTurnsCheck: {
             /**
@@ -2428,9 +2428,9 @@ export interface components {
              * @enum {string}
              */
             type: "max_turns";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
-            /** @description Most turns */
+            /** @description Maximum number of turns */
             turns: number;
             /**
              * @description Share of the score, relative to the other checks and criteria
@@ -2438,7 +2438,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -2453,7 +2453,7 @@ export interface components {
              * @enum {string}
              */
             type: "never_calls_tool";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
              * @description Name of the tool, exactly as the agent calls it
@@ -2461,7 +2461,7 @@ export interface components {
              */
             tool: string;
             /**
-             * @description Only calls with these arguments count. Each one given must be there with the same value, objects inside likewise; further arguments do not matter
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored
              * @example {
              *       "people": 4
              *     }
@@ -2473,7 +2473,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -2488,20 +2488,20 @@ export interface components {
              * @enum {string}
              */
             type: "never_says";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
-             * @description Part that is looked for, in any letter case and with any white space between its words
+             * @description Text to find, ignoring letter case and differences in white space
              * @example table for four
              */
             text?: string;
             /**
-             * @description Regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) that is looked for anywhere. `(?i)` in front ignores letter case; look-around and back references do not exist
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
              */
             pattern?: string;
             /**
-             * @description Whose words
+             * @description Speaker whose words are checked
              * @default agent
              * @enum {string}
              */
@@ -2512,7 +2512,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -2987,7 +2987,7 @@ export interface components {
         };
         /**
          * Says before
-         * @description Both things are said, and the first one earlier than the other.
+         * @description Both are said, `first` before `then`.
          */
         SaysBeforeCheck: {
             /**
@@ -2995,7 +2995,7 @@ export interface components {
              * @enum {string}
              */
             type: "says_before";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /** @description What is said earlier */
             first: components["schemas"]["SpokenMatcher"];
@@ -3007,7 +3007,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -3022,20 +3022,20 @@ export interface components {
              * @enum {string}
              */
             type: "says";
-            /** @description Name in the result; without one the check is described by its fields */
+            /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
-             * @description Part that is looked for, in any letter case and with any white space between its words
+             * @description Text to find, ignoring letter case and differences in white space
              * @example table for four
              */
             text?: string;
             /**
-             * @description Regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) that is looked for anywhere. `(?i)` in front ignores letter case; look-around and back references do not exist
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
              */
             pattern?: string;
             /**
-             * @description Whose words
+             * @description Speaker whose words are checked
              * @default agent
              * @enum {string}
              */
@@ -3046,7 +3046,7 @@ export interface components {
              */
             weight?: number;
             /**
-             * @description Whether the call is failed when this is not met; otherwise it only lowers the score
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
              * @default true
              */
             required?: boolean;
@@ -3083,66 +3083,66 @@ export interface components {
         };
         /**
          * Answer
-         * @description Something that the caller says whenever the agent asks for it.
+         * @description A line that the caller says whenever the agent asks for it.
          */
         ScriptAnswer: {
-            /** @description How the question is recognised in what the agent said */
+            /** @description Condition that recognises the question of the agent */
             when: components["schemas"]["Condition"];
             /**
-             * @description What the caller answers
+             * @description Line that the caller answers with
              * @example Rossi, with a double s.
              */
             say: string;
         };
         /**
          * Step of a script
-         * @description One thing that the scripted caller does: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.
+         * @description One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.
          */
         ScriptStep: {
-            /** @description The step is skipped unless this holds for the agent's last answer */
+            /** @description The step is skipped unless this holds for the agent's last response */
             when?: components["schemas"]["Condition"];
             /**
-             * @description What the caller says; the next step follows the answer
+             * @description Line that the caller says; the next step follows the response
              * @example Hello, I'd like to book a table.
              */
             say?: string;
-            /** @description Answers to questions whose order is not known. Every turn the caller says all that fit, in this order; the step ends at the first turn that no answer fits, or with `until` when that holds. The turn that ends it belongs to the next step */
+            /** @description Answers to questions in any order. In every turn the caller says all matching answers, in the order of the list. The step ends at the first turn without a matching answer or, with `until`, when that condition holds. The turn that ends it belongs to the next step */
             answers?: components["schemas"]["ScriptAnswer"][];
-            /** @description Goes with `answers`: they go on until this holds. Needs `otherwise` */
+            /** @description Used with `answers`: the step continues until this holds. Requires `otherwise` */
             until?: components["schemas"]["Condition"];
             /**
-             * @description Goes with `until`: what the caller says when no answer fits
+             * @description Used with `until`: line that the caller says if no answer matches
              * @example Sorry, could you say that again?
              */
             otherwise?: string;
             /**
-             * @description So long the caller is silent
+             * @description Seconds for which the caller is silent
              * @example 5
              */
             waitSeconds?: number;
             /**
-             * @description Ends the call; the text is the reason that the result shows
+             * @description Ends the call; the text is shown in the result as the reason
              * @example The table is booked
              */
             end?: string;
         } & (unknown | unknown | unknown | unknown);
         /**
          * Spoken matcher
-         * @description Finds a part of what one side said: either `text` or `pattern`.
+         * @description Matches part of what one side said, by either `text` or `pattern`.
          */
         SpokenMatcher: {
             /**
-             * @description Part that is looked for, in any letter case and with any white space between its words
+             * @description Text to find, ignoring letter case and differences in white space
              * @example table for four
              */
             text?: string;
             /**
-             * @description Regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) that is looked for anywhere. `(?i)` in front ignores letter case; look-around and back references do not exist
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
              */
             pattern?: string;
             /**
-             * @description Whose words
+             * @description Speaker whose words are checked
              * @default agent
              * @enum {string}
              */
@@ -3345,12 +3345,12 @@ export interface components {
         };
         UpdateEvaluationRequest: {
             /**
-             * @description Name for programs, unique among the evaluations of an agent: import matches by it
+             * @description Identifier, unique among the evaluations of an agent; import matches evaluations by it
              * @example table-for-four
              */
             key?: string | null;
             /**
-             * @description Name for people
+             * @description Display name
              * @example Books a table for four
              */
             name?: string;
@@ -3360,7 +3360,7 @@ export interface components {
              */
             scenarioText?: string;
             /**
-             * @description What holds beyond the scenario
+             * @description Further instructions for the caller
              * @example Be polite.
              */
             generalInstructions?: string;
@@ -3371,17 +3371,17 @@ export interface components {
              */
             personalityId?: string;
             /**
-             * @description Number that the call uses; the agent's own, or empty, when left out
+             * @description Phone number that the call uses; defaults to the agent's number, or to an empty text
              * @example +15550100
              */
             vendorCallPhoneNumber?: string;
             /**
-             * @description Whether a run is failed as soon as a call of this evaluation is, whatever its score
+             * @description Whether a failed call of this evaluation fails the whole run, regardless of its score
              * @example true
              */
             critical?: boolean;
             /**
-             * @description Tags, by which a run can choose its evaluations
+             * @description Tags, used to select evaluations for a run
              * @example [
              *       "booking",
              *       "smoke"
@@ -3389,7 +3389,7 @@ export interface components {
              */
             tags?: string[];
             /**
-             * @description What a scripted caller says and does, in order; after the last step it ends the call. Without a script a language model plays the caller
+             * @description Steps of a scripted caller, in order; after the last step the caller ends the call. Without a script, a language model plays the caller
              * @example [
              *       {
              *         "say": "Hello, I'd like to book a table."
@@ -3438,7 +3438,7 @@ export interface components {
              */
             script?: components["schemas"]["ScriptStep"][];
             /**
-             * @description Deterministic conditions on what happened on the call
+             * @description Deterministic conditions on what happened during the call
              * @example [
              *       {
              *         "type": "says",
@@ -3463,7 +3463,7 @@ export interface components {
              */
             checks?: components["schemas"]["Check"][];
             /**
-             * @description Sentences that a judge, a language model, decides after the call
+             * @description Statements that a judge, a language model, decides after the call
              * @example [
              *       {
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
@@ -3474,12 +3474,12 @@ export interface components {
              */
             criteria?: components["schemas"]["Criterion"][];
             /**
-             * @description After so many turns the call is ended. A turn is one exchange: the caller speaks, the agent answers
+             * @description Maximum number of turns, after which the call is ended. A turn is one exchange: the caller speaks, the agent responds
              * @example 20
              */
             maxTurns?: number;
             /**
-             * @description After so many seconds the call is ended
+             * @description Maximum duration in seconds, after which the call is ended
              * @example 300
              */
             maxDurationSeconds?: number;

@@ -10,10 +10,15 @@ const weight = {
 };
 const required = {
   type: 'boolean',
-  description: 'Whether the call is failed when this is not met; otherwise it only lowers the score',
+  description: 'Whether the call fails if this is not met; otherwise it only lowers the score',
   default: DEFAULTS.required,
 };
-const speaker = { type: 'string', description: 'Whose words', enum: ['agent', 'caller'], default: 'agent' };
+const speaker = {
+  type: 'string',
+  description: 'Speaker whose words are checked',
+  enum: ['agent', 'caller'],
+  default: 'agent',
+};
 const milliseconds = (description: string): JsonSchema => ({
   type: 'integer',
   description,
@@ -21,7 +26,7 @@ const milliseconds = (description: string): JsonSchema => ({
   maximum: LIMITS.maxDurationSeconds * 1000,
 });
 
-/** A check: its own fields between its type and those that all checks have. */
+/** The schema of a check: the given fields and those that all checks have. */
 function check(
   type: string,
   title: string,
@@ -38,7 +43,7 @@ function check(
       type: { const: type, description: 'Kind of the check' },
       name: {
         type: 'string',
-        description: 'Name in the result; without one the check is described by its fields',
+        description: 'Name in the result; by default a description of the check',
         minLength: 1,
         maxLength: LIMITS.name,
       },
@@ -65,7 +70,7 @@ const tool = {
   arguments: {
     type: 'object',
     description:
-      'Only calls with these arguments count. Each one given must be there with the same value, objects inside likewise; further arguments do not matter',
+      'Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored',
     examples: [{ people: 4 }],
   },
 };
@@ -96,29 +101,33 @@ const CHECKS = {
     'MaxTurnsCheck',
     check(
       'max_turns',
-      'At most so many turns',
-      'The call has at most so many turns. A turn is one exchange: the caller speaks, the agent answers.',
-      { turns: { type: 'integer', description: 'Most turns', minimum: 1, maximum: LIMITS.maxTurns } },
+      'Maximum number of turns',
+      'The call has at most this many turns. A turn is one exchange: the caller speaks, the agent responds.',
+      { turns: { type: 'integer', description: 'Maximum number of turns', minimum: 1, maximum: LIMITS.maxTurns } },
       ['turns'],
     ),
   ],
   max_duration_ms: [
     'MaxDurationCheck',
-    check('max_duration_ms', 'Lasts at most', 'The call lasts at most so long.', { ms: milliseconds('Milliseconds') }, [
-      'ms',
-    ]),
+    check(
+      'max_duration_ms',
+      'Maximum duration',
+      'The call lasts at most this long.',
+      { ms: milliseconds('Milliseconds') },
+      ['ms'],
+    ),
   ],
   max_latency_ms: [
     'MaxLatencyCheck',
     check(
       'max_latency_ms',
-      'Answers within',
-      "The agent's answers begin within this time after the caller's turn.",
+      'Maximum latency',
+      "The agent's responses begin within this time after the caller's turn.",
       {
         ms: milliseconds('Milliseconds'),
         percentile: {
           type: 'integer',
-          description: 'How many percent of the answers must be so quick; 100 is all of them',
+          description: 'Percentage of the responses that must be within the limit; 100 means all',
           enum: [50, 90, 95, 99, 100],
           default: DEFAULTS.percentile,
         },
@@ -130,8 +139,8 @@ const CHECKS = {
     'MaxSilenceCheck',
     check(
       'max_silence_ms',
-      'Is silent for at most',
-      'Nobody is silent for longer than this at any time of the call.',
+      'Maximum silence',
+      'No silence during the call is longer than this.',
       { ms: milliseconds('Milliseconds') },
       ['ms'],
     ),
@@ -141,7 +150,7 @@ const CHECKS = {
     check(
       'says_before',
       'Says before',
-      'Both things are said, and the first one earlier than the other.',
+      'Both are said, `first` before `then`.',
       {
         first: { allOf: [ref('SpokenMatcher')], description: 'What is said earlier' },
         then: { allOf: [ref('SpokenMatcher')], description: 'What is said later' },
@@ -151,7 +160,7 @@ const CHECKS = {
   ],
 } as const;
 
-/** Which part of the schema describes which type of check. */
+/** Name of the schema part of each type of check. */
 export const CHECK_DEFINITIONS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(CHECKS).map(([type, [name]]) => [type, name]),
 );
@@ -160,7 +169,7 @@ export const CHECK_DEFINITIONS: Readonly<Record<string, string>> = Object.fromEn
 export const checkDefinitions = {
   SpokenMatcher: {
     title: 'Spoken matcher',
-    description: 'Finds a part of what one side said: either `text` or `pattern`.',
+    description: 'Matches part of what one side said, by either `text` or `pattern`.',
     type: 'object',
     properties: spoken,
     additionalProperties: false,
@@ -169,14 +178,14 @@ export const checkDefinitions = {
   ...(Object.fromEntries(Object.values(CHECKS)) as Readonly<Record<string, JsonSchema>>),
   Check: {
     title: 'Check',
-    description: 'A deterministic condition on what happened on the call.',
+    description: 'A deterministic condition on what happened during the call.',
     type: 'object',
     discriminator: { propertyName: 'type' },
     oneOf: Object.values(CHECKS).map(([name]) => ref(name)),
   },
   Criterion: {
     title: 'Criterion',
-    description: 'A sentence that a judge, a language model, decides with a quote from the transcript as evidence.',
+    description: 'A statement that a judge, a language model, decides with a quote from the transcript as evidence.',
     type: 'object',
     properties: {
       text: {

@@ -71,7 +71,7 @@ const matcherField = (matcher: SpokenMatcher): string => ('pattern' in matcher ?
 
 function toolViolations(check: Check & { tool: string; arguments?: object }): Found[] {
   const violations: Found[] = [];
-  if (check.tool.trim() !== check.tool) violations.push(['tool', 'must have no white space around it']);
+  if (check.tool.trim() !== check.tool) violations.push(['tool', 'must not begin or end with white space']);
   if (check.arguments && JSON.stringify(check.arguments).length > LIMITS.arguments) {
     violations.push(['arguments', `must have at most ${LIMITS.arguments} characters as JSON`]);
   }
@@ -92,11 +92,13 @@ function percentileViolations(percentile: number, { script, maxTurns }: PartialD
   if (percentile < 90 || percentile === 100) return [];
   const scripted = mostTurns(script);
   if (maxTurns !== undefined && maxTurns < MIN_TURNS_FOR_PERCENTILES) {
-    return [['percentile', `${percentile} needs ${MIN_TURNS_FOR_PERCENTILES} turns, more than maxTurns (${maxTurns})`]];
+    return [
+      ['percentile', `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but maxTurns is ${maxTurns}`],
+    ];
   }
   if (scripted !== undefined && scripted < MIN_TURNS_FOR_PERCENTILES) {
     return [
-      ['percentile', `${percentile} needs ${MIN_TURNS_FOR_PERCENTILES} turns, more than the ${scripted} of script`],
+      ['percentile', `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but script has ${scripted}`],
     ];
   }
   return [];
@@ -116,16 +118,16 @@ function repetitions(checks: PartialDefinition['checks']): Violation[] {
     if (!check) return;
     const named = check.name === undefined ? undefined : names.get(check.name);
     if (named !== undefined)
-      violations.push({ path: ['checks', index, 'name'], text: `is that of checks[${named}] too` });
+      violations.push({ path: ['checks', index, 'name'], text: `must be unique: checks[${named}] has the same name` });
     else if (check.name !== undefined) names.set(check.name, index);
 
     const subject = subjectOf(check);
     const same = earlier.get(subject);
     if (!same) earlier.set(subject, { index, type: variantOf(check) });
     else if (same.type === variantOf(check)) {
-      violations.push({ path: ['checks', index], text: `asks the same as checks[${same.index}]` });
+      violations.push({ path: ['checks', index], text: `duplicates checks[${same.index}]` });
     } else {
-      violations.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: both can never hold` });
+      violations.push({ path: ['checks', index], text: `contradicts checks[${same.index}]: they can never both hold` });
     }
   });
   return violations;

@@ -72,7 +72,9 @@ function matcherViolation(matcher: Matcher, path: Path, patterns: PatternChecker
     const text = patterns.violationOf(matcher.pattern);
     return text === undefined ? undefined : { path: [...path, 'pattern'], text };
   }
-  return fold(matcher.text) === '' ? { path: [...path, 'text'], text: 'must not be white space alone' } : undefined;
+  return fold(matcher.text) === ''
+    ? { path: [...path, 'text'], text: 'must not consist of white space only' }
+    : undefined;
 }
 
 function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[] {
@@ -81,9 +83,9 @@ function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[
     if (!criterion) return [];
     const text = fold(criterion.text);
     const path = ['criteria', index, 'text'];
-    if (text === '') return [{ path, text: 'must not be white space alone' }];
+    if (text === '') return [{ path, text: 'must not consist of white space only' }];
     const same = earlier.get(text);
-    if (same !== undefined) return [{ path, text: `asks the same as criteria[${same}]` }];
+    if (same !== undefined) return [{ path, text: `duplicates criteria[${same}]` }];
     earlier.set(text, index);
     return [];
   });

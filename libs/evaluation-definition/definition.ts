@@ -1,33 +1,34 @@
 /** A side of the conversation. */
 export type Speaker = 'agent' | 'caller';
 
-/** What a text must hold: either a part, in any letter case and with any white space, or an RE2 regular expression. */
+/** Matches a text: either a substring, ignoring letter case and differences in white space, or an RE2 regular expression. */
 export type Matcher = { readonly text: string } | { readonly pattern: string };
 
 export type SpokenMatcher = Matcher & { readonly speaker: Speaker };
 
-/** A condition on the agent's last answer: all that is named must hold. */
+/** A condition on the agent's last response; if both are given, both must hold. */
 export interface Condition {
   readonly says?: Matcher;
   readonly notSays?: Matcher;
 }
 
-/** Something to say whenever the agent asks for it. */
+/** A line that the caller says whenever the agent asks for it. */
 export interface ScriptAnswer {
   readonly when: Condition;
   readonly say: string;
 }
 
-/** Says one line and listens to the answer. */
+/** Says one line and waits for the response. */
 export interface SayStep {
   readonly when?: Condition;
   readonly say: string;
 }
 
 /**
- * Answers the agent's questions in whichever order they come: every turn the caller says all answers whose condition
- * holds, in the order of the list. With `until` it goes on until that holds, saying `otherwise` where no answer fits;
- * without, it ends at the first turn that no answer fits. The turn that ends it is the next step's.
+ * Answers the agent's questions in any order: in every turn the caller says all answers whose condition holds, in the
+ * order of the list. With `until` the step continues until that condition holds, and the caller says `otherwise` if no
+ * answer matches; without `until` it ends at the first turn without a matching answer. The turn that ends it belongs to
+ * the next step.
  */
 export interface AnswersStep {
   readonly when?: Condition;
@@ -48,7 +49,7 @@ export interface EndStep {
   readonly end: string;
 }
 
-/** One thing that a scripted caller does. A step whose condition does not hold is skipped. */
+/** One action of a scripted caller. A step whose condition does not hold is skipped. */
 export type ScriptStep = SayStep | AnswersStep | WaitStep | EndStep;
 
 interface Judged {
@@ -72,7 +73,7 @@ export type MaxDurationCheck = CheckBase & { readonly type: 'max_duration_ms'; r
 export type MaxLatencyCheck = CheckBase & {
   readonly type: 'max_latency_ms';
   readonly ms: number;
-  /** 100 is the slowest answer. */
+  /** 100 is the slowest response. */
   readonly percentile: 50 | 90 | 95 | 99 | 100;
 };
 export type MaxSilenceCheck = CheckBase & { readonly type: 'max_silence_ms'; readonly ms: number };
@@ -94,23 +95,23 @@ export type Check =
   | SaysBeforeCheck;
 export type CheckType = Check['type'];
 
-/** A sentence that a judge decides. */
+/** A statement that a judge decides. */
 export interface Criterion extends Judged {
   readonly text: string;
 }
 
-/** How a call of an evaluation goes and what is asked of it, with every default filled in. */
+/** Script, checks, criteria and limits of an evaluation, with all defaults filled in. */
 export interface EvaluationDefinition {
-  /** Empty for a caller that a language model plays. */
+  /** Empty if a language model plays the caller. */
   readonly script: readonly ScriptStep[];
   readonly checks: readonly Check[];
   readonly criteria: readonly Criterion[];
-  /** A turn is one exchange: the caller speaks, the agent answers. */
+  /** A turn is one exchange: the caller speaks, the agent responds. */
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
 }
 
-/** A definition of which parts may be unusable; what is left is still looked at, so that every violation is found at once. */
+/** A definition whose invalid parts are undefined; the others are still validated, so that all violations are reported at once. */
 export interface PartialDefinition {
   readonly script: readonly (ScriptStep | undefined)[];
   readonly checks: readonly (Check | undefined)[];
@@ -119,7 +120,7 @@ export interface PartialDefinition {
   readonly maxDurationSeconds: number | undefined;
 }
 
-/** All of an evaluation that is written by people. */
+/** The editable fields of an evaluation. */
 export interface AuthoredEvaluation extends EvaluationDefinition {
   readonly key: string | null;
   readonly name: string;
@@ -131,12 +132,12 @@ export interface AuthoredEvaluation extends EvaluationDefinition {
   readonly tags: readonly string[];
 }
 
-/** As it is sent: what has a default may be left out. */
+/** An evaluation in a request or file: fields with defaults are optional. */
 export type EvaluationInput = Pick<AuthoredEvaluation, 'name' | 'scenarioText' | 'personalityId'> &
   Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition>> &
   DefinitionInput;
 
-/** A definition as it is sent, checked against the schema but without its defaults. */
+/** A definition that is valid according to the schema, without its defaults. */
 export interface DefinitionInput {
   readonly script?: readonly ScriptStep[];
   readonly checks?: readonly CheckInput[];

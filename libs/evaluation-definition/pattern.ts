@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { LIMITS } from './limits.js';
 
-/** A compiled regular expression; matching takes time proportional to the text, whatever the pattern. */
+/** A compiled regular expression; matching takes linear time for every pattern. */
 export interface Pattern {
   /** Whether it matches anywhere in the text. */
   test(text: string): boolean;
@@ -27,7 +27,7 @@ export function compilePattern(source: string): Pattern {
   try {
     compiled = RE2JS.compile(source);
   } catch (error) {
-    throw new PatternError(`must be a regular expression of RE2: ${reason(error)}`, { cause: error });
+    throw new PatternError(`must be an RE2 regular expression: ${reason(error)}`, { cause: error });
   }
   if (compiled.programSize() > MAX_PROGRAM_SIZE) throw new PatternError(TOO_LARGE);
   return { test: (text) => compiled.matcher(text).find() };
@@ -52,7 +52,9 @@ export class PatternChecker {
     if (this.known.has(source)) return this.known.get(source);
     this.spent += Math.min(estimate(source), MAX_ESTIMATE);
     const violation =
-      this.spent > this.budget ? 'comes after too many other patterns: send fewer at once' : validate(source);
+      this.spent > this.budget
+        ? 'exceeds the size limit for all patterns together: send fewer at once'
+        : validate(source);
     this.known.set(source, violation);
     return violation;
   }
@@ -62,7 +64,7 @@ function validate(source: string): string | undefined {
   try {
     // A pattern that matches the empty text matches every text.
     return compilePattern(source).test('')
-      ? 'must not match the empty text, or it matches whatever is said'
+      ? 'must not match the empty text, because it would match every text'
       : undefined;
   } catch (error) {
     if (error instanceof PatternError) return error.message;

@@ -48,28 +48,28 @@ describe('inputViolations', () => {
       }).sort(),
     ).toEqual(
       [
-        'key must have no comma, semicolon or line break, and no white space around it',
+        'key must not contain a comma, semicolon or line break, or begin or end with white space',
         'name must not be empty',
         'personalityId must be a UUID',
         'critical must be true or false',
-        'tags[0] must have no comma, semicolon or line break, and no white space around it',
+        'tags[0] must not contain a comma, semicolon or line break, or begin or end with white space',
         'maxTurns must not be less than 1',
         'colour is not a known field',
         'script[0] must have exactly one of say, answers, waitSeconds, end',
         'script[1].when must have at least one of says, notSays',
         'script[2].answers[0].when is required',
         'script[2].until.says must have exactly one of text, pattern',
-        'script[2].otherwise is required beside until',
+        'script[2].otherwise is required with until',
         'checks[0] must have exactly one of text, pattern',
         'checks[1].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
         'checks[2].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
-        'checks[3].first.pattern must be a regular expression of RE2: missing closing ): "("',
-        'checks[3].then.text must not be white space alone',
+        'checks[3].first.pattern must be an RE2 regular expression: missing closing ): "("',
+        'checks[3].then.text must not consist of white space only',
         'checks[4].ms must be a whole number',
         'checks[4].percentile must be one of 50, 90, 95, 99, 100',
         'checks[4].weight must be greater than 0',
         'criteria[0].text is required',
-        'criteria[2].text asks the same as criteria[1]',
+        'criteria[2].text duplicates criteria[1]',
       ].sort(),
     );
   });
@@ -78,7 +78,7 @@ describe('inputViolations', () => {
     [
       { type: 'says', pattern: 'a*' },
       {},
-      'checks[0].pattern must not match the empty text, or it matches whatever is said',
+      'checks[0].pattern must not match the empty text, because it would match every text',
     ],
     [
       { type: 'max_turns', turns: 10 },
@@ -98,14 +98,14 @@ describe('inputViolations', () => {
     [
       { type: 'max_latency_ms', ms: 9_000, percentile: 90 },
       { maxTurns: 4 },
-      'checks[0].percentile 90 needs 5 turns, more than maxTurns (4)',
+      'checks[0].percentile 90 requires at least 5 turns, but maxTurns is 4',
     ],
     [
       { type: 'max_latency_ms', ms: 9_000, percentile: 99 },
       { script: [{ say: 'Hi' }] },
-      'checks[0].percentile 99 needs 5 turns, more than the 1 of script',
+      'checks[0].percentile 99 requires at least 5 turns, but script has 1',
     ],
-    [{ type: 'calls_tool', tool: ' book' }, {}, 'checks[0].tool must have no white space around it'],
+    [{ type: 'calls_tool', tool: ' book' }, {}, 'checks[0].tool must not begin or end with white space'],
     [{ type: 'calls_tool', tool: 'book', arguments: [] }, {}, 'checks[0].arguments must be an object'],
     [
       { type: 'calls_tool', tool: 'book', arguments: { a: 'x'.repeat(10_000) } },
@@ -153,35 +153,35 @@ describe('inputViolations', () => {
         { type: 'says', text: 'A  b' },
         { type: 'says', text: 'a B', weight: 2 },
       ],
-      'checks[1] asks the same as checks[0]',
+      'checks[1] duplicates checks[0]',
     ],
     [
       [
         { type: 'says', text: 'a' },
         { type: 'never_says', text: 'a' },
       ],
-      'checks[1] contradicts checks[0]: both can never hold',
+      'checks[1] contradicts checks[0]: they can never both hold',
     ],
     [
       [
         { type: 'ends_by', by: 'agent' },
         { type: 'ends_by', by: 'caller' },
       ],
-      'checks[1] contradicts checks[0]: both can never hold',
+      'checks[1] contradicts checks[0]: they can never both hold',
     ],
     [
       [
         { type: 'calls_tool', tool: 'b', arguments: { x: 1, y: [2] } },
         { type: 'calls_tool', tool: 'b', arguments: { y: [2], x: 1 } },
       ],
-      'checks[1] asks the same as checks[0]',
+      'checks[1] duplicates checks[0]',
     ],
     [
       [
         { type: 'says', text: 'a', name: 'N' },
         { type: 'says', text: 'b', name: 'N' },
       ],
-      'checks[1].name is that of checks[0] too',
+      'checks[1].name must be unique: checks[0] has the same name',
     ],
   ])('rejects checks that repeat or contradict each other: %j', (checks, issue) => {
     expect(violations({ checks })).toEqual([issue]);

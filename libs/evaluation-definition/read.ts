@@ -24,7 +24,7 @@ export const createValidationContext = (size = DEFAULT_BUDGET): ValidationContex
 });
 
 /**
- * Finds all violations of an evaluation as it was sent. After a change, the merged evaluation must be validated again with
+ * Finds all violations of an evaluation in a request or file. After a change, the merged evaluation must be validated again with
  * `evaluationViolations`.
  * @throws SizeExceeded
  */

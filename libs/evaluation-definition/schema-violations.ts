@@ -45,7 +45,7 @@ function violationOf(error: ErrorObject, root: unknown): Violation {
     case 'dependentRequired':
       return {
         path: [...path, String(params['missingProperty'])],
-        text: `is required beside ${String(params['property'])}`,
+        text: `is required with ${String(params['property'])}`,
       };
     default:
       return { path, text: requirement(error.keyword, params, error) };
@@ -72,7 +72,7 @@ function requirement(keyword: string, params: Readonly<Record<string, unknown>>,
     case 'maxItems':
       return `must have at most ${limit} entries`;
     case 'uniqueItems':
-      return `must not hold the same entry twice: ${String(params['i'])} and ${String(params['j'])} are the same`;
+      return `must not contain duplicates: entries ${String(params['i'])} and ${String(params['j'])} are equal`;
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
     case 'format':
@@ -112,7 +112,7 @@ const tags = (schema: unknown): string =>
     .map(({ $ref }) => TYPE_OF.get($ref.split('/').at(-1) ?? ''))
     .join(', ');
 
-/** The value of `type` that each part of the schema stands for. */
+/** The value of `type`, by the name of its schema part. */
 const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));
 
 /** Parses a JSON Pointer; the value says whether a step is an index or a name. */

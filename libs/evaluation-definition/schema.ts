@@ -28,9 +28,9 @@ const EXAMPLE_CRITERIA = [
   { text: 'The agent repeats the date, the time and the number of people before it books.', weight: 2, required: true },
 ];
 
-/** No line break, comma or semicolon, and no white space around it: such names separate well in CSV and on a shell. */
+/** Without line breaks, commas, semicolons and surrounding white space, so that lists of names work in CSV and in a shell. */
 const PLAIN_NAME = '^[^\\s,;]([^,;\\r\\n]*[^\\s,;])?$';
-const PLAIN_NAME_RULE = 'must have no comma, semicolon or line break, and no white space around it';
+const PLAIN_NAME_RULE = 'must not contain a comma, semicolon or line break, or begin or end with white space';
 
 const text = (description: string, maxLength: number, example: string, more: JsonSchema = {}) => ({
   type: 'string' as const,
@@ -40,10 +40,10 @@ const text = (description: string, maxLength: number, example: string, more: Jso
   ...more,
 });
 
-/** Every field of an evaluation that people write, in the order in which it is shown. */
+/** All editable fields of an evaluation, in display order. */
 export const fields = {
   key: text(
-    'Name for programs, unique among the evaluations of an agent: import matches by it',
+    'Identifier, unique among the evaluations of an agent; import matches evaluations by it',
     LIMITS.key,
     'table-for-four',
     {
@@ -52,31 +52,31 @@ export const fields = {
       patternErrorMessage: PLAIN_NAME_RULE,
     },
   ),
-  name: text('Name for people', LIMITS.name, 'Books a table for four', { minLength: 1 }),
+  name: text('Display name', LIMITS.name, 'Books a table for four', { minLength: 1 }),
   scenarioText: text(
     'What the caller wants and knows',
     LIMITS.scenarioText,
     'You want a table for four on Friday at 19:30 under the name Rossi.',
     { minLength: 1 },
   ),
-  generalInstructions: text('What holds beyond the scenario', LIMITS.scenarioText, 'Be polite.', { default: '' }),
+  generalInstructions: text('Further instructions for the caller', LIMITS.scenarioText, 'Be polite.', { default: '' }),
   personalityId: text('Personality of the caller', LIMITS.identifier, 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251', {
     format: 'uuid',
   }),
   vendorCallPhoneNumber: text(
-    "Number that the call uses; the agent's own, or empty, when left out",
+    "Phone number that the call uses; defaults to the agent's number, or to an empty text",
     LIMITS.identifier,
     '+15550100',
   ),
   critical: {
     type: 'boolean',
-    description: 'Whether a run is failed as soon as a call of this evaluation is, whatever its score',
+    description: 'Whether a failed call of this evaluation fails the whole run, regardless of its score',
     default: false,
     examples: [true],
   },
   tags: {
     type: 'array',
-    description: 'Tags, by which a run can choose its evaluations',
+    description: 'Tags, used to select evaluations for a run',
     items: {
       type: 'string',
       minLength: 1,
@@ -92,7 +92,7 @@ export const fields = {
   script: {
     type: 'array',
     description:
-      'What a scripted caller says and does, in order; after the last step it ends the call. Without a script a language model plays the caller',
+      'Steps of a scripted caller, in order; after the last step the caller ends the call. Without a script, a language model plays the caller',
     items: ref('ScriptStep'),
     maxItems: LIMITS.steps,
     default: [],
@@ -100,7 +100,7 @@ export const fields = {
   },
   checks: {
     type: 'array',
-    description: 'Deterministic conditions on what happened on the call',
+    description: 'Deterministic conditions on what happened during the call',
     items: ref('Check'),
     maxItems: LIMITS.checks,
     default: [],
@@ -108,7 +108,7 @@ export const fields = {
   },
   criteria: {
     type: 'array',
-    description: 'Sentences that a judge, a language model, decides after the call',
+    description: 'Statements that a judge, a language model, decides after the call',
     items: ref('Criterion'),
     maxItems: LIMITS.criteria,
     default: [],
@@ -116,7 +116,8 @@ export const fields = {
   },
   maxTurns: {
     type: 'integer',
-    description: 'After so many turns the call is ended. A turn is one exchange: the caller speaks, the agent answers',
+    description:
+      'Maximum number of turns, after which the call is ended. A turn is one exchange: the caller speaks, the agent responds',
     minimum: 1,
     maximum: LIMITS.maxTurns,
     default: DEFAULTS.maxTurns,
@@ -124,7 +125,7 @@ export const fields = {
   },
   maxDurationSeconds: {
     type: 'integer',
-    description: 'After so many seconds the call is ended',
+    description: 'Maximum duration in seconds, after which the call is ended',
     minimum: 1,
     maximum: LIMITS.maxDurationSeconds,
     default: DEFAULTS.maxDurationSeconds,
@@ -135,27 +136,27 @@ export const fields = {
 export type FieldName = keyof typeof fields;
 export const FIELD_NAMES = Object.keys(fields) as FieldName[];
 
-/** What of an evaluation is asked: all of an item of a file, all of a new one, or the fields that change. */
+/** What is validated: an item of an import file, a new evaluation, or the fields of a change. */
 export type InputKind = 'file' | 'new' | 'change';
 
-const NEEDED: Readonly<Record<InputKind, readonly FieldName[]>> = {
+const REQUIRED: Readonly<Record<InputKind, readonly FieldName[]>> = {
   file: ['key', 'name', 'scenarioText', 'personalityId'],
   new: ['name', 'scenarioText', 'personalityId'],
   change: [],
 };
 
-/** The schema of one evaluation as it is sent. */
+/** The schema of one evaluation in a request or file. */
 export function inputSchema(kind: InputKind): JsonSchema & { readonly $defs: typeof definitions } {
   return {
     type: 'object',
     properties: kind === 'file' ? fields : { ...fields, key: { ...fields.key, type: ['string', 'null'] } },
-    required: NEEDED[kind],
+    required: REQUIRED[kind],
     additionalProperties: false,
     $defs: definitions,
   };
 }
 
-/** The schema of a file that import takes, for editors: of its own, without what only our validator knows. */
+/** The schema of an import file, for editors: self-contained, without keywords that only our validator knows. */
 export function fileSchema(id: string, maxItems: number): JsonSchema {
   const { $defs, ...item } = inputSchema('file');
   return withoutKeyword('discriminator', {
@@ -163,7 +164,7 @@ export function fileSchema(id: string, maxItems: number): JsonSchema {
     $id: id,
     title: 'Evaluations of a voice agent',
     description:
-      'A file for POST /agents/{agentId}/evaluations/import: all evaluations of it are created or replaced, matched by `key`.',
+      'A file for POST /agents/{agentId}/evaluations/import: its evaluations are created or replaced, matched by `key`.',
     type: 'array',
     maxItems,
     items: {

@@ -1,10 +1,10 @@
 import { LIMITS } from './limits.js';
 
-/** A JSON Schema of the dialect 2020-12, which is that of OpenAPI 3.1 too. */
+/** A JSON Schema of version 2020-12, the dialect of OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
-/** Exactly one of these fields; `violationsOf` words its violation. */
+/** Exactly one of these fields. */
 export const exactlyOne = (...names: string[]) => names.map((name) => ({ required: [name] }));
 
 const line = (description: string, example: string): JsonSchema => ({
@@ -18,7 +18,7 @@ const line = (description: string, example: string): JsonSchema => ({
 export const matcherFields = {
   text: {
     type: 'string',
-    description: 'Part that is looked for, in any letter case and with any white space between its words',
+    description: 'Text to find, ignoring letter case and differences in white space',
     minLength: 1,
     maxLength: LIMITS.matcherText,
     examples: ['table for four'],
@@ -26,7 +26,7 @@ export const matcherFields = {
   pattern: {
     type: 'string',
     description:
-      'Regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) that is looked for anywhere. `(?i)` in front ignores letter case; look-around and back references do not exist',
+      'RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported',
     minLength: 1,
     maxLength: LIMITS.pattern,
     examples: ['(?i)\\b(booked|confirmed)\\b'],
@@ -35,14 +35,14 @@ export const matcherFields = {
 
 const when = {
   allOf: [ref('Condition')],
-  description: "The step is skipped unless this holds for the agent's last answer",
+  description: "The step is skipped unless this holds for the agent's last response",
 };
 
 /** Named parts of the schema that describe what a scripted caller does. */
 export const scriptDefinitions = {
   Matcher: {
     title: 'Matcher',
-    description: 'Finds a part of what was said: either `text` or `pattern`.',
+    description: 'Matches part of what was said, by either `text` or `pattern`.',
     type: 'object',
     properties: matcherFields,
     additionalProperties: false,
@@ -50,7 +50,7 @@ export const scriptDefinitions = {
   },
   Condition: {
     title: 'Condition',
-    description: "A condition on the agent's last answer. When both are given, both must hold.",
+    description: "A condition on the agent's last response. If both are given, both must hold.",
     type: 'object',
     properties: {
       says: { allOf: [ref('Matcher')], description: 'The agent said this' },
@@ -61,11 +61,11 @@ export const scriptDefinitions = {
   },
   ScriptAnswer: {
     title: 'Answer',
-    description: 'Something that the caller says whenever the agent asks for it.',
+    description: 'A line that the caller says whenever the agent asks for it.',
     type: 'object',
     properties: {
-      when: { allOf: [ref('Condition')], description: 'How the question is recognised in what the agent said' },
-      say: line('What the caller answers', 'Rossi, with a double s.'),
+      when: { allOf: [ref('Condition')], description: 'Condition that recognises the question of the agent' },
+      say: line('Line that the caller answers with', 'Rossi, with a double s.'),
     },
     required: ['when', 'say'],
     additionalProperties: false,
@@ -73,37 +73,37 @@ export const scriptDefinitions = {
   ScriptStep: {
     title: 'Step of a script',
     description:
-      'One thing that the scripted caller does: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.',
+      'One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.',
     type: 'object',
     properties: {
       when,
-      say: line('What the caller says; the next step follows the answer', "Hello, I'd like to book a table."),
+      say: line('Line that the caller says; the next step follows the response', "Hello, I'd like to book a table."),
       answers: {
         type: 'array',
         description:
-          'Answers to questions whose order is not known. Every turn the caller says all that fit, in this order; the step ends at the first turn that no answer fits, or with `until` when that holds. The turn that ends it belongs to the next step',
+          'Answers to questions in any order. In every turn the caller says all matching answers, in the order of the list. The step ends at the first turn without a matching answer or, with `until`, when that condition holds. The turn that ends it belongs to the next step',
         items: ref('ScriptAnswer'),
         minItems: 1,
         maxItems: LIMITS.answers,
       },
       until: {
         allOf: [ref('Condition')],
-        description: 'Goes with `answers`: they go on until this holds. Needs `otherwise`',
+        description: 'Used with `answers`: the step continues until this holds. Requires `otherwise`',
       },
       otherwise: line(
-        'Goes with `until`: what the caller says when no answer fits',
+        'Used with `until`: line that the caller says if no answer matches',
         'Sorry, could you say that again?',
       ),
       waitSeconds: {
         type: 'number',
-        description: 'So long the caller is silent',
+        description: 'Seconds for which the caller is silent',
         minimum: 0,
         maximum: LIMITS.waitSeconds,
         examples: [5],
       },
       end: {
         type: 'string',
-        description: 'Ends the call; the text is the reason that the result shows',
+        description: 'Ends the call; the text is shown in the result as the reason',
         minLength: 1,
         maxLength: LIMITS.reason,
         examples: ['The table is booked'],

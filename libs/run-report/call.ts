@@ -33,9 +33,7 @@ export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWh
     <div class="body" id="${anchor}">
       ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
       ${isWhole ? insight(call, anchor) : leftOut(call)}
-      <p class="note">
-        Call <code>${call.id}</code>${call.attempts > 1 && `, carried out at the ${ordinal(call.attempts)} attempt`}
-      </p>
+      <p class="note">Call <code>${call.id}</code>${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}</p>
     </div>
   </details>`;
 }
@@ -75,7 +73,7 @@ const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 };
 
 const leftOut = ({ id }: ReportedCall): Html =>
-  html`<p class="note">Its transcript is left out here: <code>GET /calls/${id}</code> has it.</p>`;
+  html`<p class="note">The transcript is omitted here; read it with <code>GET /calls/${id}</code>.</p>`;
 
 function insight(call: ReportedCall, anchor: string): Html {
   const findings = findingsOf(call);
@@ -105,7 +103,7 @@ function measuresSection({ measures }: ReportedCall): Html {
       ['Tool calls', number(measures.toolCalls)],
       [
         'Tester’s own models',
-        requests === 0 ? undefined : `${count(requests, 'request')}, ${count(tokens, 'token')}, not part of the above`,
+        requests === 0 ? undefined : `${count(requests, 'request')}, ${count(tokens, 'token')}, not included above`,
       ],
     ])}
   </section>`;

@@ -1,4 +1,4 @@
-/** Colours: every text has a contrast of 4.5:1 at least on what it stands on, which the browser test measures. */
+/** Colours: the contrast of all text is at least 4.5:1, which the browser test verifies. */
 const COLOURS = {
   light: `--page: #f6f7f9; --card: #fff; --sunk: #f1f3f6; --ink: #1a212c; --muted: #545e6e; --line: #dbe0e7; --link: #1a56b8;
   --pass: #11683a; --pass-bg: #e3f4e9; --fail: #ab1f1c; --fail-bg: #fdebea; --flaky: #774a00; --flaky-bg: #fdf0d3;

@@ -24,11 +24,11 @@ export async function failuresSection(run: ReportedRun, calls: CallReader): Prom
   const { groups, listed } = await readGroups(run, calls);
   const left = failed + error + invalid - listed;
   return html`<nav class="failures" aria-labelledby="failures">
-    <h2 id="failures">What did not pass, and why</h2>
+    <h2 id="failures">Calls that did not pass</h2>
     <ol>
       ${groups.map((group) => item(run, group))}
     </ol>
-    ${left > 0 && html`<p class="note">And ${count(left, 'more call')} further down.</p>`}
+    ${left > 0 && html`<p class="note">${count(left, 'more call')} below.</p>`}
   </nav>`;
 }
 

@@ -58,7 +58,7 @@ export function findingsSection(call: ReportedCall, anchor: string, findings: re
   const open = findings.filter((finding) => finding.met !== true);
   const item = (finding: Finding) => findingItem(finding, call, anchor);
   return html`<section class="findings">
-    <h5>What was asked</h5>
+    <h5>Checks and criteria</h5>
     ${
       open.length > 0 &&
       html`<ul>

@@ -76,7 +76,7 @@ describe('renderJunit', () => {
   it('distinguishes errors, failures and invalid calls', () => {
     const children = casesOf(root).flatMap((element) => element.children);
     expect(children.find(({ name }) => name === 'error')?.attributes).toEqual({
-      message: 'The agent answered with a server error: HTTP 500.',
+      message: 'The agent responded with a server error: HTTP 500.',
       type: 'agent_status',
     });
     expect(children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(

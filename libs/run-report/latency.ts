@@ -78,11 +78,11 @@ export function latencySection({ evaluations }: ReportedRun): Html {
   const longest = longestOf([latencies]);
   const spread = distribution(latencies, longest);
   const [p50, p95, worst] = latencyLabels(measures);
-  const label = `Distribution of ${count(measures.count, 'response latency').replace('latencys', 'latencies')}: half within ${p50}, the longest ${worst}`;
+  const label = `Distribution of ${count(measures.count, 'response latency').replace('latencys', 'latencies')}: p50 ${p50}, worst ${worst}`;
   return html`<section aria-labelledby="latency">
     <h2 id="latency">Response latency</h2>
     <p class="note">
-      From the end of the caller’s words to the beginning of the answer; ${count(measures.count, 'answer')} of counted
+      From the end of the caller’s turn to the start of the response; ${count(measures.count, 'response')} in counted
       calls.
     </p>
     ${facts([

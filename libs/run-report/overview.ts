@@ -15,7 +15,7 @@ export function banner(run: ReportedRun): Html {
     <p class="kind">Test run</p>
     <h1><bdi>${title(run.name)}</bdi></h1>
     <p class="agent">
-      Agent <bdi>${run.agentName === null ? 'that is deleted' : title(run.agentName)}</bdi>
+      Agent <bdi>${run.agentName === null ? '(deleted)' : title(run.agentName)}</bdi>
       <code>${run.agentId}</code>
     </p>
     <div class="verdict">
@@ -40,11 +40,11 @@ function scale({ score, minimumScore }: ReportedRun): Html {
 
 function gateText({ status, minimumScore, reasons, evaluations }: ReportedRun): Html {
   const critical = evaluations.filter((evaluation) => evaluation.critical).length;
-  const asked = [
+  const required = [
     minimumScore !== null && `a score of at least ${number(minimumScore)}`,
     critical > 0 && `every critical evaluation (${critical}) passed`,
   ].filter((part) => part !== false);
-  const gate = asked.length > 0 ? `Asked for: ${asked.join(', ')}.` : 'No minimum score was asked for.';
+  const gate = required.length > 0 ? `Required: ${required.join(', ')}.` : 'No minimum score is required.';
   const met = status === 'COMPLETED' ? ' The gate is met.' : '';
   return html`<p>${gate}${met}</p>
     ${

@@ -53,13 +53,13 @@ describe('renderReport', () => {
   it('starts with the verdict of the run, its reasons and the calls that caused it', () => {
     const [top = ''] = words(document).split('55 calls');
     expect(top).toContain(
-      '✗ Failed 87.7 of 100 Asked for: a score of at least 80, every critical evaluation (2) passed.',
+      '✗ Failed 87.7 of 100 Required: a score of at least 80, every critical evaluation (2) passed.',
     );
     expect(top).toContain('The critical evaluation "Keeps its instructions to itself" failed.');
     expect(top).toContain(
       '✗ Failed Answers questions about the restaurant 2 calls: 2 5 Not met: States the closing time',
     );
-    expect(top).toContain('! Error Books nothing without consent call 2 The agent answered with a server error');
+    expect(top).toContain('! Error Books nothing without consent call 2 The agent responded with a server error');
     expect(top).toContain('◇ Invalid Answers a curious guest call 3');
   });
 
@@ -83,7 +83,7 @@ describe('renderReport', () => {
 
   it('shows a silent agent, an error and a judge that contradicted itself', () => {
     expect(words(document)).toMatch(/No answer from the agent for 5\.00 s/);
-    expect(words(document)).toContain('Error agent_status The agent answered with a server error: HTTP 500');
+    expect(words(document)).toContain('Error agent_status The agent responded with a server error: HTTP 500');
     expect(words(document)).toContain('The judge contradicted itself in 3 answers');
   });
 
@@ -114,7 +114,7 @@ describe('renderReport', () => {
     });
     const found = await page(built);
     expect(found).toContain(`<title>${word}: Nightly booking regression</title>`);
-    expect(words(found)).toContain(`${word} – of 100 No minimum score was asked for.`);
+    expect(words(found)).toContain(`${word} – of 100 No minimum score is required.`);
     expect(words(found)).toContain('… Pending Call It has not ended yet.');
   });
 
@@ -131,9 +131,9 @@ describe('renderReport', () => {
     const calls = [...Array.from({ length: 310 }, () => failed), ...Array.from({ length: 120 }, () => passed)];
     const found = await page(buildRun([{ name: 'Many', calls }]));
     expect(count(found, '<section class="transcript">')).toBe(400);
-    expect(count(found, 'Its transcript is left out here')).toBe(30);
-    expect(words(found)).toContain('The transcripts of 30 calls are left out of this page; the API has them');
-    expect(words(found)).toContain('And 210 more calls further down.');
+    expect(count(found, 'The transcript is omitted here')).toBe(30);
+    expect(words(found)).toContain('The transcripts of 30 calls are omitted from this page; read them with');
+    expect(words(found)).toContain('210 more calls below.');
   });
 
   it('keeps only one call in memory', async () => {
@@ -180,7 +180,9 @@ describe('renderReport', () => {
 
   it('throws for a call of an evaluation that is not in the run', async () => {
     const run: ReportedRun = { ...sample.run, evaluations: sample.run.evaluations.slice(1) };
-    await expect(page({ run, read: readerOf(sample.calls) })).rejects.toThrow('is of no evaluation of run');
+    await expect(page({ run, read: readerOf(sample.calls) })).rejects.toThrow(
+      'does not belong to any evaluation of run',
+    );
   });
 
   it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(

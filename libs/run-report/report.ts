@@ -53,7 +53,7 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
   let opened = 0;
   for await (const call of calls({})) {
     const position = positions.get(call.evaluationId);
-    if (position === undefined) throw new Error(`Call ${call.id} is of no evaluation of run ${run.id}`);
+    if (position === undefined) throw new Error(`Call ${call.id} does not belong to any evaluation of run ${run.id}`);
     if (position !== current) {
       if (current !== undefined) yield '</section>';
       yield `<section class="evaluation" aria-labelledby="${anchors.evaluation(position)}">`;
@@ -72,8 +72,7 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
 
 const leftOut = (calls: number): Html =>
   html`<p class="note">
-    The transcripts of ${count(calls, 'call')} are left out of this page; the API has them, under
-    <code>GET /calls/{id}</code>.
+    The transcripts of ${count(calls, 'call')} are omitted from this page; read them with <code>GET /calls/{id}</code>.
   </p>`;
 
 function evaluationHead(run: ReportedRun, position: number): Html {

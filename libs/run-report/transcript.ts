@@ -81,7 +81,7 @@ function content(shown: Line): Html {
         <p>
           <code class="words">${marked(toolCall(entry), { ...shown, references: whole(shown.references) })}</code>
         </p>
-        ${entry.arguments === null && html`<p class="cut">Its arguments are no JSON object.</p>`}`;
+        ${entry.arguments === null && html`<p class="cut">The arguments are not a JSON object.</p>`}`;
     }
     case 'silence':
       return html`<p>
@@ -114,7 +114,7 @@ function marked(text: string, { references, anchor }: Line): Html {
   const shown = clipped(text, MAX_TEXT);
   const left = text.length - shown.length;
   return html`${piecesOf(shown, references).map((piece) => pieceOf(piece, anchor))}${
-    left > 0 && html` <small class="left-out">${number(left)} more characters are left out</small>`
+    left > 0 && html` <small class="left-out">${number(left)} more characters omitted</small>`
   }`;
 }
 

@@ -28,7 +28,7 @@ const broken = (code: FailureCode, detail?: string): Promise<CallResult> =>
 const attempt = (outcome: Attempt['outcome'], failureCode: FailureCode | null = null): Attempt => ({
   outcome,
   failureCode,
-  reason: 'It was so.',
+  reason: 'A reason.',
   startedAt: '2026-12-04T10:00:00.000Z',
   endedAt: '2026-12-04T10:00:01.000Z',
 });
@@ -83,8 +83,8 @@ describe('afterAttempt', () => {
   });
 
   it.each([
-    ['agent_status', 'The agent answered with a server error: HTTP 500', 'HTTP 500'],
-    ['stream_cut', "The agent's answer broke off", undefined],
+    ['agent_status', 'The agent responded with a server error: HTTP 500', 'HTTP 500'],
+    ['stream_cut', "The agent's response was cut off", undefined],
   ] as const)('blames the agent for %s when it was so in every attempt', async (code, message, detail) => {
     const result = await broken(code, detail);
     expect(afterAttempt(result, [error(code)])).toEqual({ next: 'retry', delayMs: 4_000 });
@@ -105,13 +105,13 @@ describe('afterAttempt', () => {
   });
 
   it.each<[string, FailureCode, Attempt[]]>([
-    ['once something else', 'agent_status', [error('timeout'), error('agent_status')]],
-    ['once the other breaking', 'stream_cut', [error('stream_cut'), error('agent_status')]],
-    ['once invalid', 'stream_cut', [error('stream_cut'), INVALID, error('stream_cut')]],
+    ['one other failure', 'agent_status', [error('timeout'), error('agent_status')]],
+    ['one of each failure', 'stream_cut', [error('stream_cut'), error('agent_status')]],
+    ['one invalid call', 'stream_cut', [error('stream_cut'), INVALID, error('stream_cut')]],
     ['a gateway that is down', 'http_status', [error('http_status'), error('http_status')]],
     ['closed port', 'connection_failed', [error('connection_failed'), error('connection_failed')]],
     ['no answer in time', 'timeout', [error('timeout'), error('timeout')]],
-    ['an answer that is none', 'invalid_answer', [error('invalid_answer'), error('invalid_answer')]],
+    ['an invalid answer', 'invalid_answer', [error('invalid_answer'), error('invalid_answer')]],
     ["the tester's own model", 'llm_status', [error('llm_status'), error('llm_status')]],
   ])('never blames the agent for %s', async (_what, code, earlier) => {
     const result = await broken(code);

@@ -52,10 +52,10 @@ async function play(role: Role, bad: Answer, times = Infinity) {
 }
 
 const MISBEHAVIOURS: readonly [string, Answer, string][] = [
-  ['answers not in time', TIME_OUT, 'llm_timeout'],
+  ['does not answer in time', TIME_OUT, 'llm_timeout'],
   ['answers 429 with Retry-After', status(429, { 'retry-after': '7' }), 'llm_rate_limited'],
   ['answers 500', status(500), 'llm_status'],
-  ['cuts its answer', CUT, 'llm_unreachable'],
+  ['breaks off its answer', CUT, 'llm_unreachable'],
   ['answers with invalid JSON', json('{"choices": [{'), 'llm_invalid_answer'],
 ];
 const ROLES: readonly Role[] = ['caller', 'judge'];

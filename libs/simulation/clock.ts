@@ -6,7 +6,7 @@ export interface Clock {
   schedule(ms: number, action: () => void): () => void;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Waits for something that does not run on this clock, such as the network: virtual time stops meanwhile. */
+  /** Waits for something that does not run on this clock, such as the network; virtual time stops during the wait. */
   awaitExternal<T>(work: Promise<T>): Promise<T>;
 }
 

@@ -23,7 +23,7 @@
  *
  * Times on the timeline are milliseconds since the call was answered, without the tester's own thinking time.
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
- * not white space. An agent behind chat completions is not told of a caller's silence: it gets no message.
+ * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
 export { type NextStep, afterAttempt, type Attempt } from './attempts.js';
 export { unstartedCall } from './unstarted-call.js';

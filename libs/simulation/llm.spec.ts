@@ -85,13 +85,13 @@ describe('language model', () => {
     ['a redirect', [status(307, { location: 'http://127.0.0.1:1/' })], 'llm_refused', 1],
     ['no answer', [() => undefined], 'llm_timeout', 4],
     [
-      'a body that never ends',
+      'an endless body',
       [(response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{')],
       'llm_timeout',
       4,
     ],
     [
-      'no JSON',
+      'invalid JSON',
       [(response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('rubbish')],
       'llm_invalid_answer',
       4,

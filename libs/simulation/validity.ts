@@ -56,7 +56,7 @@ function leftQuestion(view: CallView): Invalidity | undefined {
   if (view.end?.by !== 'caller' || view.end.code !== 'caller_done') return undefined;
   const last = view.utterances.at(-1);
   if (!last || last.speaker !== 'agent') return undefined;
-  // After a goodbye the caller may hang up, whatever the agent asks.
+  // After a goodbye the caller may hang up even if the agent asks something.
   const before = view.said('caller').at(-1);
   if (before && /\b(good ?bye|bye)\b/iu.test(before.text)) return undefined;
   const isAsking = /\?\s*$/.test(last.text) && !CLOSING_QUESTION.test(last.text);

@@ -102,7 +102,7 @@ describe('gate', () => {
     ['pf', 'p', 90, ['The score of 77.8 is below the minimum of 90.']],
     ['pf', 'p', null, []],
     ['pp', 'pf', null, ['The critical evaluation "Books" failed.']],
-    ['pp', 'e', null, ['The critical evaluation "Books" has no call that could be counted.']],
+    ['pp', 'e', null, ['The critical evaluation "Books" has no counted calls.']],
     ['ei', 'i', null, ['No call could be counted.']],
   ])('other calls %s, critical calls %s, minimum %s', (others, own, minimumScore, reasons) => {
     const result = gate({ calls: [...calls('a', others), ...calls('c', own)], minimumScore, critical });

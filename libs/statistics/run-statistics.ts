@@ -114,7 +114,7 @@ export function gate({ calls, minimumScore, critical }: GateInput): Gate {
     const own = calls.filter((call) => call.evaluationId === evaluationId);
     if (own.some(({ outcome }) => outcome === 'failed')) reasons.push(`The critical evaluation "${name}" failed.`);
     else if (!own.some(({ outcome }) => outcome === 'passed')) {
-      reasons.push(`The critical evaluation "${name}" has no call that could be counted.`);
+      reasons.push(`The critical evaluation "${name}" has no counted calls.`);
     }
   }
   return { met: reasons.length === 0, reasons };

@@ -140,7 +140,7 @@ describe('evaluation authoring', () => {
       expect(status).toBe(400);
       expect(body.message).toBe('Invalid input data');
       expect(messages(body).sort()).toEqual([
-        'checks[0].pattern must be a regular expression of RE2: missing closing ): "("',
+        'checks[0].pattern must be an RE2 regular expression: missing closing ): "("',
         'checks[1].turns must be less than maxTurns (40), or the check could never fail',
         'colour is not a known field',
         'criteria[0].text is required',

@@ -119,7 +119,7 @@ const SCREENS = [
     for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
     expect(await page.getByRole('main').count()).toBe(1);
     expect(await page.getByRole('banner').count()).toBe(1);
-    expect(await page.getByRole('navigation', { name: 'What did not pass, and why' }).count()).toBe(1);
+    expect(await page.getByRole('navigation', { name: 'Calls that did not pass' }).count()).toBe(1);
     const unnamed = await page.evaluate(
       () =>
         document.querySelectorAll('svg:not([role=img][aria-label]):not([aria-hidden]):not(svg svg)').length +

@@ -2,7 +2,7 @@ import { type CallResult, CallView } from '../../simulation/index.js';
 import { type CountedCall, evaluationStatistics, gate, isCounted, runScore } from '../../statistics/index.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
 
-/** A call as it was carried out, or one that never was. */
+/** A result of a call, or the state of a call without one. */
 export type PlayedCall = CallResult | 'cancelled' | 'pending';
 
 export interface PlayedEvaluation {

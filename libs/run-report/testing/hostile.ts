@@ -1,7 +1,7 @@
 import type { CallResult, EndEntry, SpeechEntry, TimelineEntry } from '../../simulation/index.js';
 import { buildRun, type Built, type PlayedCall } from './build.js';
 
-/** What an agent or a user might write to break a report; whatever runs would set `hacked` or ask for an address. */
+/** Text that might break a report; injected code would set `hacked` or send a request. */
 export const HOSTILE: readonly string[] = [
   '</script><script>hacked=1</script>',
   '"><img src=x onerror=hacked=1>',

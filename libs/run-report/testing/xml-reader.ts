@@ -44,7 +44,7 @@ export function readXml(document: string): XmlElement {
 
 function attributesOf(source: string): Record<string, string> {
   const found = [...source.matchAll(/([a-z]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value] as const);
-  if (new Set(found.map(([name]) => name)).size < found.length) throw new Error('An attribute stands twice');
+  if (new Set(found.map(([name]) => name)).size < found.length) throw new Error('Duplicate attribute');
   // As every parser normalises attributes.
   return Object.fromEntries(found.map(([name, value]) => [name, decoded(value.replace(/[\n\t]/g, ' '))]));
 }

@@ -9,7 +9,7 @@ afterEach(() => servers.close());
 const KEPT = { met: true, quote: 'table', reasoning: 'It does.' };
 type Line = object | string | Parameters<Parameters<TestServers['http']>[0]>[0] | ((response: any) => void);
 
-/** A call whose caller says these lines and whose judge finds the caller's role kept, unless told otherwise. */
+/** A call whose caller says these lines and whose judge finds the caller's role kept, by default. */
 async function play(lines: Line[], answers: (string | readonly AgentAction[])[], verdict: object = KEPT, more = {}) {
   let count = 0;
   const { model, asked } = await stubModel(servers, ({ role }) =>
@@ -71,7 +71,7 @@ describe('generated caller', () => {
     expect(again.result.outcome).toBe('passed');
     for (const rubbish of [
       '',
-      'no json',
+      'answers without JSON',
       '{"say": 5}',
       '{"say": "", "end": ""}',
       '{"say":',
@@ -126,17 +126,17 @@ describe('generated caller', () => {
 
   it.each<[string, Line[], string[]]>([
     [
-      'leaves the last polite question open',
+      'does not answer a last polite question',
       [say('A table!'), say('', 'booked')],
       ['It is booked. Is there anything else I can do?'],
     ],
     [
-      'says what it was told on the call',
+      'repeats what the agent said',
       [say('A table!'), say('So that is 0170 555-1234?'), BYE],
       ['Call 01705551234.', 'Yes, booked.', 'Bye'],
     ],
     [
-      'answers the same question the same way',
+      'answers the same question identically',
       [say('Four.'), say('Four.'), say('Four.'), BYE],
       ['How many?', 'How many?', 'How many?', 'booked'],
     ],

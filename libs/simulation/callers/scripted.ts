@@ -61,7 +61,7 @@ export class ScriptedCaller implements Caller {
     return fitting.length > 0 ? fitting.join(' ') : until && otherwise;
   }
 
-  /** Whether a condition holds for the agent's last answer. */
+  /** Whether a condition holds for the agent's last response. */
   private async holds({ says, notSays }: Condition, answer: string): Promise<boolean> {
     await this.yieldToEventLoop();
     return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));

@@ -4,7 +4,7 @@ import { type AgentAction, type CallOptions, executeCall, inProcess, VirtualCloc
 export const SCENARIO = { scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.' };
 export const PERSONALITY = { name: 'Plain caller' };
 
-/** Carries out a call with defaults for everything that a test does not care about. */
+/** Executes a call with defaults for everything that is irrelevant to a test. */
 export function call(
   definition: DefinitionInput,
   options: Omit<CallOptions, 'definition' | 'scenario' | 'personality'> & Partial<CallOptions>,
@@ -20,7 +20,7 @@ export function call(
 
 type Answer = string | readonly AgentAction[];
 
-/** An agent in this process that gives these answers one after the other, each after so many milliseconds. */
+/** An agent in this process that gives these answers in order, each after the delay in milliseconds. */
 export function agentSaying(answers: readonly Answer[], { delayMs = 0, agentSpeaksFirst = false } = {}) {
   let turn = 0;
   return inProcess(

@@ -17,7 +17,7 @@ export class TestServers {
     return `http://127.0.0.1:${await this.listen(server)}`;
   }
 
-  /** A server that says exactly what it is told to. */
+  /** A server that sends exactly the given bytes. */
   async raw(answer: (socket: Socket) => void): Promise<string> {
     const server = createTcpServer((socket) => {
       this.sockets.add(socket.on('error', () => undefined));

@@ -192,7 +192,7 @@ describe('misbehaving agent that ends the call as an error', () => {
       'stream_cut',
       (socket) => socket.write(SSE + delta({ content: 'Well' }), () => socket.resetAndDestroy()),
     ],
-    ['a stream that ends without its end', 'stream_cut', (socket) => socket.end(SSE + delta({ content: 'Well' }))],
+    ['a stream that ends without [DONE]', 'stream_cut', (socket) => socket.end(SSE + delta({ content: 'Well' }))],
     ['a stream with invalid JSON', 'invalid_answer', (socket) => socket.end(`${SSE}data: {"choices": [\n\n`)],
     ['a stream with other JSON', 'invalid_answer', (socket) => socket.end(`${SSE}data: ["x"]\n\n`)],
     [
@@ -201,7 +201,7 @@ describe('misbehaving agent that ends the call as an error', () => {
       (socket) => socket.end(SSE + event({ error: { message: 'overloaded' } })),
     ],
     [
-      'arguments of a tool that are nested without end',
+      'arguments of a tool that are nested endlessly',
       'answer_too_large',
       (socket) => socket.end(`${head('application/json')}${nested(200_000)}`),
     ],
@@ -209,7 +209,7 @@ describe('misbehaving agent that ends the call as an error', () => {
     ['a web page', 'invalid_answer', (socket) => socket.end(`${head('text/html')}<html></html>`)],
     ['an empty body', 'invalid_answer', (socket) => socket.end(head('text/plain'))],
     [
-      'binary rubbish as a stream',
+      'binary data as a stream',
       'invalid_answer',
       (socket) => {
         socket.write(SSE);
@@ -224,7 +224,7 @@ describe('misbehaving agent that ends the call as an error', () => {
     ['a stream that is never closed', 'timeout', (socket) => socket.write(SSE + delta({ content: 'Well' }))],
     ['no answer at all', 'timeout', () => undefined],
     [
-      'one event without end',
+      'an endless event',
       'answer_too_large',
       (socket) => {
         socket.write(`${SSE}data: `);
@@ -232,7 +232,7 @@ describe('misbehaving agent that ends the call as an error', () => {
       },
     ],
     [
-      'words without end',
+      'endless text',
       'answer_too_large',
       (socket) => {
         socket.write(SSE);
@@ -240,7 +240,7 @@ describe('misbehaving agent that ends the call as an error', () => {
       },
     ],
     [
-      'comments without end',
+      'endless comments',
       'answer_too_large',
       (socket) => {
         socket.write(SSE);
@@ -248,7 +248,7 @@ describe('misbehaving agent that ends the call as an error', () => {
       },
     ],
     [
-      'JSON without end',
+      'endless JSON',
       'answer_too_large',
       (socket) => {
         socket.write(`${head('application/json')}{"a":"`);
