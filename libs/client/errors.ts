@@ -11,7 +11,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** An error with a message for the user and a hint how to resolve it. */
+/** An error with a message for the user and a hint on how to resolve it. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 

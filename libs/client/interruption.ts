@@ -2,19 +2,19 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 const PARENT_MS = 500;
 
-/** Ends the wait for a run before the run has ended: by a signal, by time, or with the parent. */
+/** Ends the wait for a run early: on a signal, after a time-out, or when the parent process ends. */
 export class Interruption {
   private readonly controller = new AbortController();
   private readonly timers: NodeJS.Timeout[] = [];
   private why = '';
 
-  /** @param timeoutSeconds after which the run counts as too slow */
+  /** @param timeoutSeconds maximum wait for the run; undefined for no limit */
   constructor(timeoutSeconds: number | undefined, env: NodeJS.ProcessEnv) {
     for (const name of SIGNALS) process.on(name, this.onSignal);
     if (timeoutSeconds !== undefined) {
       this.timers.push(setTimeout(() => this.stop(`Not ended after ${timeoutSeconds} s`), timeoutSeconds * 1000));
     }
-    // npx starts commands in a shell, which dies of a SIGTERM without passing it on.
+    // npx starts commands in a shell, which exits on SIGTERM without forwarding it.
     if (env['npm_command'] !== undefined) this.watchParent(process.ppid);
   }
 
@@ -22,7 +22,7 @@ export class Interruption {
     return this.controller.signal;
   }
 
-  /** For the reader: `Stopped by SIGINT`. */
+  /** For display: `Stopped by SIGINT`. */
   get reason(): string {
     return this.why;
   }
@@ -45,7 +45,7 @@ export class Interruption {
   }
 
   private readonly onSignal = (name: (typeof SIGNALS)[number]): void => {
-    // Who asks twice does not want to wait for the service.
+    // A second signal does not wait for the service.
     if (this.signal.aborted) process.exit(128 + NUMBERS[name]);
     this.stop(`Stopped by ${name}`);
   };

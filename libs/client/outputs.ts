@@ -14,7 +14,7 @@ export interface OutputFlags {
   readonly report?: string;
 }
 
-/** Makes the folders. A run takes minutes: what cannot be written is told before. @throws CommandError */
+/** Creates the folders, so that unwritable files are reported before a run, which takes minutes. @throws CommandError */
 export async function prepareOutputs(files: OutputFlags): Promise<void> {
   for (const file of [files.junit, files.json, files.markdown, files.report]) {
     if (file !== undefined) await prepareFile(file);
@@ -33,18 +33,18 @@ export async function prepareFile(file: string): Promise<void> {
   if ((await statOf(file))?.isDirectory()) throw misuse(`${file} is a folder`, 'Name a file in it.');
 }
 
-/** Node's own way to make a folder with those above it never ends where a file system lets none be made, as in /proc. */
+/** `mkdir` with `recursive` never returns on file systems that do not allow folders, such as /proc. */
 async function makeFolder(folder: string): Promise<void> {
   if ((await statOf(folder))?.isDirectory()) return;
   const parent = path.dirname(folder);
   if (parent !== folder) await makeFolder(parent);
   await mkdir(folder).catch(async (error: unknown) => {
-    // Somebody else may have made it in between.
+    // Another process may have created it in the meantime.
     if (!(await statOf(folder))?.isDirectory()) throw error;
   });
 }
 
-/** Writes what was asked for, as much of it as can be. @throws CommandError that names what could not be written */
+/** Writes the requested files; a failure does not prevent the others. @throws CommandError that names all failed files */
 export async function writeOutputs(
   service: Service,
   summary: Summary,
@@ -57,7 +57,7 @@ export async function writeOutputs(
     if (file === undefined) return;
     try {
       const text = await content();
-      // A step's summary is collected from what its commands append.
+      // All commands of a step append to the same summary.
       if (file === env['GITHUB_STEP_SUMMARY']) await appendFile(file, text);
       else await writeAtomically(file, text);
     } catch (error) {
@@ -68,17 +68,17 @@ export async function writeOutputs(
   await write(files.markdown, () => resultMarkdown(summary));
   await write(files.junit, () => service.junit(id));
   await write(files.report, () => service.report(id));
-  if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not everything could be written', failures);
+  if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not all files could be written', failures);
 }
 
-/** What `--json` writes; a terminal bears it too. */
+/** Output of `--json`, safe for a terminal. */
 export const jsonText = (summary: Summary): string =>
   `${JSON.stringify(summary, null, 2).replace(TERMINAL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
 
-/** What JSON leaves as it is although terminals obey it or turn the direction of text by it. */
+/** Characters that JSON does not escape, but terminals interpret: control characters and bidirectional overrides. */
 const TERMINAL = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g;
 
-/** Whole or not at all, even when the job is ended in between. */
+/** Writes a temporary file and renames it, so that no partial file remains if the process is killed. */
 export async function writeAtomically(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => path.resolve(file));
   const existing = await statOf(target);

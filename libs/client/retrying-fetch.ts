@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Answers that mean: later. */
-const LATER = new Set([429, 502, 503, 504]);
-/** Milliseconds for one try. A wait for the end of a run takes up to 60 s by itself. */
-const TRY_MS = 90_000;
+/** Temporary error statuses. */
+const TEMPORARY = new Set([429, 502, 503, 504]);
+/** Milliseconds for one attempt. A long poll for the end of a run alone takes up to 60 s. */
+const ATTEMPT_MS = 90_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** The longest `Retry-After` that is honoured; the windows of the service's rate limits last a minute. */
@@ -15,9 +15,9 @@ export interface Patience {
 }
 
 /**
- * `fetch` that tries again when the connection broke or the service asks for patience. Only for requests that may be
- * sent twice: reads, and writes with an Idempotency-Key.
- * @returns the last answer, whatever it is
+ * `fetch` that retries after connection failures and temporary errors. Only for requests that may be sent twice: reads,
+ * and writes with an Idempotency-Key.
+ * @returns the last response, also if it is an error
  * @throws the last error of `fetch`, or the signal's reason
  */
 export function retryingFetch(patience: Patience, pause = sleep): (request: Request) => Promise<Response> {
@@ -48,7 +48,7 @@ interface Attempt {
 async function attemptOf(request: Request): Promise<Attempt> {
   const isStream = request.headers.get('accept') === 'text/event-stream';
   // Streams have no time limit; their reader detects silence.
-  const signal = isStream ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(TRY_MS)]);
+  const signal = isStream ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(ATTEMPT_MS)]);
   try {
     // Cloned because a body can be sent only once. A redirect would turn a POST into a GET and drop the key.
     const response = await fetch(request.clone(), { signal, redirect: 'manual' });
@@ -65,7 +65,7 @@ async function attemptOf(request: Request): Promise<Attempt> {
 function pauseAfter({ response }: Attempt, tries: number): number | undefined {
   const backOff = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.75 + Math.random() / 2);
   if (!response) return backOff;
-  if (!LATER.has(response.status)) return undefined;
+  if (!TEMPORARY.has(response.status)) return undefined;
   const retryAfter = response.headers.get('retry-after');
   // A 429 without Retry-After is not a rate limit: the maximum number of streams is reached.
   if (retryAfter === null) return response.status === 429 ? undefined : backOff;

@@ -82,7 +82,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
   };
 }
 
-/** The service decides on the gate; without a counted call there is no result. */
+/** The service decides on the gate; without counted calls there is no result. */
 export function exitCodeOf({ status, counts }: Pick<RunDetails, 'status' | 'counts'>): ExitCode {
   if (status === 'COMPLETED') return EXIT.met;
   return status === 'FAILED' && counts.passed + counts.failed > 0 ? EXIT.notMet : EXIT.noResult;

@@ -14,7 +14,7 @@ export interface OutboundOptions {
 
 export interface OutboundRequest extends ExchangeRequest {
   readonly url: string;
-  /** Connections to reuse; without them the request has a connection of its own. */
+  /** Connections to reuse; without them the request uses a separate connection. */
   readonly connections?: Connections;
 }
 
@@ -30,7 +30,7 @@ export interface OutboundResponse {
 /**
  * HTTP client for URLs that users enter. Addresses are checked inside the connection's own name look-up, so that a name
  * cannot resolve to another address between check and connection (DNS rebinding). Follows no redirects, requests no
- * compression, keeps no connections unless lookup to, and limits the time, the headers and the body.
+ * compression, keeps no connections by default, and limits the time, the headers and the body.
  */
 export class OutboundClient {
   private readonly filter: AddressFilter;
@@ -74,7 +74,7 @@ export class OutboundClient {
     };
   }
 
-  /** Sends a request and resolves when the headers of the response are there. @throws OutboundError */
+  /** Sends a request and resolves when the headers of the response have arrived. @throws OutboundError */
   async open(request: OutboundRequest): Promise<OutboundStream> {
     const target = this.target(request.url);
     if (typeof target === 'string') throw new OutboundError(target);

@@ -9,7 +9,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 60_000;
 
 type Undici = typeof import('undici');
-/** Loaded on first use: it takes a tenth of a second, which the start of the service need not wait for. */
+/** Loaded on first use: it takes a tenth of a second, which would delay the start of the service. */
 let undici: Undici | undefined;
 
 /** Connections to one origin, kept between the requests of a conversation. Addresses are checked when connecting. */
@@ -49,7 +49,7 @@ export class Connections {
   }
 }
 
-/** A connection that carries one request at a time. Connects on first use, and again when the peer has closed it. */
+/** A connection for one request at a time. Connects on first use, and reconnects when the peer has closed it. */
 export class Connection {
   readonly client: Client;
   isBusy = true;

@@ -21,7 +21,7 @@ export interface ExchangeRequest {
   /** Milliseconds for name look-up, connection, request and response up to its last byte. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Called when the request is written or, on a new connection, when connecting begins: from then on the peer is at work. */
+  /** Called when the request is written or, on a new connection, when connecting begins: the start of the latency. */
   readonly onSent?: () => void;
 }
 
@@ -76,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     request.signal?.addEventListener('abort', this.onAbort);
   }
 
-  /** Sends the request and resolves when the headers of the response are there. @throws OutboundError */
+  /** Sends the request and resolves when the headers of the response have arrived. @throws OutboundError */
   response(connections: Connections, lookup: LookupFunction): Promise<OutboundStream> {
     return new Promise((resolve, reject) => {
       this.result = { resolve, reject };
@@ -195,7 +195,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.wake();
   }
 
-  /** The reader needs no more of the body. */
+  /** The rest of the body is not needed. */
   private readonly close = (): void => {
     if (this.state !== 'reading') return;
     if (!this.isKept) {
@@ -222,7 +222,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // The parser also reports a body that the peer cut off.
     const isCutOff = this.state === 'reading' && this.connection?.isClosedByPeer === true;
     const isUnparsable = name === 'HTTPParserError' && !isCutOff;
-    // Undici closes the socket on a 100 or 101 that was not asked for, and asserts statuses such as 000.
+    // Undici closes the socket on a 100 or 101 that was not requested, and asserts statuses such as 000.
     const isUnsupported =
       code === 'ERR_ASSERTION' || (code === 'UND_ERR_SOCKET' && this.state === 'waiting' && hasReceived);
     if (isUnparsable || isUnsupported || code === 'UND_ERR_HEADERS_OVERFLOW') {

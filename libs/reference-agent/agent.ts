@@ -74,7 +74,7 @@ export function createReferenceAgent(options: ReferenceAgentOptions = {}): Refer
     const answer = answerTo(messages, behaviour, now(), hostedTools);
     if (delay > 0) await clock.sleep(delay, signal);
     if (answer.failure === 'status') throw new AgentFailure(500);
-    // A cut answer has no tool calls: only a complete answer has effects.
+    // An answer that is cut off has no tool calls: only complete answers have effects.
     const calls = answer.failure === 'cut' ? [] : answer.toolCalls;
     for (const call of calls) if (call.name !== 'end_call') yield { type: 'tool_call' as const, ...call };
     const words = answer.text.match(/\S+\s*/g) ?? [];

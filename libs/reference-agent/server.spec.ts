@@ -163,16 +163,16 @@ describe('server of the reference agent', () => {
   });
 
   it.each([
-    ['no JSON', '{', 400, null],
-    ['no object', '[]', 400, null],
+    ['invalid JSON', '{', 400, null],
+    ['an array', '[]', 400, null],
     ['no messages', '{}', 400, 'messages'],
     ['messages that are none', '{"messages":[null]}', 400, 'messages[0]'],
     ['an unknown role', '{"messages":[{"role":"king","content":""}]}', 400, 'messages[0].role'],
     ['content that is none', '{"messages":[{"role":"user","content":7}]}', 400, 'messages[0].content'],
     ['a part without text', '{"messages":[{"role":"user","content":[{}]}]}', 400, 'messages[0].content[0].text'],
-    ['a model that is none', '{"model":{},"messages":[]}', 400, 'model'],
+    ['an invalid model', '{"model":{},"messages":[]}', 400, 'model'],
     ['tools that are none', '{"messages":[],"tools":[{}]}', 400, 'tools[0].function'],
-    ['a stream that is none', '{"messages":[],"stream":"yes"}', 400, 'stream'],
+    ['an invalid stream flag', '{"messages":[],"stream":"yes"}', 400, 'stream'],
     [
       'too many messages',
       JSON.stringify({ messages: Array(1_001).fill({ role: 'user', content: '' }) }),

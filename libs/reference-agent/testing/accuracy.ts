@@ -21,18 +21,18 @@ import {
 /** Faults that can be planted, and the sound agent. */
 export const AGENTS: readonly (FaultName | undefined)[] = [undefined, ...FAULT_NAMES];
 
-/** One call that the tester makes in order to be judged itself. */
+/** One call of the accuracy measurement. */
 export interface Trial {
   readonly fault: FaultName | undefined;
   readonly key: EvaluationKey;
-  /** Counts from 0; what is not to decide the outcome differs from one to the next. */
+  /** Counts from 0; varies details that must not affect the outcome. */
   readonly repetition: number;
 }
 
 export interface Tried extends Trial {
   readonly expected: Expectation;
   readonly result: CallResult;
-  /** Whether the reason of a failed call is the planted one, and no other. */
+  /** Whether the planted fault is the only reason of a failed call. */
   readonly isRightReason: boolean;
 }
 
@@ -40,7 +40,7 @@ const evaluations = new Map(
   referenceEvaluations('c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251').map((input) => [input.key, authored(input, '')]),
 );
 
-/** Every evaluation with every agent, so many times. */
+/** Every evaluation with every agent, `repetitions` times. */
 export function trials(repetitions: number): Trial[] {
   return AGENTS.flatMap((fault) =>
     EVALUATION_KEYS.flatMap((key) =>
@@ -49,7 +49,7 @@ export function trials(repetitions: number): Trial[] {
   );
 }
 
-/** Carries out a call with its retries, and compares what it came to with what was planted. */
+/** Executes a call with its retries, and compares the result with the planted fault. */
 export async function executeTrial(trial: Trial, transport: Transport, clock: Clock): Promise<Tried> {
   const definition = evaluations.get(trial.key)!;
   const { scenarioText } = definition;
@@ -87,12 +87,12 @@ function isRightReason(expected: Expectation, { outcome, failure, checks, end }:
   return expected.fails.every((name) => failed.includes(name)) && failed.every((name) => allowed.includes(name));
 }
 
-/** How the tester did with one agent, or with all. */
+/** Results of the tester with one agent, or with all. */
 export interface Tally {
   readonly calls: number;
   readonly wanted: { readonly failed: number; readonly passed: number };
   readonly found: { readonly failed: number; readonly passed: number; readonly uncounted: number };
-  /** Calls that were to fail and did; with the reason that was planted. */
+  /** Calls that had to fail and failed; `rightReason` counts those with the planted reason. */
   readonly rightlyFailed: number;
   readonly rightReason: number;
 }
@@ -116,16 +116,16 @@ export function tally(tried: readonly Tried[]): Tally {
 }
 
 export interface Accuracy {
-  /** Of the calls found `failed`, the share that was to fail; of those that were to fail, the share found. */
+  /** Precision: share of the `failed` calls that had to fail. Recall: share of the calls that had to fail and are `failed`. */
   readonly precision: number;
   readonly recall: number;
-  /** The same for those found `failed` for the reason that was planted. */
+  /** The same for calls that are `failed` for the planted reason. */
   readonly reasonPrecision: number;
   readonly reasonRecall: number;
 }
 
 export function accuracyOf({ wanted, found, rightlyFailed, rightReason }: Tally): Accuracy {
-  // Of none, all are right.
+  // No calls means no mistakes.
   const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole);
   return {
     precision: share(rightlyFailed, found.failed),
@@ -135,6 +135,6 @@ export function accuracyOf({ wanted, found, rightlyFailed, rightReason }: Tally)
   };
 }
 
-/** Whether nothing was missed, nothing wrongly blamed, no reason wrong, and no call left uncounted. */
+/** Whether precision and recall are 100 %, all reasons are right, and every call is counted. */
 export const isPerfect = (all: Tally): boolean =>
   all.found.uncounted === 0 && Object.values(accuracyOf(all)).every((share) => share === 1);

@@ -14,7 +14,7 @@ interface Spoken {
   readonly text: string;
 }
 
-/** What happened on a call that the small caller below has made. */
+/** The result of a call of the simple caller below. */
 export interface Played {
   readonly spoken: readonly Spoken[];
   readonly tools: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
@@ -22,7 +22,7 @@ export interface Played {
   readonly turns: number;
   readonly endedBy: Speaker | 'tester';
   readonly failure?: 'agent_status' | 'stream_cut';
-  /** Whether the caller hung up because the agent answered nothing twice in a row. */
+  /** Whether the caller hung up because the agent did not answer twice in a row. */
   readonly hasGivenUp: boolean;
   /** Names of the checks that failed. */
   readonly failed: readonly string[];
@@ -32,8 +32,7 @@ export interface Played {
 export const NOW = Date.UTC(2026, 11, 4, 10);
 
 /**
- * A caller that follows a script and nothing more, independent of libs/simulation: what both agree on is not an
- * accident of either.
+ * A minimal scripted caller, independent of libs/simulation, so that a bug of one cannot hide in both.
  */
 export async function play(evaluation: AuthoredEvaluation, fault?: FaultName): Promise<Played> {
   const call = new Call(fault);
@@ -114,7 +113,7 @@ class Call {
 const meets = ({ says, notSays }: Condition, answer: string): boolean =>
   (!says || compileMatcher(says)(answer)) && (!notSays || !compileMatcher(notSays)(answer));
 
-/** What the caller says in this step, and whether the step goes on. */
+/** The caller's line in this step, and whether the step continues. */
 function lineOf(step: ScriptStep, answer: string): { say?: string; stays: boolean } {
   if (step.when && !meets(step.when, answer)) return { stays: false };
   if ('say' in step) return { say: step.say, stays: false };

@@ -1,5 +1,5 @@
 /**
- * How many turns one process answers per second, in process and over HTTP with the load in a process of its own:
+ * How many turns one process answers per second, in process and over HTTP with the load in a separate process:
  * `node --import @swc-node/register/esm-register libs/reference-agent/testing/speed.ts [SECONDS]`
  */
 import { fork } from 'node:child_process';

@@ -25,7 +25,7 @@ const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})\\b`, 'i');
 
 const AHEAD: Readonly<Record<string, number>> = { 'day after tomorrow': 2, tomorrow: 1 };
 
-/** A day that is named in the text, seen from `now`, and the text without it. A weekday is the next one after today. */
+/** Extracts a day relative to `now`, and returns it with the rest of the text. A weekday is the next one after today. */
 export function extractDay(text: string, now: number): { day?: Day; rest: string } {
   const iso = ISO.exec(text);
   if (iso) return taken(text, iso, dayOf(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3])));
@@ -45,18 +45,18 @@ export function extractDay(text: string, now: number): { day?: Day; rest: string
   return taken(text, weekday, dayAt(now + (ahead === 0 ? 7 : ahead) * DAY_MS));
 }
 
-/** As it is read out: `Friday 4 December`. */
+/** As spoken: `Friday 4 December`. */
 export function spokenDay({ date, weekday }: Day): string {
   const [, month = '1', day = '1'] = date.split('-');
   const name = MONTHS[Number(month) - 1] ?? '';
   return `${weekday} ${Number(day)} ${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** A day that does not exist, such as the 31st of June, counts as not named. */
+/** Undefined for a day that does not exist, such as the 31st of June. */
 const taken = (text: string, found: RegExpExecArray, day: Day | undefined) =>
   day ? { day, rest: without(text, found) } : { rest: text };
 
-/** Without a year it is the next time that the day comes. */
+/** Without a year, the next occurrence of the day. */
 function inYear(day = '', month = '', year: string | undefined, now: number): Day | undefined {
   const index = MONTHS.indexOf(month.toLowerCase());
   if (year !== undefined) return dayOf(Number(year), index, Number(day));

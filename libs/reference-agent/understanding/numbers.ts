@@ -23,11 +23,11 @@ const WORDS = [
 ];
 const VALUES = new Map(WORDS.map((word, value) => [word, value]));
 
-/** Source of a regular expression for a small number in words or digits; longer words first, or `six` hides `sixteen`. */
+/** Source of a regular expression for a small number in words or digits; longer words first, so that `six` does not hide `sixteen`. */
 export const NUMBER = `(?:${[...WORDS].reverse().join('|')}|\\d{1,3})`;
 export const NUMBER_WORD = `(?:${[...WORDS].reverse().join('|')})`;
 
-/** The value of what `NUMBER` matched. */
+/** The value of a match of `NUMBER`. */
 export function numberOf(text: string): number {
   return VALUES.get(text.toLowerCase()) ?? Number(text);
 }
@@ -37,7 +37,7 @@ const SPOKEN_PHONE = new RegExp(`(?:\\b${SPOKEN_DIGIT}\\b[\\s,-]*){6,24}`, 'i');
 const WRITTEN_PHONE = /\+?\d[\d\s().-]{4,24}\d/;
 const FEWEST_DIGITS = 6;
 
-/** A telephone number, in digits or read out digit by digit, and the text without it. */
+/** Extracts a telephone number, in digits or spoken digit by digit, and returns it with the rest of the text. */
 export function extractPhone(text: string): { phone?: string; rest: string } {
   const written = WRITTEN_PHONE.exec(text);
   if (written) {
@@ -58,6 +58,6 @@ export function extractPhone(text: string): { phone?: string; rest: string } {
   return phone.length < FEWEST_DIGITS ? { rest: text } : { phone, rest: without(text, spoken) };
 }
 
-/** The text without what a regular expression found in it. */
+/** The text without a match. */
 export const without = (text: string, found: RegExpExecArray): string =>
   `${text.slice(0, found.index)} ${text.slice(found.index + found[0].length)}`;

@@ -25,11 +25,11 @@ const MINUTES: Readonly<Record<string, number>> = {
   fifty: 50,
 };
 const OFFSETS: Readonly<Record<string, number>> = { 'half past': 30, 'quarter past': 15, 'quarter to': -15 };
-/** Without "am" or "pm", hours up to this one are those of the afternoon: nobody books a table for the night. */
+/** Without "am" or "pm", hours up to this one are in the afternoon: the restaurant is closed at night. */
 const LATEST_AMBIGUOUS_HOUR = 9;
 
 /**
- * A time of day in the text as `HH:MM`, and the text without it.
+ * Extracts a time of day as `HH:MM`, and returns it with the rest of the text.
  * @param isAsked whether the agent asked for it, so that a bare number means the hour
  */
 export function extractTime(text: string, isAsked: boolean): { time?: string; rest: string } {

@@ -3,7 +3,7 @@ import { extractDay } from './dates.js';
 import { NUMBER, numberOf, extractPhone } from './numbers.js';
 import { extractTime } from './times.js';
 
-/** What a booking needs. */
+/** The details of a booking. */
 export interface Details {
   readonly day?: Day;
   readonly time?: string;
@@ -13,10 +13,10 @@ export interface Details {
 }
 export type Detail = keyof Details;
 
-/** What the agent last asked for. */
+/** The detail that the agent last asked for. */
 export type Question = Detail | 'consent' | 'change' | 'reference' | 'else';
 
-/** What the agent makes of one turn of the caller. */
+/** What the agent understood in one turn of the caller. */
 export interface Understanding {
   readonly details: Details;
   readonly facts: readonly (keyof Facts)[];
@@ -58,13 +58,13 @@ const FACT_QUESTIONS: Readonly<Record<keyof Facts, RegExp>> = {
   parking: /\b(?:park|parking|car park)\b/i,
 };
 
-/** Longer turns are not read to their end: the work per turn has a limit. */
+/** Maximum length of a turn, to limit the work; the rest is ignored. */
 const MAX_LENGTH = 2_000;
-/** How transcripts write that nothing was said. */
+/** Markers of silence in transcripts. */
 const SILENCE_MARK = /[[(](?:silence|no answer|inaudible)[\])]/gi;
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 const REFERENCE = /\bBV[ -]?(\d{4})\b/i;
-/** What is named only to be ruled out. */
+/** Phrases that mention something only to exclude it. */
 const RULED_OUT = new RegExp(
   `\\b(?:not|instead of|rather than) (?:at |on |for |a table for )?(?:${NUMBER}(?: people)?|\\w+day|half past ${NUMBER})\\b`,
   'gi',
@@ -93,7 +93,7 @@ const NAMED = [
 const NAME_FILLERS =
   /^(?:(?:yes|sure|of course|it's|it is|that's|that would be|the|my|name|is|please|under|for|okay|ok|well|um|uh)[\s,]+)*/i;
 
-/** Reads one turn of the caller in the light of what the agent asked. */
+/** Interprets one turn of the caller, given what the agent asked. */
 export function understand(text: string, asked: Question | undefined, now: number): Understanding {
   const said = text.slice(0, MAX_LENGTH).replaceAll('’', "'").replace(/\s+/g, ' ').trim();
   const says = Object.fromEntries(
@@ -111,7 +111,7 @@ export function understand(text: string, asked: Question | undefined, now: numbe
 }
 
 function readDetails(said: string, asked: Question | undefined, now: number, isQuestion: boolean): Details {
-  // "Are you open on Monday?" asks for a fact and wishes for nothing.
+  // "Are you open on Monday?" is a question, not a request.
   if (isQuestion && !INTENTS.book.test(said)) return {};
   const { day, rest: afterDay } = extractDay(said.replace(RULED_OUT, ' '), now);
   const { phone, rest: afterPhone } = extractPhone(afterDay);
