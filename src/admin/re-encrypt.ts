@@ -5,6 +5,7 @@ import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entit
 import { renewCanary } from '../platform/encryption/canary.js';
 import type { KeyRing } from '../platform/encryption/key-ring.js';
 import { responsePurpose } from '../platform/idempotency/idempotency.interceptor.js';
+import * as sql from './re-encrypt.sql.js';
 
 /** A column of ciphertexts, and the purpose that each of them is bound to. */
 interface EncryptedColumn {
@@ -49,11 +50,8 @@ export async function reEncrypt(
 ): Promise<number> {
   const current = `${keyRing.firstId}.`;
   let total = 0;
-  for (const { table, column } of ENCRYPTED_COLUMNS) {
-    const [row] = await dataSource.query<{ count: number }[]>(
-      `SELECT count(*)::int AS count FROM ${table} WHERE NOT starts_with(${column}, $1)`,
-      [current],
-    );
+  for (const encrypted of ENCRYPTED_COLUMNS) {
+    const [row] = await dataSource.query<{ count: number }[]>(sql.countOutdated(encrypted), [current]);
     total += row?.count ?? 0;
   }
   let done = 0;
@@ -71,21 +69,17 @@ export async function reEncrypt(
 async function reEncryptBatch(
   dataSource: DataSource,
   keyRing: KeyRing,
-  { table, column, purpose }: EncryptedColumn,
+  encrypted: EncryptedColumn,
   current: string,
 ): Promise<number> {
+  const { column, purpose } = encrypted;
   return dataSource.transaction(async (manager) => {
-    const rows = await manager.query<Record<string, string>[]>(
-      `SELECT ctid::text AS place, * FROM ${table} WHERE NOT starts_with(${column}, $1) LIMIT ${BATCH} FOR UPDATE`,
-      [current],
-    );
+    const rows = await manager.query<Record<string, string>[]>(sql.lockOutdated(encrypted), [current, BATCH]);
     if (rows.length === 0) return 0;
-    const sealed = rows.map((row) => keyRing.encrypt(keyRing.decrypt(row[column] ?? '', purpose(row)), purpose(row)));
-    await manager.query(
-      `UPDATE ${table} t SET ${column} = s.sealed
-         FROM unnest($1::text[], $2::text[]) AS s (place, sealed) WHERE t.ctid = s.place::tid`,
-      [rows.map((row) => row['place']), sealed],
+    const ciphertexts = rows.map((row) =>
+      keyRing.encrypt(keyRing.decrypt(row[column] ?? '', purpose(row)), purpose(row)),
     );
+    await manager.query(sql.replaceCiphertexts(encrypted), [rows.map((row) => row['row_id']), ciphertexts]);
     return rows.length;
   });
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccessGuard } from '../access/access.guard.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
+import { IdempotencyRepository } from '../idempotency/idempotency.repository.js';
 import { PlanThrottlerGuard } from '../throttling/plan-throttler.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { BodyInterceptor } from './body/body.interceptor.js';
@@ -16,6 +17,7 @@ import { UnknownPathController } from './server/unknown-path.controller.js';
   imports: [ThrottlingModule],
   controllers: [UnknownPathController],
   providers: [
+    IdempotencyRepository,
     { provide: APP_GUARD, useClass: PlanThrottlerGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },

@@ -6,15 +6,11 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
-import { IdempotencyEntity } from './idempotency.entity.js';
+import { IdempotencyRepository } from './idempotency.repository.js';
 
 /** How long a response is kept, in milliseconds (decisions). */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_KEY_LENGTH = 255;
-
-/** Each stored response removes some expired ones, so that the table stays as small as a day's use. */
-const REMOVE_EXPIRED = `DELETE FROM idempotency_keys WHERE id IN (
-  SELECT id FROM idempotency_keys WHERE expires_at < now() ORDER BY expires_at LIMIT 10 FOR UPDATE SKIP LOCKED)`;
 
 const IDEMPOTENT = 'idempotency:enabled';
 
@@ -34,6 +30,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly reflector: Reflector,
     private readonly database: Database,
+    private readonly repository: IdempotencyRepository,
     private readonly keyRing: KeyRing,
   ) {}
 
@@ -68,15 +65,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   private inTransaction(id: string, bodyHash: string, response: Response, work: () => Promise<unknown>) {
-    return this.database.transaction(async (manager): Promise<unknown> => {
-      const [lock] = await manager.query<{ taken: boolean }[]>(
-        'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
-        [id],
-      );
-      if (!lock?.taken) throw conflict('A request with this Idempotency-Key is still in progress');
-
-      const stored = await manager.findOneBy(IdempotencyEntity, { id });
-      if (stored && stored.expiresAt > new Date()) {
+    return this.database.transaction(async (): Promise<unknown> => {
+      if (!(await this.repository.tryLock(id))) {
+        throw conflict('A request with this Idempotency-Key is still in progress');
+      }
+      const stored = await this.repository.find(id);
+      if (stored) {
         if (stored.bodyHash !== bodyHash) {
           throw new DomainError('UNPROCESSABLE_CONTENT', undefined, ['Idempotency-Key was used with another body']);
         }
@@ -85,14 +79,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
       }
 
       const body = await work();
-      await manager.save(IdempotencyEntity, {
+      await this.repository.save({
         id,
         bodyHash,
         status: response.statusCode,
         response: this.keyRing.encrypt(JSON.stringify(body), responsePurpose(id)),
         expiresAt: new Date(Date.now() + KEPT_MS),
       });
-      await manager.query(REMOVE_EXPIRED);
       return body;
     });
   }
