@@ -19,7 +19,7 @@ const run = runOf({
 });
 const summary = summarise(run, [callOf({ evaluationName: HOSTILE, outcome: 'failed', score: 0, reason: HOSTILE })]);
 
-/** What a terminal obeys, or what turns the direction of text. */
+/** Control characters and bidirectional overrides. */
 
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]/;
 
@@ -82,7 +82,7 @@ describe('Markdown', () => {
       .split('\n')
       .filter((line) => line.startsWith('|'));
     expect(rows).toHaveLength(3);
-    // Neither an escaped nor an open pipe: the cells are those of the head.
+    // Pipes in names do not add cells: the count equals that of the header.
     for (const row of rows) expect(row.match(/\|/g)).toHaveLength(9);
     expect(rows[2]).toMatch(/^\| ❌ failed \| a␛/);
   });

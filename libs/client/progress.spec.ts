@@ -38,7 +38,7 @@ describe('progress', () => {
     progress.end();
     const drawn = stream.text().split('\r\u001B[2K');
     expect(drawn[1]).toBe(`${'░'.repeat(24)} 0/4  0:00`);
-    // What was true for an instant only is never drawn.
+    // States between two timer ticks are not drawn.
     expect(drawn[2]).toBe(`${'█'.repeat(12)}${'░'.repeat(12)} 2/4  <green>2 passed</>  0:00`);
     expect(drawn.at(-2)).toContain('1:01');
     expect(drawn.at(-1)).toBe('');

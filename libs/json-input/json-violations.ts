@@ -1,16 +1,16 @@
 import type { Path, Violation } from './paths.js';
 import { textViolation } from './text.js';
 
-/** No request nests deeper than the arguments of a tool do, and the libraries that read it recurse. */
+/** Limited because libraries that process the value are recursive; tool arguments are the most deeply nested fields. */
 const MAX_DEPTH = 32;
 
 /** Names with a special meaning in JavaScript: libraries that copy objects mishandle them. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype']);
 
 export interface JsonLimits {
-  /** Most values in all, the root not counted. */
+  /** Maximum number of values, without the root. */
   readonly maxValues: number;
-  /** Most entries of one object or list; unlimited unless given. */
+  /** Maximum number of entries of one object or list; unlimited by default. */
   readonly maxEntries?: number;
   /** The walk stops once it has found this many violations. */
   readonly maxViolations: number;
@@ -38,8 +38,8 @@ export class SizeExceeded extends Error {
 
 /**
  * Finds, without recursion, what can neither be stored nor safely passed on in a parsed value: reserved names, U+0000
- * and unpaired surrogates, numbers that JSON does not have, too many values, too deep nesting.
- * @param budget spent by the characters and values that are looked at
+ * and unpaired surrogates, numbers that JSON does not support, too many values, too deep nesting.
+ * @param budget spent by the characters and values that are visited
  * @returns the violations, and whether the walk stopped before the end of the value
  * @throws SizeExceeded
  */
@@ -63,7 +63,7 @@ export function findJsonViolations(
     } else if (typeof value === 'object' && value !== null) {
       const size = Array.isArray(value) ? value.length : Object.keys(value).length;
       values += size;
-      // Checked before the entries are listed: there may be too many even for that.
+      // Checked first, because there may be too many entries to list.
       const excess = excessOf(path, size, values, limits);
       if (excess) return { violations: [...violations, excess], stopped: true };
       pending.push(...entriesOf(value, path, add).reverse());

@@ -10,7 +10,7 @@ export interface Violation {
   readonly text: string;
 }
 
-/** The path as issues show it, for example `checks[2].pattern`. */
+/** Formats a path as in issues, for example `checks[2].pattern`. */
 function shown(path: Path): string {
   return path.reduce<string>((before, step) => {
     if (typeof step === 'number') return `${before}[${step}]`;

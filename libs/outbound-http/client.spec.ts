@@ -125,7 +125,7 @@ describe('outbound client', () => {
     const rebinding = new OutboundClient({ allowedNetworks: LOOPBACK, resolve: async () => answers.shift() ?? [] });
     const url = `http://rebinding.test:${port}/`;
     expect((await get(url, { client: rebinding })).status).toBe(200);
-    // Of a mixed answer only the permitted address is ever connected to.
+    // If a name resolves to several addresses, only permitted ones are connected to.
     expect((await get(url, { client: rebinding })).status).toBe(200);
     expect(await failure(get(url, { client: rebinding }))).toBe('ADDRESS_REFUSED');
     expect(await failure(get(url, { client: rebinding }))).toBe('ADDRESS_REFUSED');
@@ -183,7 +183,7 @@ describe('outbound client', () => {
   it('times out if a receiver hangs before its headers or sends its body too slowly', async () => {
     const hanging = await serveRaw(() => undefined);
     expect(await failure(get(`http://127.0.0.1:${hanging}/`, { timeoutMs: 60 }))).toBe('TIMEOUT');
-    // Without a length, only the end of the connection says that the body is whole.
+    // Without a length, only the end of the connection marks the end of the body.
     for (const length of ['Content-Length: 1000\r\n', '']) {
       const dripping = await serveRaw((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\n${length}\r\n`);
@@ -336,7 +336,7 @@ describe('outbound client', () => {
       const post = () =>
         client.request({ url, method: 'POST', body: 'x', timeoutMs: 5_000, maxBodyBytes: 100, connections });
       await post();
-      // The connection proves alive in the next turn of the event loop.
+      // The connection turns out to be alive in the next turn of the event loop.
       await new Promise((resolve) => setTimeout(resolve, 20));
       await failure(post());
       posts.push(seen);

@@ -8,7 +8,7 @@ const agent = (content = 'x'): Message => ({ role: 'assistant', content });
 const answer = (messages: readonly Message[], fault?: FaultName, hosted: readonly string[] = []) =>
   answerTo(messages, behaviourOf(fault), NOW, new Set(hosted));
 
-/** A whole conversation; the last answer. */
+/** Plays a conversation and returns the last answer. */
 function talk(lines: readonly string[], fault?: FaultName) {
   const messages: Message[] = [];
   let last = answer(messages, fault);

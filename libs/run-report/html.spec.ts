@@ -3,7 +3,7 @@ import { html } from './html.js';
 import { HOSTILE } from './testing/hostile.js';
 import { visible } from '../text/index.js';
 
-/** Any text, with what breaks HTML more often than chance would have it. */
+/** Arbitrary text with a high share of HTML syntax. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc

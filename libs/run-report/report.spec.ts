@@ -11,7 +11,7 @@ async function page({ run, read }: Pick<Built, 'run' | 'read'>): Promise<string>
 }
 
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1;
-/** What a reader sees, roughly. */
+/** The visible text, approximately. */
 const words = (document: string) =>
   document
     .replace(/<style>.*?<\/style>/s, '')
@@ -94,7 +94,7 @@ describe('renderReport', () => {
 
   it('expands failed calls and collapses all others', () => {
     const open = tags(document).filter((tag) => /^<details class="call/.test(tag) && /\sopen/.test(tag));
-    // Five calls of one evaluation failed for the same reason: three of them are enough.
+    // Five calls of one evaluation failed for the same reason: only three are expanded.
     expect(open).toHaveLength(12);
     for (const tag of open) expect(tag).toContain('call failed');
   });

@@ -17,7 +17,7 @@ const DEFINITION = {
   ],
 } as const;
 
-/** A call whose agent greets, and then breaks with this failure. */
+/** A call whose agent greets and then fails with this failure. */
 const broken = (code: FailureCode, detail?: string): Promise<CallResult> =>
   call(DEFINITION, {
     transport: inProcess(function* ({ messages }): Generator<AgentAction> {
@@ -94,7 +94,7 @@ describe('afterAttempt', () => {
       result: {
         ...result,
         outcome: 'failed',
-        // Of the weights 1 and 3, what was said before the break counts.
+        // Only the met check of weight 1 of 4 counts: it was said before the failure.
         score: 25,
         failure: { code, message: `${message}, in three of three attempts`, fault: 'agent', retryable: false },
         reason:

@@ -19,7 +19,7 @@ const speech = (
   end,
   turn,
 });
-/** With overlapping speech, as audio has it: the agent begins its last answer while the caller still speaks. */
+/** With overlapping speech, as in audio: the agent begins its last answer while the caller is still speaking. */
 const TIMELINE: TimelineEntry[] = [
   speech('agent', 'Welcome to Da Mario.', 0, 900, 0),
   speech('caller', 'A table for 4, please.', 1_000, 2_000, 1),
@@ -157,7 +157,7 @@ describe('checks', () => {
   });
 
   it('examine a limited amount of text, and say so', async () => {
-    // 484 instructions, most of them alive at every character.
+    // 484 instructions, most of which are active at every character.
     const heavy = '(?:[a-z ]?[b-z ]?){120}\\d';
     const words = 'the people want a table '.repeat(10_000);
     const timeline = [1, 2, 3].map((turn) => speech('agent', words, 0, 0, turn));
@@ -168,7 +168,7 @@ describe('checks', () => {
       timeline,
     );
     lag.disable();
-    // Without a bound, one of the searches alone takes several seconds.
+    // Without a limit, each of the searches would take several seconds.
     expect(lag.max / 1e6).toBeLessThan(1_500);
     expect(results).toHaveLength(10);
     for (const { met, detail } of results) {

@@ -6,7 +6,7 @@ import { sendCompletion, TestServers } from './testing/servers.js';
 const servers = new TestServers();
 afterEach(() => servers.close());
 
-/** Asks a model whose server gives these answers one after the other, the last one repeatedly. */
+/** Asks a model whose server returns these answers in order, the last one repeatedly. */
 async function ask(
   answers: ((response: ServerResponse, body: any) => void)[],
   { timeoutMs = 5_000, apiKey = 'key' } = {},

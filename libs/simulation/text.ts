@@ -59,6 +59,6 @@ export function trimQuotes(quote: string): string {
   return quote.slice(from, to);
 }
 
-/** A text truncate for a sentence. */
+/** Shortens a text for use in a sentence. */
 export const truncate = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;

@@ -1,4 +1,4 @@
-/** Outcomes of calls, and the statistics of many of them: scores, pass rates, latencies, the gate of a run. Pure functions. */
+/** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, gate. Pure functions. */
 export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, percentile } from './latency.js';
 export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';
 export {

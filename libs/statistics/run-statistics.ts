@@ -1,6 +1,6 @@
 import { isCounted, type Outcome } from './outcome.js';
 
-/** What the statistics of a run need to know of a call. */
+/** The fields of a call that the statistics of a run use. */
 export interface CountedCall {
   readonly evaluationId: string;
   readonly outcome: Outcome;
@@ -62,7 +62,7 @@ export interface Interval {
 /** The 97.5th percentile of the normal distribution. */
 const Z95 = 1.959963984540054;
 
-/** 95 % confidence interval of a pass rate (Wilson 1927), right also for few calls and for rates of 0 and 1. */
+/** 95 % confidence interval of a pass rate (Wilson 1927), which is valid for few calls and for rates of 0 and 1. */
 export function wilsonInterval(n: number, passed: number): Interval {
   const rate = passed / n;
   const z2 = Z95 ** 2;
@@ -78,7 +78,7 @@ export const passAtK = (n: number, c: number, k: number): number => rounded(1 - 
 /** Chance that all of k calls pass: C(c, k) / C(n, k). */
 export const passHatK = (n: number, c: number, k: number): number => rounded(choiceRatio(c, n, k));
 
-/** To six digits: of the rest only the order of the products decides. */
+/** Rounded to six digits: further digits depend on the order of multiplication. */
 const rounded = (chance: number): number => Math.round(chance * 1e6) / 1e6;
 
 /** C(a, k) / C(n, k) for a ≤ n, without the huge numbers in between. */
@@ -90,19 +90,19 @@ function choiceRatio(a: number, n: number, k: number): number {
 
 export interface GateInput {
   readonly calls: readonly CountedCall[];
-  /** 0 to 100; null asks for no score. */
+  /** 0 to 100; null for no minimum. */
   readonly minimumScore: number | null;
-  /** Evaluations of which no call may fail, with their names for the reader. */
+  /** Evaluations of which no call may fail, with their display names. */
   readonly critical: readonly { readonly evaluationId: string; readonly name: string }[];
 }
 
 export interface Gate {
   readonly met: boolean;
-  /** What is not met, each a sentence. */
+  /** Why the gate is not met, as sentences. */
   readonly reasons: readonly string[];
 }
 
-/** The one decision on a run: its status, its webhook and the command line's exit code all follow it. */
+/** Decides whether a run passes; its status, its webhook and the CLI's exit code follow from it. */
 export function gate({ calls, minimumScore, critical }: GateInput): Gate {
   const score = runScore(calls);
   if (score === null) return { met: false, reasons: ['No call could be counted.'] };

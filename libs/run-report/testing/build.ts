@@ -23,7 +23,7 @@ const START = Date.UTC(2026, 10, 20, 9, 30);
 const idOf = (n: number): string => `0197b3c4-1f2a-7b3c-8d4e-${n.toString(16).padStart(12, '0')}`;
 const at = (ms: number): string => new Date(START + ms).toISOString();
 
-/** A run of these calls, with the counts, rates and gate that the simulation itself computes. */
+/** A run of these calls, with the statistics and gate computed by the production code. */
 export function buildRun(
   evaluations: readonly PlayedEvaluation[],
   more: Partial<ReportedRun> & { readonly minimumScore?: number | null } = {},
@@ -59,7 +59,7 @@ export function buildRun(
   return { run, calls, read: readerOf(calls) };
 }
 
-/** Gives what is wanted, as the service's own reader does. */
+/** Returns the filtered calls, as the service's reader does. */
 export const readerOf = (calls: readonly ReportedCall[]): CallReader =>
   async function* ({ evaluationIds, outcomes }) {
     for (const call of calls) {

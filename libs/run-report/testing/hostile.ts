@@ -18,7 +18,7 @@ export const HOSTILE: readonly string[] = [
   'x'.repeat(100_000),
 ];
 
-/** A failed call in which every text that somebody else writes is this one. */
+/** A failed call in which every untrusted text is this one. */
 export function hostileCall(text: string): CallResult {
   const span = { start: 0, end: 1_000, turn: 1 };
   const end: EndEntry = { type: 'end', by: 'agent', code: 'agent_hung_up', reason: text, ...span };
@@ -84,7 +84,7 @@ export function hostileCall(text: string): CallResult {
   };
 }
 
-/** A run in which every text that somebody else writes is hostile: one evaluation for each of these. */
+/** A run in which every untrusted text is hostile: one evaluation per text. */
 export function hostileRun(texts: readonly string[] = HOSTILE): Built {
   const [first = ''] = texts;
   const calls = (text: string): PlayedCall[] => {

@@ -27,7 +27,7 @@ const REPEAT = 5;
 /** Friday, 4 December 2026. */
 const NOW = Date.UTC(2026, 11, 4, 10);
 
-/** Which fault the agent shows in which repetition of an evaluation; it is sound in all others. */
+/** The planted fault per evaluation and repetition; there is none in the others. */
 const FAULTS: Readonly<Partial<Record<EvaluationKey, readonly (FaultName | undefined)[]>>> = {
   'all-details-at-once': Array<FaultName>(REPEAT).fill('forgets-detail'),
   'house-facts': [undefined, 'wrong-fact', undefined, undefined, 'wrong-fact'],
@@ -37,7 +37,7 @@ const FAULTS: Readonly<Partial<Record<EvaluationKey, readonly (FaultName | undef
   'says-goodbye': ['silence', undefined, undefined, undefined, undefined],
 };
 
-/** Real calls with the reference agent: on a virtual clock, and some over HTTP to an agent that breaks down. */
+/** Real calls with the reference agent, on a virtual clock, and some over HTTP to a failing agent. */
 export async function sampleRun(): Promise<Built> {
   const servers = new TestServers();
   const broken = await startReferenceAgent({ port: 0, fault: 'error-status' });
@@ -82,7 +82,7 @@ const overHttp = (url: string): Transport =>
     assistantId: 'reference',
   });
 
-/** The reference agent with a pace like a voice agent's, that differs from answer to answer but not from run to run. */
+/** The reference agent with realistic latencies, which differ between answers but not between runs. */
 function referenceAgent(seed: number, fault: FaultName | undefined): Transport {
   return inProcess(async function* ({ messages, clock, signal }): AsyncGenerator<AgentAction> {
     const latencyMs = 380 + ((seed * 7_919 + messages.length * 104_729) % 640) + (seed % 9 === 4 ? 220 : 0);
@@ -97,7 +97,7 @@ function referenceAgent(seed: number, fault: FaultName | undefined): Transport {
   });
 }
 
-/** An evaluation without a script, and with sentences that a judge decides; both models are played. */
+/** An evaluation without a script and with criteria; both models are stubs. */
 async function judged(servers: TestServers): Promise<PlayedEvaluation> {
   const scenarioText = 'You are planning a birthday for twelve people and want to know what the house offers.';
   const criteria = [
@@ -121,7 +121,7 @@ async function judged(servers: TestServers): Promise<PlayedEvaluation> {
       const reasoning = isOccasion
         ? 'The caller mentions a birthday, but the agent goes straight to the answer and never asks about the occasion.'
         : 'It does so, politely and in full.';
-      // One of the two confirming samples overturns the verdict now and then.
+      // One of the two confirming samples sometimes overturns the verdict.
       const met = !isOccasion || index === 4 || (index === 3 && temperature > 0 && spoken++ % 2 === 0);
       return { met, quote: isOccasion || statement.includes('vegan') ? 'vegan' : 'parking', reasoning };
     });

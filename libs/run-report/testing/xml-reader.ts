@@ -1,4 +1,4 @@
-/** An element as a strict reader of XML 1.0 sees it. */
+/** An element of XML 1.0. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface XmlElement {
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const TAG = /<(\/?)([a-z][a-z-]*)((?:\s+[a-z]+="[^"<]*")*)\s*(\/?)>/y;
 
-/** Reads the plain XML that reports are made of. @throws Error for everything that no parser has to accept */
+/** A strict parser for the subset of XML that reports use. @throws Error for malformed XML */
 export function readXml(document: string): XmlElement {
   const forbidden = FORBIDDEN.exec(document);
   if (forbidden) throw new Error(`Forbidden character at ${forbidden.index}`);
@@ -45,7 +45,7 @@ export function readXml(document: string): XmlElement {
 function attributesOf(source: string): Record<string, string> {
   const found = [...source.matchAll(/([a-z]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value] as const);
   if (new Set(found.map(([name]) => name)).size < found.length) throw new Error('Duplicate attribute');
-  // As every parser normalises attributes.
+  // XML parsers normalise white space in attributes.
   return Object.fromEntries(found.map(([name, value]) => [name, decoded(value.replace(/[\n\t]/g, ' '))]));
 }
 

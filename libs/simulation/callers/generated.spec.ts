@@ -9,7 +9,7 @@ afterEach(() => servers.close());
 const KEPT = { met: true, quote: 'table', reasoning: 'It does.' };
 type Line = object | string | Parameters<Parameters<TestServers['http']>[0]>[0] | ((response: any) => void);
 
-/** A call whose caller says these lines and whose judge finds the caller's role kept, by default. */
+/** A call whose caller says these lines; by default the judge finds that the caller keeps its role. */
 async function play(lines: Line[], answers: (string | readonly AgentAction[])[], verdict: object = KEPT, more = {}) {
   let count = 0;
   const { model, asked } = await stubModel(servers, ({ role }) =>
@@ -150,7 +150,7 @@ describe('generated caller', () => {
     const { result, judge } = await play(lines, ['booked', 'Bye'], broken);
     expect(judge).toHaveLength(3);
     expect(result).toMatchObject({ outcome: 'invalid', invalidity: { code: 'left_role', evidence: [{ entry: 0 }] } });
-    // What the agent said is no evidence against the caller.
+    // A quote of the agent is not evidence against the caller.
     const blamed = await play(lines, ['booked under the name Verdi', 'Bye'], {
       ...broken,
       quote: 'under the name Verdi',

@@ -9,7 +9,7 @@ const GOOD = { met: true, quote: 'your table is BOOKED', reasoning: 'It says so.
 const BAD = { met: false, quote: '"Your table  is booked"', reasoning: 'It never greets.' };
 const INVENTED = { met: false, quote: 'I refuse to help', reasoning: 'It refused.' };
 
-/** Judges one criterion with these answers of the judge, one after the other. */
+/** Judges one criterion; the model returns these answers in order. */
 async function judge(...answers: (object | string)[]) {
   let count = 0;
   const { model, asked } = await stubModel(servers, () => answers[Math.min(count++, answers.length - 1)]!);
@@ -47,7 +47,7 @@ describe('judge', () => {
     const begun = performance.now();
     const { criterion } = await judge({ ...GOOD, quote: `x${'"'.repeat(200_000)}x` }, GOOD);
     expect(criterion).toMatchObject({ verdict: 'met' });
-    // In quadratic time it took a minute, in which the whole process stood still.
+    // In quadratic time, this would block the process for a minute.
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 

@@ -12,7 +12,7 @@ interface Asked {
 
 type Reply = string | object | ((response: ServerResponse) => void);
 
-/** A language model that a test plays: it plays callers and judges by one function. */
+/** A stub of the language model: one function plays callers and judges. */
 export async function stubModel(
   servers: TestServers,
   reply: (asked: Asked) => Reply,

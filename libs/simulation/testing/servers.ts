@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 
-/** Servers of one spec file on free ports of this computer; to be closed after each test. */
+/** Servers of one spec file on free loopback ports; must be closed after each test. */
 export class TestServers {
   private readonly servers: (Server | TcpServer)[] = [];
   private readonly sockets = new Set<Socket>();
@@ -54,7 +54,7 @@ export function streamText(response: ServerResponse, ...parts: string[]): void {
   response.end(delta({}, 'stop') + event('[DONE]'));
 }
 
-/** A whole chat completion, as the tester's own language model answers. */
+/** Sends a complete chat completion, as the tester's language model does. */
 export function sendCompletion(response: ServerResponse, content: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(

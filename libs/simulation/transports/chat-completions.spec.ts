@@ -162,7 +162,7 @@ describe('chat-completions transport', () => {
 
 const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
 const SSE = head('text/event-stream');
-/** Writes for as long as anybody reads. */
+/** Writes until the connection is closed. */
 function flood(socket: Socket, text: string): void {
   const write = () => {
     while (!socket.destroyed && socket.write(text));
@@ -268,7 +268,7 @@ describe('misbehaving agent that ends the call as an error', () => {
     });
     expect(result.reason).toBe(`${result.failure?.message}.`);
     expect(performance.now() - begun).toBeLessThan(10_000);
-    // The whole process, with the server that sends: far below the 100 MB that an answer could be.
+    // Includes the sending server; far below the 100 MB of the answer.
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 * 1024);
   });
 

@@ -10,7 +10,7 @@ describe('pacer', () => {
     const begun: number[] = [];
     await Promise.all(Array.from({ length: 500 }, (_, n) => pacer.turn().then(() => begun.push(n))));
     expect(begun).toEqual(Array.from({ length: 500 }, (_, n) => n));
-    // And again, after it had nothing to do.
+    // Works again after it was idle.
     await pacer.turn();
   });
 
@@ -46,7 +46,7 @@ describe('pacer', () => {
       }),
     );
     isOver = true;
-    // However busy it is, a slice lasts 20 ms at most.
+    // A slice lasts at most 20 ms.
     const most = Math.max(...heard.slice(1).map((count, n) => count - heard[n]!));
     expect(most).toBeLessThan(12);
     expect(heard.length).toBeGreaterThan(3);
