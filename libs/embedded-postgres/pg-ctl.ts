@@ -113,7 +113,8 @@ export class PgCtl {
       this.launcher = withReadAccess(account);
       return this.run(name, args);
     }
-    if (account && (code === 'EACCES' || (launcher.length > 0 && /^(127|ENOENT)$/.test(String(code))))) {
+    // ENOENT: setpriv does not exist.
+    if (account && (code === 'EACCES' || (launcher.length > 0 && code === 'ENOENT'))) {
       throw cannotReach(account, program);
     }
     // The program, its interpreter or a shared library is missing or not executable.
