@@ -6,6 +6,7 @@ import { createDataSource } from './data-source.js';
 import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
+import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
 import { checkCanary } from '../platform/encryption/canary.js';
 import { loadOrCreateKeyFile } from '../platform/encryption/key-file.js';
 import { KeyRing } from '../platform/encryption/key-ring.js';
@@ -79,7 +80,9 @@ async function initialize(dataSource: DataSource, where: string, logger: Logger)
   const until = performance.now() + STARTING_MS;
   for (let attempts = 0; ; attempts++) {
     try {
-      return void (await dataSource.initialize());
+      await dataSource.initialize();
+      surviveBrokenConnections(poolOf(dataSource));
+      return;
     } catch (error) {
       const isStarting = (error as { code?: unknown }).code === CANNOT_CONNECT_NOW;
       if (!isStarting || performance.now() > until) throw error;

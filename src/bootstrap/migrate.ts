@@ -1,6 +1,7 @@
 import { AbstractLogger, DataSource } from 'typeorm';
 import { migrateQueue } from '../platform/queue/queue-schema.js';
 import { withoutTimeouts } from '../platform/database/data-source-options.js';
+import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
 
 /** Any number that no other user of advisory locks in this database takes. */
 const MIGRATION_LOCK = 7_205_113_824;
@@ -32,6 +33,7 @@ class SilentLogger extends AbstractLogger {
  */
 export async function migrate({ options }: DataSource): Promise<string[]> {
   const dataSource = await new DataSource({ ...withoutTimeouts(options), logger: new SilentLogger() }).initialize();
+  surviveBrokenConnections(poolOf(dataSource));
   // The lock belongs to a session, hence a connection of its own that outlives the migrations' transactions.
   const runner = dataSource.createQueryRunner();
   try {

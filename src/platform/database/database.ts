@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { surviveBrokenConnections } from './pool.js';
+import { poolOf, surviveBrokenConnections } from './pool.js';
 
 export interface QueryOptions {
   /** False for a text that depends on the request, for instance a search: it is planned for its values each time. */
@@ -86,7 +86,7 @@ export class Database implements OnModuleInit {
   }
 
   private get pool(): Pool {
-    return (this.dataSource.driver as unknown as { master: Pool }).master;
+    return poolOf(this.dataSource);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { DataSource } from 'typeorm';
 
 /**
  * Leaves broken connections to the statements that use them: an error event without a listener would end the process. The
@@ -10,3 +11,6 @@ export function surviveBrokenConnections<Connections extends Pool>(pool: Connect
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** The pool of a data source that is initialized. */
+export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
