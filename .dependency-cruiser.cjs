@@ -1,9 +1,9 @@
-/** The boundaries of docs/architecture.md; each rule says why it is one. */
+/** The dependency rules of docs/architecture.md; each comment gives the reason. */
 module.exports = {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Two files that need each other are one file in two places, and Nest would need forwardRef for them.',
+      comment: 'Files that import each other cannot be understood separately, and Nest would need forwardRef for them.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -17,29 +17,28 @@ module.exports = {
       to: { circular: true },
     },
     {
-      name: 'libs-stand-alone',
-      comment: 'A library must be usable and testable without the service, so it imports nothing of it.',
+      name: 'libs-do-not-import-the-service',
+      comment: 'A library must be usable and testable without the service, so it imports nothing from it.',
       severity: 'error',
       from: { path: '^libs/' },
       to: { path: '^(src|test|bench|ormconfig)' },
     },
     {
       name: 'libs-without-framework',
-      comment: 'The libraries outlive the choice of framework and ORM.',
+      comment: 'The libraries must not depend on the choice of framework and ORM.',
       severity: 'error',
       from: { path: '^libs/' },
       to: { path: 'node_modules/(@nestjs|typeorm)/' },
     },
     {
-      name: 'libs-meet-at-their-index',
-      comment:
-        'A library must be free to change its inner files: another library imports what index.ts exports, and nothing else.',
+      name: 'libs-import-each-other-by-index',
+      comment: 'A library must be free to change its internal files: other libraries import only its index.ts.',
       severity: 'error',
       from: { path: '^libs/([^/]+)/' },
       to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/index\\.ts$', '^libs/[^/]+/testing/'] },
     },
     {
-      name: 'libs-are-used-by-their-index',
+      name: 'libs-are-imported-by-index',
       comment:
         'What is not exported by the index of a library is an implementation detail; only test fixtures are shared.',
       severity: 'error',
@@ -59,23 +58,22 @@ module.exports = {
       },
     },
     {
-      name: 'platform-knows-no-module',
-      comment: 'Every module stands on the platform; the other way round it could not be understood by itself.',
+      name: 'platform-does-not-import-modules',
+      comment: 'Modules depend on the platform; the platform must be understandable without them.',
       severity: 'error',
       from: { path: '^src/platform/' },
       to: { path: '^src/(modules|admin|bootstrap|cluster)/|^src/[^/]+\\.ts$' },
     },
     {
-      name: 'modules-meet-at-their-services',
-      comment:
-        "A module's tables and repository are its own: another one reaches it through its service or module file.",
+      name: 'modules-import-services-only',
+      comment: "A module's tables and repository are private: other modules use its service or module file.",
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/' },
       to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', '\\.(service|module)\\.ts$'] },
     },
     {
-      name: 'services-know-no-http',
-      comment: 'What a service does must be doable from a job or the command line as well.',
+      name: 'services-do-not-use-http',
+      comment: 'Services are also called by jobs and by the command line.',
       severity: 'error',
       from: { path: '^src/modules/.*\\.(service|repository|entity)\\.ts$' },
       to: {
@@ -83,21 +81,21 @@ module.exports = {
       },
     },
     {
-      name: 'only-the-top-puts-together',
-      comment: 'The entry points assemble the service; nothing else may reach up to them.',
+      name: 'entry-points-are-not-imported',
+      comment: 'The entry points assemble the service, so modules and the platform do not import them.',
       severity: 'error',
       from: { path: '^src/(modules|platform)/' },
       to: { path: '^src/(main|app\\.setup|app\\.module|bootstrap/|cluster/|admin/)' },
     },
     {
-      name: 'ormconfig-is-for-the-command-line',
+      name: 'ormconfig-is-for-the-typeorm-cli',
       comment: "ormconfig.ts only serves TypeORM's command line: the service creates its data source in src/bootstrap.",
       severity: 'error',
       from: { path: '^(src|libs)/' },
       to: { path: '^ormconfig' },
     },
     {
-      name: 'tests-stay-out',
+      name: 'production-does-not-import-tests',
       comment: 'The service must run without its tests and their libraries.',
       severity: 'error',
       from: { path: '^(src|libs|ormconfig)', pathNot: '\\.spec\\.ts$|/testing/' },

@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
   const reply = () => response.writeHead(200, HEADERS).end(REPLY);
   request.resume().once('end', () => (delayMs > 0 ? setTimeout(reply, delayMs) : reply()));
 });
-// Longer than any pause of the service, so that a connection is not closed under a request.
+// Longer than any pause of the service, so that no connection is closed during a request.
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', 4096, () => process.send(server.address().port));
 process.once('disconnect', () => process.exit(0));

@@ -1,4 +1,4 @@
-// Text calls of one process: how many a second with an instant agent, and how close to the ideal pace with many at once.
+// Text calls of one process: how many per second with an instant agent, and how close to the ideal pace with many at once.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -15,13 +15,13 @@ const EVALUATION = {
     { type: 'max_turns', turns: 6 },
   ],
 };
-/** Calls at once for each agent: the most that a run may ask for. */
+/** Concurrent calls of each agent: the maximum of a run. */
 export const AGENT_CONCURRENCY = 100;
 
 /**
  * @param options.agents number of agents called at the same time, AGENT_CONCURRENCY calls each
- * @param options.delayMs time the agent takes for each of the six turns
- * @param options.concurrency calls at once
+ * @param options.delayMs response time of the agent for each of the six turns
+ * @param options.concurrency concurrent calls
  * @param options.calls in total
  * @returns `{ rate, pace, memory }`: calls per second over all, and while `concurrency` calls were active; peak MB
  */

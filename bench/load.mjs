@@ -36,7 +36,7 @@ async function measure({ url, apiKey, requests }, seconds) {
 }
 
 /**
- * Compares two jobs in turn (A B A B …), so that other load of the machine affects both.
+ * Compares two jobs in turn (A B A B …), so that other load on the machine affects both.
  * @returns `{ a, b, ratio }`: median rates, and the median of the rounds' ratios a/b
  */
 export async function compare(a, b, { rounds, seconds, warmSeconds }, onRound) {

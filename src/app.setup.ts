@@ -21,7 +21,7 @@ export interface App {
   readonly metrics: Metrics;
 }
 
-/** Puts the service together, exactly as it runs: shared by `main` and the tests. The caller listens and closes. */
+/** Creates the application as it runs in production; also used by the tests. The caller listens and closes. */
 export async function createApp(appContext: AppContext, logger: Logger): Promise<App> {
   const { settings } = appContext;
   const server = express();

@@ -16,7 +16,7 @@ const MAX_RATE = 1_000_000_000;
 /** The administrator's command line. Results go to standard output, everything else to standard error. */
 export function adminProgram(withAdmin: WithAdmin): Command {
   const program = new Command('admin')
-    .description('Manage workspaces, plans and API keys, whether the service runs or not.')
+    .description('Manage workspaces, plans and API keys, whether or not the service is running.')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
   addWorkspaceCommands(program.command('workspace').description('Workspaces and their plans'), withAdmin);
@@ -152,8 +152,8 @@ function addKeyCommands(command: Command, withAdmin: WithAdmin): void {
 }
 
 function name(text: string): string {
-  const fault = text.trim() === '' ? 'must not be empty' : textViolation(text);
-  if (fault) throw new InvalidArgumentError(`The name ${fault}.`);
+  const violation = text.trim() === '' ? 'must not be empty' : textViolation(text);
+  if (violation) throw new InvalidArgumentError(`The name ${violation}.`);
   if (codePoints(text) > MAX_LENGTH.name)
     throw new InvalidArgumentError(`The name must have at most ${MAX_LENGTH.name} characters.`);
   return text;

@@ -7,7 +7,7 @@ import { messageOf } from '../platform/errors/message-of.js';
 import { StartError } from './start-error.js';
 
 const DATABASE_NAME = 'voice_agent_testing';
-/** Connections of a process besides its pool: shared ones, the queue's, notifications, its client registration. */
+/** Connections of a process besides its pool: the queue's, notifications, its client registration. */
 const OTHER_CONNECTIONS = 20;
 /** For administrators, and PostgreSQL's own reserve. */
 const SPARE_CONNECTIONS = 20;

@@ -3,7 +3,7 @@ import { migrateQueue } from '../platform/queue/queue-schema.js';
 import { withoutTimeouts } from '../platform/database/data-source-options.js';
 import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
 
-/** Any number that no other user of advisory locks in this database takes. */
+/** Arbitrary, but different from all other advisory locks in this database. */
 const MIGRATION_LOCK = 7_205_113_824;
 
 /** The database was migrated by another version of the service; the message is one line for an administrator. */
@@ -13,7 +13,7 @@ export class UnknownMigrationsError extends Error {
   constructor(names: readonly string[]) {
     super(
       `The database belongs to another version: it has migrations that this version does not know (${names.join(', ')}). ` +
-        'Start the version that made them, or use an empty database',
+        'Start the version that created them, or use an empty database',
     );
   }
 }
@@ -27,7 +27,7 @@ class SilentLogger extends AbstractLogger {
 
 /**
  * Runs the pending migrations, once, even if several processes start at the same time.
- * @param dataSource names the database and the migrations; its own connections, which have time-outs, are not used
+ * @param dataSource names the database and the migrations; its own connections, which have timeouts, are not used
  * @returns the names of the migrations that were run
  * @throws UnknownMigrationsError before anything is changed
  */

@@ -146,7 +146,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     expect(new Set(responses.map(resetOf)).size).toBe(1);
     // Only the first one waited for the timeout.
     expect(took).toBeLessThan((50 * COMMAND_TIMEOUT_MS) / 4);
-    expect(log.count('is away')).toBe(1);
+    expect(log.count('is unavailable')).toBe(1);
     expect((await a.get('/readyz')).status).toBe(200);
 
     redis.resume();
@@ -155,7 +155,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     expect(remaining).toBeLessThan(LIMIT - 20);
     expect(remainingOf(await list(b))).toBe(remaining - 1);
     // The other service sent nothing during the outage.
-    expect([log.count('is away'), log.count('shared again')]).toEqual([1, 1]);
+    expect([log.count('is unavailable'), log.count('shared again')]).toEqual([1, 1]);
   });
 
   it('counts in each service while Redis is down, and together again once it is back', async () => {
@@ -164,7 +164,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     await times(10, () => list(b));
 
     await redis.kill();
-    await until('both have noticed', () => log.count('is away') === 2);
+    await until('both have noticed', () => log.count('is unavailable') === 2);
     expect(remainingOf(await list(a))).toBe(LIMIT - 21);
     expect(remainingOf(await list(b))).toBe(LIMIT - 11);
     await redis.start();
@@ -173,7 +173,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     const responses = await times(100, (index) => list(index % 2 === 0 ? a : b));
     expect(allowed(responses)).toHaveLength(LIMIT);
     expect(new Set(responses.map(resetOf)).size).toBe(1);
-    expect([log.count('is away'), log.count('shared again')]).toEqual([2, 2]);
+    expect([log.count('is unavailable'), log.count('shared again')]).toEqual([2, 2]);
   });
 
   it('allows no more than the limit in a burst during which Redis dies', async () => {
@@ -208,7 +208,7 @@ describeWithRedis('rate limits shared through Redis', () => {
     redis.cli(...(harm.includes('requirepass') ? ['-a', 'other'] : []), 'client', 'kill', 'type', 'normal');
     const responses = await inTurn(60, () => list(a));
     expect(allowed(responses)).toHaveLength(LIMIT - 10);
-    await until('it is noticed', () => log.count('is away') === 1);
+    await until('it is noticed', () => log.count('is unavailable') === 1);
 
     redis.cli(...heal);
     await until('it is back', () => log.count('shared again') === 1);
@@ -264,7 +264,7 @@ describe('rate limits with an unavailable Redis', () => {
 
       expect(allowed(await times(50, () => client.get('/agents')))).toHaveLength(20);
       expect((await client.get('/readyz')).status).toBe(200);
-      await until('it is logged', () => lines.some((line) => line.includes('is away')));
+      await until('it is logged', () => lines.some((line) => line.includes('is unavailable')));
       // Several more attempts are made in this time, without logging.
       await sleep(2_500);
       expect(lines.filter((line) => line.includes('Redis'))).toHaveLength(1);

@@ -33,13 +33,13 @@ describe('the encryption canary of a database', () => {
 
   it.each([
     ['with another id', 'k3', 'No encryption key with the id "k1" is configured'],
-    ['with the same id', 'k1', 'The key "k1" does not open a stored secret'],
+    ['with the same id', 'k1', 'The key "k1" does not decrypt a stored secret'],
   ])('rejects another key %s, in one line', async (_, id, reason) => {
     await check(k1);
     const rejection = await check(key(id)).catch((error: unknown) => error);
     expect(rejection).toBeInstanceOf(SettingsError);
     const { message } = rejection as SettingsError;
-    expect(message).toContain('The encryption keys do not fit this database');
+    expect(message).toContain('The encryption keys do not match this database');
     expect(message).toContain(reason);
     expect(message).toContain('ENCRYPTION_KEYS');
     expect(message).not.toContain('\n');

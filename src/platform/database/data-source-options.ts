@@ -4,8 +4,8 @@ import type { DataSourceOptions } from 'typeorm';
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** How long one statement may take before the server cancels it, in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** How long the client waits for a result. Longer, so that it only ends what the server cannot: dead connections. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
+/** How long the client waits for a result. Longer than the statement timeout, so that it only applies to dead connections. */
+const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
 /** Options of every connection of this project. */
 export function connectionOptions(url: string, poolSize: number): DataSourceOptions {
@@ -21,7 +21,7 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
     extra: {
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 2 * STATEMENT_TIMEOUT_MS,
       keepAlive: true,
     },
@@ -30,7 +30,7 @@ export function connectionOptions(url: string, poolSize: number): DataSourceOpti
   };
 }
 
-/** The same options without time-outs, for migrations, which take as long as their tables are large. */
+/** The same options without timeouts, for migrations, which take as long as their tables are large. */
 export function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   const { extra } = options as { extra?: Record<string, unknown> };
   return {

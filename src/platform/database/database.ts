@@ -75,7 +75,7 @@ export class Database implements OnModuleInit {
     return { total, idle, waiting };
   }
 
-  /** @throws the driver's error when the database does not answer */
+  /** @throws the driver's error when the database does not respond */
   async ping(): Promise<void> {
     await this.query('SELECT 1');
   }

@@ -17,7 +17,7 @@ const UNAVAILABLE_SQLSTATES = new Set([
   '3D000', // invalid_catalog_name: the database is being restored
   '28000', // invalid_authorization_specification: the role may not log in any more
   '28P01', // invalid_password: the role's password was changed
-  '25006', // read_only_sql_transaction: a standby after a fail-over
+  '25006', // read_only_sql_transaction: a standby after a failover
   '55P03', // lock_not_available
   '40P01', // deadlock_detected
 ]);

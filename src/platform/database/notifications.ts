@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleIn
 import { Client } from 'pg';
 import { DATABASE_URL } from './database.tokens.js';
 
-/** Interval of the heartbeat. Together with its time-out it stays below one second. */
+/** Interval of the heartbeat. Together with its timeout it stays below one second. */
 const HEARTBEAT_MS = 400;
 const HEARTBEAT_TIMEOUT_MS = 400;
 const RECONNECT_MS = 250;

@@ -18,7 +18,7 @@ export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Pro
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
     throw new SettingsError(
-      `The encryption keys do not fit this database: ${error.message}. ` +
+      `The encryption keys do not match this database: ${error.message}. ` +
         'Start with the keys it was written with: ENCRYPTION_KEYS, or the file encryption-keys in DATA_DIR',
       { cause: error },
     );

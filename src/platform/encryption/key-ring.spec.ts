@@ -65,7 +65,7 @@ describe('KeyRing', () => {
     expect(() => new KeyRing([k2]).decrypt(ciphertext, 'p')).toThrow(
       'No encryption key with the id "k1" is configured',
     );
-    expect(() => ring.decrypt(ciphertext, 'p')).toThrow('The key "k1" does not open a stored secret (p)');
+    expect(() => ring.decrypt(ciphertext, 'p')).toThrow('The key "k1" does not decrypt a stored secret (p)');
   });
 
   it.each(['', '.', 'k1', 'k1.', 'sk_live_in_clear', 'sk_live.in_clear', 'eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSM'])(

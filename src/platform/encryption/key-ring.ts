@@ -59,7 +59,7 @@ export class KeyRing {
       decipher.final();
       return clear.toString('utf8');
     } catch (cause) {
-      throw new DecryptionError(`The key "${keyId}" does not open a stored secret (${purpose})`, { cause });
+      throw new DecryptionError(`The key "${keyId}" does not decrypt a stored secret (${purpose})`, { cause });
     }
   }
 

@@ -55,7 +55,7 @@ export function exampleOf(schema: Schema | Reference, schemas: Schemas, path = '
     return Object.fromEntries(entries);
   }
   if (resolved.items) return [exampleOf(resolved.items, schemas, `${path}[]`)];
-  // A reference with its own description, or alternatives: the first one will do.
+  // A reference with its own description, or alternatives: the first one is enough.
   const [first] = resolved.allOf ?? resolved.anyOf ?? [];
   if (first) return exampleOf(first, schemas, path);
   throw new Error(`${path} has no example`);

@@ -17,7 +17,7 @@ const LOCAL_QUEUE_TTL_MS = 5_000;
 /** On shutdown: how long jobs may continue before their signal fires, in milliseconds. */
 export const GRACE_MS = 5_000;
 /** How long jobs may take to end after their signal has fired, in milliseconds. */
-const HAND_BACK_MS = 3_000;
+const RETURN_MS = 3_000;
 const MIN_RESTART_DELAY_MS = 250;
 const MAX_RESTART_DELAY_MS = 5_000;
 
@@ -35,13 +35,13 @@ export interface JobRunnerOptions {
 }
 
 /**
- * Runs the jobs of one kind with graphile-worker, and starts that again whenever it fails.
+ * Runs the jobs of one kind with graphile-worker, and restarts it whenever it fails.
  *
  * - Running: one graphile-worker pool exists. It fetches jobs in batches; those that wait for a free slot are the backlog.
  * - Restarting: the pool has ended, or did not end within the time that jobs have. The next one starts after a delay,
  *   which doubles up to 5 s while pools end soon after their start.
  * - Stopped: for good, by `stop`. Jobs have `GRACE_MS` to complete, then their signals fire and they have
- *   `HAND_BACK_MS` to end.
+ *   `RETURN_MS` to end.
  */
 export class JobRunner {
   private readonly logger = new Logger('Queue');
@@ -66,7 +66,7 @@ export class JobRunner {
     this.wake();
     const { runner } = this;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GRACE_MS + HAND_BACK_MS)));
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GRACE_MS + RETURN_MS)));
     const ended = (async () => {
       await runner?.stop().catch(() => undefined);
       await this.running;
@@ -80,7 +80,7 @@ export class JobRunner {
     return this.options.kind;
   }
 
-  /** The number of waiting jobs: those fetched by this process, and of those in the queue at most its concurrency. */
+  /** The number of waiting jobs: those fetched by this process, plus those in the queue, up to its concurrency. */
   async countWaiting(): Promise<number> {
     const { jobs, pool, concurrency } = this.options;
     const names = jobs.map(({ job }) => job.name);
@@ -137,7 +137,7 @@ export class JobRunner {
     events.on('pool:fatalError', ({ error }) => (reason = error));
     const stuck = new Promise<never>((_, reject) => {
       events.once('pool:gracefulShutdown', () => {
-        setTimeout(() => reject(asError(reason)), GRACE_MS + HAND_BACK_MS).unref();
+        setTimeout(() => reject(asError(reason)), GRACE_MS + RETURN_MS).unref();
       });
     });
     stuck.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Kinds of jobs. Each has its own share of a process, so that many jobs of one kind never hold up another:
- * deliveries of webhooks mostly wait for others, calls cost work, maintenance can wait.
+ * Kinds of jobs. Each has its own share of a process, so that many jobs of one kind never delay another:
+ * webhook deliveries mostly wait for receivers, calls need CPU, and maintenance is not urgent.
  */
 export const JOB_KINDS = ['webhooks', 'calls', 'maintenance'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -11,17 +11,17 @@ export interface JobOptions {
   readonly kind: JobKind;
   /** The total number of attempts when the handler throws, with growing delays. */
   readonly maxAttempts?: number;
-  /** Runs by itself at these times (crontab, UTC), once among all processes. */
+  /** Schedule in crontab syntax, UTC; each time, one process runs the job. */
   readonly cron?: string;
 }
 
-/** A task that can be put into the queue; the type parameter is what a job carries, as JSON. */
+/** A type of job; `Payload` is stored with each job as JSON. */
 export interface Job<Payload extends object> extends JobOptions {
-  /** Carries the type only. */
+  /** Never set: it only makes the type parameter visible to the compiler. */
   readonly payloadType?: Payload;
 }
 
-/** Names a task and says what its jobs carry. */
+/** Defines a type of job and its payload. */
 export const defineJob = <Payload extends object>(options: JobOptions): Job<Payload> => options;
 
 export interface JobContext {
@@ -31,14 +31,14 @@ export interface JobContext {
 
 /**
  * Runs a job. It may be called twice for one job, even at the same time, because a process that was considered dead can
- * come back.
+ * resume.
  */
 export type JobHandler<Payload> = (payload: Payload, context: JobContext) => Promise<void>;
 
 export interface EnqueueOptions {
   /** Not before this time; at once unless given. */
   readonly runAt?: Date;
-  /** Replaces a job with this key that has not begun. */
+  /** Replaces a job with this key that has not started. */
   readonly jobKey?: string;
   readonly maxAttempts?: number;
   /** Lower runs first; 0 unless given. */

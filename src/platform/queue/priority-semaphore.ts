@@ -1,4 +1,4 @@
-/** Limits how many tasks run at the same time. Urgent tasks go first, the others in their order. */
+/** Limits how many tasks run at the same time. Urgent tasks run first, all others in order of arrival. */
 export class PrioritySemaphore {
   private free: number;
   private readonly urgent: (() => void)[] = [];

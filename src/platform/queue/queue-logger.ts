@@ -4,8 +4,8 @@ import { Logger as GraphileLogger } from 'graphile-worker';
 const NOTEWORTHY: ReadonlySet<string> = new Set(['error', 'warning']);
 
 /**
- * graphile-worker's messages among the program's own. Only its text: the metadata holds whole jobs. What fails in a
- * handler is logged where it is called, and failures of the database where they are met.
+ * Writes graphile-worker's messages to the service's log, without their metadata, which contains whole jobs. At debug
+ * level, because errors of handlers and of the database are logged where they are handled.
  */
 export const queueLogger = new GraphileLogger(() => {
   const logger = new Logger('Queue');

@@ -18,7 +18,7 @@ import { WorkerRegistry } from './worker-registry.js';
 
 /** Connections of the queue's own pool, so that heartbeats do not depend on the pool of the requests. */
 const POOL_SIZE = 10;
-/** How long a statement may take, in milliseconds; only on a dead connection it takes longer. */
+/** How long a statement may take, in milliseconds; it only takes longer on a dead connection. */
 const QUERY_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 5_000;
 /** How long a count of waiting jobs is reused, in milliseconds. */
@@ -27,11 +27,11 @@ const WAITING_TTL_MS = 1_000;
 interface Waiting {
   readonly at: number;
   readonly count: Promise<number>;
-  /** Jobs that were asked to yield since. */
+  /** Number of jobs that were asked to yield since then. */
   yielded: number;
 }
 
-/** How many jobs of each kind one process runs at once. */
+/** How many jobs of each kind one process runs at the same time. */
 const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
   // Deliveries mostly wait for their receivers, so there can be many.
   webhooks: () => 400,
@@ -74,7 +74,7 @@ export class QueueWorker implements OnApplicationBootstrap, BeforeApplicationShu
     return this.registry.id;
   }
 
-  /** How many jobs of a kind this process runs at once. */
+  /** How many jobs of a kind this process runs at the same time. */
   concurrency(kind: JobKind): number {
     return CONCURRENCY[kind](this.settings);
   }

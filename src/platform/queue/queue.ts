@@ -6,7 +6,7 @@ const ADD_JOB = `
   SELECT graphile_worker.add_job(identifier => $1::text, payload => $2::json, run_at => $3::timestamptz,
                                  max_attempts => $4::integer, job_key => $5::text, priority => $6::integer)`;
 
-/** A job that already waits under its key keeps its place in the queue. */
+/** A job that is already waiting under its key keeps its position in the queue. */
 const ADD_JOBS = `
   SELECT graphile_worker.add_job(identifier => $1::text, payload => j.payload, max_attempts => $2::integer,
                                  job_key => j.key, job_key_mode => 'preserve_run_at', priority => j.priority)
@@ -52,7 +52,7 @@ export class Queue {
 
   /** Registers the handler of a job. Call it before the application has started. */
   handle<Payload extends object>(job: Job<Payload>, handler: JobHandler<Payload>): void {
-    if (this.handlers.has(job.name)) throw new Error(`The job ${job.name} has a handler already`);
+    if (this.handlers.has(job.name)) throw new Error(`The job ${job.name} already has a handler`);
     // The payload comes back as it was enqueued: `enqueue` accepts nothing else under this name.
     this.handlers.set(job.name, { job, handler: handler as JobHandler<object> });
   }

@@ -7,7 +7,7 @@ const DELAYS = [200, 500, 1_000, 2_000, 4_000, 8_000];
 
 /**
  * Records the result of a job even if the database is unavailable for a moment; otherwise the job would run again.
- * Goes before other tasks of the semaphore, because it ends work that is under way.
+ * Goes before other tasks of the semaphore, because it completes work in progress.
  * @param signal ends the retries, when the job may as well be recorded or repeated later
  * @throws the error of the last attempt
  */

@@ -73,7 +73,7 @@ export class WorkerRegistry {
     await this.database.query(
       `DELETE FROM queue_workers WHERE seen_at < now() - interval '${DEAD_AFTER_SECONDS} seconds'`,
     );
-    // Not only jobs of the processes just removed: a paused one may have come back for a moment. The age spares pools that
+    // Not only jobs of the processes just removed: a paused one may have resumed for a moment. The age spares pools that
     // are too new to be registered.
     const { rows } = await this.database.query<{ lockedBy: string }>(
       `SELECT DISTINCT locked_by AS "lockedBy" FROM graphile_worker.jobs

@@ -102,7 +102,7 @@ export class RedisCounter extends WindowCounter implements OnModuleInit, OnModul
     const timeout = setTimeout(() => client.destroy(), CONNECT_TIMEOUT_MS);
     try {
       await client.connect();
-      // A replica, a full memory or a missing permission would answer a ping.
+      // A replica, a full memory or a missing permission would still respond to a ping.
       await redis.consume('probe');
       this.redis = redis;
       const isBack = this.state === 'down';
@@ -128,7 +128,7 @@ export class RedisCounter extends WindowCounter implements OnModuleInit, OnModul
     if (this.state === 'closed') return;
     if (this.state !== 'down') {
       this.logger.warn(
-        `${this.name} is away (${messageOf(error)}): each process counts rate limits by itself until it is back`,
+        `${this.name} is unavailable (${messageOf(error)}): each process counts rate limits by itself until it is back`,
       );
     }
     this.state = 'down';

@@ -26,7 +26,7 @@ export function streamedFile(
       .setErrorHandler((error) => {
         // If it is closed, the client has disconnected, and the error only reports that.
         const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
-        if (!response.closed) response.req.log[level]({ err: error }, `${name} broke off`);
+        if (!response.closed) response.req.log[level]({ err: error }, `${name} was interrupted`);
         response.destroy();
       })
       .setErrorLogger(() => undefined)

@@ -34,7 +34,7 @@ interface Latest {
 }
 
 /**
- * Answers what Express never sees, with the error body and headers of the contract instead of Node's own response:
+ * Responds to what Express never sees with the error body and headers of the contract instead of Node's response:
  * malformed HTTP, timeouts and CONNECT. Call it before the server listens.
  */
 export function handleProtocolErrors(server: Server, rateLimiter: RateLimiter): void {
