@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * Get the results of a run as JUnit XML
-         * @description A suite for each group of evaluations (their first tag). A call that failed is a `failure`, one of which infrastructure did not work an `error`; one whose caller broke its role, and one that is not carried out, is `skipped`.
+         * @description One suite per group of evaluations (their first tag). Failed calls are reported as `failure`, infrastructure errors as `error`, and invalid or not executed calls as `skipped`.
          */
         get: operations["getJunit"];
         put?: never;

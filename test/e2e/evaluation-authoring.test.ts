@@ -206,7 +206,7 @@ describe('evaluation authoring', () => {
       const deleted = await insertPersonality(manager(), owner, { deletedAt: new Date() });
       for (const id of [NOWHERE, deleted.id]) {
         const { status, body } = await create({ personalityId: id });
-        expect([status, messages(body)]).toEqual([400, ['personalityId names no personality']]);
+        expect([status, messages(body)]).toEqual([400, ['personalityId is not the id of a personality']]);
       }
       const { status, body } = await create({ personalityId: foreignPersonalityId });
       expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
@@ -316,7 +316,7 @@ describe('evaluation authoring', () => {
       expect((await client.patch(path, { name: 'New', personalityId: personality.id.toUpperCase() })).status).toBe(200);
       expect((await client.patch(path, { personalityId })).status).toBe(200);
       const { status, body: rejected } = await client.patch(path, { personalityId: personality.id });
-      expect([status, messages(rejected)]).toEqual([400, ['personalityId names no personality']]);
+      expect([status, messages(rejected)]).toEqual([400, ['personalityId is not the id of a personality']]);
       expect((await client.patch(path, { personalityId: foreignPersonalityId })).status).toBe(403);
     });
 

@@ -40,8 +40,8 @@ describe('import of invalid evaluations', () => {
       '[2].checks[0].pattern must be an RE2 regular expression: missing closing ): "("',
       '[2].checks[1].turns must be less than maxTurns (40), or the check could never fail',
       '[3] must be an object',
-      '[4].key is that of [0] too',
-      '[5].personalityId names no personality',
+      '[4].key is already used by [0]',
+      '[5].personalityId is not the id of a personality',
     ]);
     expect(await stored()).toEqual([]);
   });
@@ -69,18 +69,18 @@ describe('import of invalid evaluations', () => {
       'line 6: checks[0].pattern must be an RE2 regular expression: missing closing ): "("',
       'line 8: checks must be valid JSON',
       'line 9: the line has 4 cells, the header row 8',
-      'line 9: key is that of line 2 too',
+      'line 9: key is already used by line 2',
     ]);
   });
 
   it.each([
-    ['application/json', '[{"key": "a",\n  "name": }]', 'body must be valid JSON: it is not at line 2, column 11'],
-    ['application/json', '[', 'body must be valid JSON: it is not at line 1, column 2'],
-    ['application/json', '[1, 2', 'body must be valid JSON: it is not at line 1, column 6'],
-    ['application/json', '[]\n[]', 'body must be valid JSON: it is not at line 2, column 1'],
-    ['application/json', '[{"a" 1}]', 'body must be valid JSON: it is not at line 1, column 7'],
-    ['application/json', '[{"a": 01}]', 'body must be valid JSON: it is not at line 1, column 9'],
-    ['application/json', '["\n"]', 'body must be valid JSON: it is not at line 1, column 2'],
+    ['application/json', '[{"key": "a",\n  "name": }]', 'body must be valid JSON: error at line 2, column 11'],
+    ['application/json', '[', 'body must be valid JSON: error at line 1, column 2'],
+    ['application/json', '[1, 2', 'body must be valid JSON: error at line 1, column 6'],
+    ['application/json', '[]\n[]', 'body must be valid JSON: error at line 2, column 1'],
+    ['application/json', '[{"a" 1}]', 'body must be valid JSON: error at line 1, column 7'],
+    ['application/json', '[{"a": 01}]', 'body must be valid JSON: error at line 1, column 9'],
+    ['application/json', '["\n"]', 'body must be valid JSON: error at line 1, column 2'],
     ['application/json', '{}', 'body must be a list of evaluations'],
     ['application/json', 'null', 'body must be a list of evaluations'],
     ['application/yaml', '- a: 1\n- [', /^body must be valid YAML: .+ at line 2, column \d+$/],
@@ -95,7 +95,7 @@ describe('import of invalid evaluations', () => {
       'key,name,colour,name\n',
       [
         'line 1: colour is not a known field',
-        'line 1: name is there twice',
+        'line 1: name occurs twice',
         'line 1: scenarioText is missing',
         'line 1: personalityId is missing',
       ],

@@ -113,7 +113,7 @@ describe('import of evaluations', () => {
       item('a', { personalityId: personality.id }),
       item('b', { personalityId: personality.id }),
     ]);
-    expect([status, messages(body)]).toEqual([400, ['[1].personalityId names no personality']]);
+    expect([status, messages(body)]).toEqual([400, ['[1].personalityId is not the id of a personality']]);
   });
 
   it('serialises imports of one agent', async () => {

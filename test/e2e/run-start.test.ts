@@ -92,10 +92,10 @@ describe('starting a run', () => {
     for (const id of [randomUUID(), second]) {
       const response = await mine.client.post(path, { evaluationIds: [first, id] });
       expect(response.status).toBe(400);
-      expect(issues(response)).toEqual(['evaluationIds.1 names no evaluation of the agent']);
+      expect(issues(response)).toEqual(['evaluationIds.1 is not the id of an evaluation of the agent']);
     }
     const elsewhere = await mine.client.post(`/agents/${otherAgent}/runs`, { evaluationIds: [first] });
-    expect(issues(elsewhere)).toEqual(['evaluationIds.0 names no evaluation of the agent']);
+    expect(issues(elsewhere)).toEqual(['evaluationIds.0 is not the id of an evaluation of the agent']);
     expectForbidden(await mine.client.post(path, { evaluationIds: [first, foreign.evaluationIds[0]] }));
     expect(await runs(mine.client, mine.agentId)).toBe(0);
   });
@@ -120,7 +120,7 @@ describe('starting a run', () => {
     it('returns 409 if the agent has no evaluation', async () => {
       const { client, agentId } = await prepareEvaluations(app, []);
       const response = await client.post(`/agents/${agentId}/runs`, {});
-      expectError(response, 409, 'CONFLICT', 'The agent has no evaluation to carry out');
+      expectError(response, 409, 'CONFLICT', 'The agent has no evaluations to run');
     });
 
     it('returns 409 if the personality of an evaluation was deleted: names it, and the others can run', async () => {
@@ -136,7 +136,7 @@ describe('starting a run', () => {
       for (const response of [await client.post(`/agents/${agentId}/runs`, {}), rerun]) {
         expect([response.status, issues(response)]).toEqual([
           409,
-          ['evaluations "Left alone" cannot be carried out: its personality was deleted; choose another one'],
+          ['evaluations "Left alone" cannot be run: its personality was deleted; choose another one'],
         ]);
       }
       const run = await executeRun(client, agentId, { evaluationIds: [evaluationIds[0]] });

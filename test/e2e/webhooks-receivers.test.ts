@@ -80,7 +80,9 @@ describe('receivers of webhooks', () => {
     const { url } = await receiver((response) => void response.writeHead(301, { Location: trap.url }).end());
     const { delivery } = await settle(url);
     expect(delivery.status).toBe('FAILED');
-    expect(outcomes(delivery)).toEqual(Array(2).fill([301, 'The receiver answered 301; redirects are not followed']));
+    expect(outcomes(delivery)).toEqual(
+      Array(2).fill([301, 'The receiver responded with 301; redirects are not followed']),
+    );
     expect(trap.received).toHaveLength(0);
   });
 
@@ -102,8 +104,8 @@ describe('receivers of webhooks', () => {
     );
     app.nest.get(WebhookPolicy).retryDelays = RETRIES;
     expect(all.map(outcomes)).toEqual([
-      [[410, 'The receiver answered 410: it wants no more events']],
-      [[500, 'The receiver answered 500']],
+      [[410, 'The receiver responded with 410: it wants no more events']],
+      [[500, 'The receiver responded with 500']],
     ]);
     const { data } = (await admin.get(`/workspace/webhooks/${id}`)).body;
     expect(data).toMatchObject({ enabled: false, disabledReason: 'GONE', disabledAt: expect.any(String) });
@@ -121,7 +123,7 @@ describe('receivers of webhooks', () => {
     );
     const { delivery } = await settle(url);
     expect(outcomes(delivery)).toEqual([
-      [429, 'The receiver answered 429'],
+      [429, 'The receiver responded with 429'],
       [200, null],
     ]);
     expect((received[1]?.at ?? 0) - (received[0]?.at ?? 0)).toBeGreaterThan(950);
@@ -134,7 +136,7 @@ describe('receivers of webhooks', () => {
     const { id, delivery } = await settle(url);
     expect(delivery.status).toBe('DELIVERED');
     expect(outcomes(delivery)).toEqual([
-      [500, 'The receiver answered 500'],
+      [500, 'The receiver responded with 500'],
       [200, null],
     ]);
     expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([delivery.eventId, delivery.eventId]);
@@ -214,7 +216,7 @@ describe('receivers of webhooks', () => {
     names.set('rebinding.test', [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']]);
     const { delivery } = await settle(`http://rebinding.test:${port}/`);
     const rejected = [null, 'The address is in a network that must not be reached from here'];
-    expect(outcomes(delivery)).toEqual([[500, 'The receiver answered 500'], rejected]);
+    expect(outcomes(delivery)).toEqual([[500, 'The receiver responded with 500'], rejected]);
     expect(received).toHaveLength(1);
     const unknown = await settle('http://nowhere.test/');
     expect(outcomes(unknown.delivery)[0]).toEqual([null, 'The host name could not be resolved']);

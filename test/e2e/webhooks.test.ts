@@ -131,7 +131,7 @@ describe('webhooks over HTTP', () => {
       (url) =>
         [
           { url, events: ['run.failed'] },
-          ['url must not lead to a private or reserved network; OUTBOUND_ALLOWED_NETWORKS allows some'],
+          ['url must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it'],
         ] as [object, string[]],
     ),
   ])('rejects the body %j', async (body: object, issues: string[]) => {
@@ -242,7 +242,7 @@ describe('webhooks over HTTP', () => {
     const { id } = await create({ url: failing.url });
     const { body } = await admin.post(`/workspace/webhooks/${id}/test`);
     expect(body.data).toMatchObject({ status: 'PENDING', nextAttemptAt: expect.any(String) });
-    expect(body.data.attempts).toMatchObject([{ responseStatus: 500, error: 'The receiver answered 500' }]);
+    expect(body.data.attempts).toMatchObject([{ responseStatus: 500, error: 'The receiver responded with 500' }]);
     const again = await admin.post(`/workspace/webhook-deliveries/${body.data.id}/redeliver`);
     expect(again.status).toBe(409);
     expect(again.body).toEqual({ code: 'CONFLICT', message: 'The delivery is still pending' });

@@ -97,11 +97,11 @@ describe('workspace settings', () => {
         [{}, 'name must be a string'],
         [
           { name: 'x', expiresAt: 'tomorrow' },
-          'expiresAt must be a date and time of ISO 8601 such as 2099-12-31T23:59:59Z',
+          'expiresAt must be an ISO 8601 date and time such as 2099-12-31T23:59:59Z',
         ],
         [
           { name: 'x', expiresAt: '2099-13-45T00:00:00Z' },
-          'expiresAt must be a date and time of ISO 8601 such as 2099-12-31T23:59:59Z',
+          'expiresAt must be an ISO 8601 date and time such as 2099-12-31T23:59:59Z',
         ],
         [{ name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
         [{ name: 'x', expiresAt: 5 }, 'expiresAt must be a string'],

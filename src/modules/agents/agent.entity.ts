@@ -8,11 +8,11 @@ export type AgentType = (typeof AGENT_TYPES)[number];
 export const PROMPT_TYPES = ['SINGLE', 'MULTIPLE'] as const;
 export type PromptType = (typeof PROMPT_TYPES)[number];
 
-/** A voice agent under test, as its provider knows it. */
+/** A voice agent under test. */
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
-// A GIN index, which TypeORM does not support; it is missing if the extension pg_trgm is.
+// A GIN index, which TypeORM does not support; only created if the extension pg_trgm is available.
 @Index('agents_search_idx', { synchronize: false })
 @Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))
 @Check('agents_type_check', oneOf('type', AGENT_TYPES))
@@ -41,7 +41,7 @@ export class AgentEntity {
   @Column({ type: 'text', nullable: true })
   name: string | null;
 
-  /** Encrypted; null for an agent that was made to use its workspace's default key. */
+  /** Encrypted; null for an agent created to use the workspace's default key. */
   @Column({ name: 'api_key', type: 'text', nullable: true })
   apiKey: string | null;
 
@@ -83,5 +83,5 @@ export class AgentEntity {
   deletedAt: Date | null;
 }
 
-/** What the ciphertexts of an agent's secrets are bound to. */
+/** Context that the ciphertext of an agent's secret is bound to. */
 export const agentSecretPurpose = (id: string, field: 'apiKey' | 'webhookSecret') => `agent.${field}:${id}`;

@@ -7,7 +7,7 @@ import type { AgentEntity } from './agent.entity.js';
 /** An agent together with its workspace's default key for its provider, still encrypted. */
 export type AgentRow = AgentEntity & { readonly defaultApiKey: string | null };
 
-/** Columns under the names of the entity's properties, and the default key if the agent uses it. */
+/** The columns of `agents a`, named like the entity's properties, and the default key if the agent uses it. */
 const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS "createdByUserId", a.provider, a.type,
   a.prompt_type AS "promptType", a.name, a.api_key AS "apiKey", a.assistant_id AS "assistantId", a.language,
   a.phone_number AS "phoneNumber", a.phone_number_id AS "phoneNumberId", a.prompt,
@@ -19,9 +19,9 @@ const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS 
 
 const FIND = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
 
-const FIND_EVER = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`;
+const FIND_INCLUDING_DELETED = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`;
 
-/** What callers may say of an agent, by its column. */
+/** Columns of the fields that callers can set. */
 const WRITTEN = {
   provider: 'provider',
   type: 'type',
@@ -38,22 +38,22 @@ const WRITTEN = {
   webhookUrl: 'webhook_url',
   webhookSecret: 'webhook_secret',
 } as const satisfies Partial<Record<keyof AgentEntity, string>>;
-/** With its secrets sealed. */
+/** Secrets are encrypted. */
 export type WrittenAgent = Pick<AgentEntity, keyof typeof WRITTEN>;
 
 const WRITTEN_COLUMNS = Object.values(WRITTEN);
-/** A condition on the agent `n` as it will be: no agent is left without a credential to call with. */
+/** Condition on the new state `n` of an agent: it must have a key or a default key. */
 const HAS_CREDENTIAL = `(n.api_key IS NOT NULL OR n.is_using_default_api_key AND EXISTS (SELECT FROM provider_keys d
   WHERE d.workspace_id = n.workspace_id AND d.provider = n.provider))`;
 
-// The written columns come as one JSON object, so that one text serves whichever of them are given.
+// The columns are passed as one JSON object, so that the statement is the same for any subset of them.
 const INSERT = `
   INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
   SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
     FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
   RETURNING ${COLUMNS}`;
 
-/** Of two concurrent updates the second one builds on the first: PostgreSQL re-reads the row once it has its lock. */
+/** Concurrent updates are merged: PostgreSQL re-reads the row after waiting for its lock. */
 const UPDATE = `
   UPDATE agents a SET (${WRITTEN_COLUMNS.join(', ')}, updated_at) =
     (SELECT ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')},
@@ -72,24 +72,24 @@ export interface AgentFilter {
   readonly search?: string | undefined;
 }
 
-/** Explicit SQL for what every client asks most. */
+/** SQL for agents. */
 @Injectable()
 export class AgentsRepository {
   constructor(private readonly database: Database) {}
 
-  /** An agent that is not deleted, of whichever workspace. */
+  /** An agent of any workspace, unless it was deleted. */
   async find(id: string): Promise<AgentRow | undefined> {
     const [row] = await this.database.query<AgentRow>(FIND, [id]);
     return row;
   }
 
-  /** The same, deleted or not. */
-  async findEver(id: string): Promise<AgentRow | undefined> {
-    const [row] = await this.database.query<AgentRow>(FIND_EVER, [id]);
+  /** An agent of any workspace, deleted or not. */
+  async findIncludingDeleted(id: string): Promise<AgentRow | undefined> {
+    const [row] = await this.database.query<AgentRow>(FIND_INCLUDING_DELETED, [id]);
     return row;
   }
 
-  /** @returns undefined when the agent would have no credential to call with */
+  /** @returns undefined if the agent would have no key */
   async insert(
     owner: Pick<AgentEntity, 'id' | 'workspaceId' | 'createdByUserId'>,
     fields: WrittenAgent,
@@ -100,14 +100,14 @@ export class AgentsRepository {
     return row;
   }
 
-  /** @returns undefined when the workspace has no such agent, or that would be left without a credential */
+  /** @returns undefined if the workspace has no such agent, or the agent would have no key */
   async update(id: string, workspaceId: string, changes: Partial<WrittenAgent>): Promise<AgentRow | undefined> {
     const values = [id, workspaceId, JSON.stringify(byColumn(changes))];
     const [row] = await this.database.query<AgentRow>(UPDATE, values);
     return row;
   }
 
-  /** One page, newest first, and the size of the whole list, in one round trip. */
+  /** One page, newest first, and the total count, in one round trip. */
   async page(
     workspaceId: string,
     { provider, search }: AgentFilter,
@@ -133,14 +133,14 @@ export class AgentsRepository {
     return readPage<AgentRow>(this.database, source, values, page);
   }
 
-  /** Marks the agent as deleted. @returns when, or undefined when it was deleted before */
+  /** @returns the time of deletion, or undefined if it was deleted already */
   async softDelete(id: string): Promise<{ deletedAt: Date; updatedAt: Date } | undefined> {
     const [row] = await this.database.query<{ deletedAt: Date; updatedAt: Date }>(SOFT_DELETE, [id]);
     return row;
   }
 }
 
-/** The given fields under the names of their columns; JSON leaves out what is undefined. */
+/** The given fields under the names of their columns; JSON omits undefined values. */
 function byColumn(fields: Partial<WrittenAgent>): Record<string, unknown> {
   const given = Object.entries(WRITTEN) as [keyof WrittenAgent, string][];
   return Object.fromEntries(given.map(([field, column]) => [column, fields[field]]));

@@ -15,7 +15,7 @@ import { type AgentRow, AgentsRepository } from './agents.repository.js';
 import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import type { Agent } from './dto/agent.response.js';
 
-/** What its evaluations and runs need of an agent. */
+/** The fields of an agent that evaluations and runs use. */
 export type AgentDescription = Pick<
   AgentEntity,
   'id' | 'workspaceId' | 'name' | 'provider' | 'assistantId' | 'phoneNumber'
@@ -31,7 +31,7 @@ export class AgentsService {
     private readonly keyRing: KeyRing,
   ) {}
 
-  /** @throws DomainError FORBIDDEN for another workspace's id, BAD_REQUEST when no credential would be left to call with */
+  /** @throws DomainError FORBIDDEN for another workspace's id, BAD_REQUEST if the agent would have no key */
   async create(caller: Caller, input: CreateAgentRequest): Promise<Agent> {
     requireOwnWorkspace(caller, input.workspaceId);
     const id = randomUUID();
@@ -67,14 +67,14 @@ export class AgentsService {
     return this.toResponse(await this.find(caller, id));
   }
 
-  /** Makes sure that the caller may use the agent. @throws DomainError as `get` does */
+  /** Checks that the caller may use the agent. @throws DomainError as `get` does */
   async require(caller: Caller, id: string): Promise<void> {
     await this.find(caller, id);
   }
 
   /**
-   * What its evaluations and runs need of an agent.
-   * @param lock lets nobody add evaluations to it, or change it, until the transaction ends
+   * The fields of an agent that evaluations and runs use.
+   * @param lock locks the agent until the transaction ends, which also serialises imports and starts of runs
    * @throws DomainError as `get` does
    */
   async describe(caller: Caller, id: string, { lock = false } = {}): Promise<AgentDescription> {
@@ -87,23 +87,23 @@ export class AgentsService {
     return requireOwned(caller, found);
   }
 
-  /** Whether an agent of the caller's workspace was deleted. */
+  /** Whether the agent was deleted. */
   async isDeleted(id: string): Promise<boolean> {
     return !(await this.database.manager.existsBy(AgentEntity, { id, deletedAt: IsNull() }));
   }
 
   /**
-   * The key that calls of the agent are made with, also of one that was deleted while they go on.
-   * @returns undefined when the default key that it relied on was taken away
+   * The key for calls to the agent. Also available for a deleted agent, whose runs may still be in progress.
+   * @returns undefined if the agent uses a default key that was deleted
    */
   async credential(id: string): Promise<string | undefined> {
-    const row = await this.repository.findEver(id);
+    const row = await this.repository.findIncludingDeleted(id);
     return (row && this.keyOf(row)) ?? undefined;
   }
 
   /**
-   * Where the events of an agent's runs go besides the workspace's endpoints, with the secret that signs them.
-   * @returns undefined when the agent has no such address, or was deleted
+   * The agent's own webhook address and signing secret.
+   * @returns undefined if the agent has no webhook address or was deleted
    */
   async findWebhook(id: string): Promise<{ url: string; secret: string | null } | undefined> {
     const row = await this.repository.find(id);
@@ -111,26 +111,26 @@ export class AgentsService {
     return { url: row.webhookUrl, secret: this.open(row.id, 'webhookSecret', row.webhookSecret) };
   }
 
-  /** @throws DomainError as `get` does, and BAD_REQUEST when no credential would be left to call with */
+  /** @throws DomainError as `get` does, and BAD_REQUEST if the agent would have no key */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
-    // Secrets are bound to the id as the database writes it.
-    const known = uuidOrNotFound(id).toLowerCase();
+    // Ciphertexts are bound to the lower-case id that the database returns.
+    const agentId = uuidOrNotFound(id).toLowerCase();
     const { apiKey, webhookSecret, ...plain } = changes;
-    const row = await this.repository.update(known, caller.workspaceId, {
+    const row = await this.repository.update(agentId, caller.workspaceId, {
       ...plain,
-      ...(apiKey !== undefined && { apiKey: this.seal(known, 'apiKey', apiKey) }),
-      ...(webhookSecret !== undefined && { webhookSecret: this.seal(known, 'webhookSecret', webhookSecret) }),
+      ...(apiKey !== undefined && { apiKey: this.seal(agentId, 'apiKey', apiKey) }),
+      ...(webhookSecret !== undefined && { webhookSecret: this.seal(agentId, 'webhookSecret', webhookSecret) }),
     });
     if (row) return this.toResponse(row);
-    // Only now, for which of the reasons it is costs a statement of its own.
-    const { provider, isUsingDefaultApiKey } = await this.find(caller, known);
+    // The reason is determined only on failure, because it costs another statement.
+    const { provider, isUsingDefaultApiKey } = await this.find(caller, agentId);
     throw noCredential(
       changes.provider ?? provider,
       changes.isUsingDefaultApiKey === undefined ? isUsingDefaultApiKey : changes.isUsingDefaultApiKey,
     );
   }
 
-  /** Soft: the agent is gone for every caller, its runs stay readable. @throws DomainError as `get` does */
+  /** Soft delete: its evaluations and runs stay readable. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<Agent> {
     const row = await this.find(caller, id);
     const deletion = await this.repository.softDelete(row.id);
@@ -165,7 +165,7 @@ export class AgentsService {
       name: row.name,
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
-      // Not nullable in the contract: empty once the default key that the agent relied on was taken away.
+      // Not nullable in the contract: empty if the agent uses a default key that was deleted.
       apiKey: this.keyOf(row) ?? '',
       assistantId: row.assistantId,
       createdByUserId: row.createdByUserId,
@@ -183,7 +183,7 @@ export class AgentsService {
   }
 }
 
-/** Why an agent without a key of its own cannot be stored. */
+/** The error for an agent without a key. */
 function noCredential(provider: AgentProvider, isUsingDefaultApiKey: boolean | null | undefined): DomainError {
   return isUsingDefaultApiKey
     ? invalidInput(`apiKey must be given, because the workspace has no default key for ${provider}`)

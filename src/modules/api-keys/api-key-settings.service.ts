@@ -12,7 +12,7 @@ import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import type { ApiKey, CreateApiKeyRequest, NewApiKey } from './dto/api-key.dtos.js';
 
-/** The API keys of a workspace, as its admins manage them over HTTP. */
+/** Manages the API keys of a workspace over HTTP. */
 @Injectable()
 export class ApiKeySettingsService {
   constructor(
@@ -22,7 +22,7 @@ export class ApiKeySettingsService {
     private readonly workspaces: WorkspacesService,
   ) {}
 
-  /** The new key speaks for the user who makes it. */
+  /** The new key belongs to the user who creates it. */
   async create(caller: Caller, input: CreateApiKeyRequest): Promise<NewApiKey> {
     const { apiKey, value } = await this.apiKeys.create({
       workspaceId: caller.workspaceId,
@@ -41,14 +41,14 @@ export class ApiKeySettingsService {
   }
 
   /**
-   * @throws DomainError NOT_FOUND, FORBIDDEN for another workspace's key, CONFLICT for the last ADMIN key: without one
-   *   nobody could make another
+   * @throws DomainError NOT_FOUND, FORBIDDEN for another workspace's key, CONFLICT for the last ADMIN key, because
+   *   without one no further keys could be created
    */
   async revoke(caller: Caller, id: string): Promise<void> {
     await this.database.transaction(async (manager) => {
       const where = { id: uuidOrNotFound(id), revokedAt: IsNull() };
       const key = requireOwned(caller, await manager.findOneBy(ApiKeyEntity, where));
-      // Of two admins who revoke each other's key at the same moment, the second must see what the first did.
+      // Serialised, so that two admins cannot revoke each other's key at the same time.
       await this.workspaces.lock(caller.workspaceId);
       if (key.role === 'ADMIN' && !(await this.repository.hasOtherAdminKey(key))) {
         throw conflict('The last ADMIN key of a workspace cannot be revoked');

@@ -23,7 +23,7 @@ export class ApiKeyEntity {
   @Column({ type: 'text' })
   role: Role;
 
-  /** The first characters, by which a person recognises the key. */
+  /** The first characters, to recognise the key. */
   @Column({ type: 'text' })
   prefix: string;
 

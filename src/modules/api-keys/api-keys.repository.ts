@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-/** What a request needs to know of its key. */
+/** The data of a key that a request needs. */
 export interface KeyRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -59,12 +59,12 @@ export class ApiKeysRepository {
     return readPage<ApiKeyEntity>(this.database, LIST, [workspaceId], page);
   }
 
-  /** @returns false when there is no such key, or it was revoked before */
+  /** @returns false if there is no such key or it was revoked already */
   async revoke(id: string): Promise<boolean> {
     return (await this.database.query(REVOKE, [id])).length > 0;
   }
 
-  /** Whether the workspace has another ADMIN key that can be used now. */
+  /** Whether the workspace has another valid ADMIN key. */
   async hasOtherAdminKey({ id, workspaceId }: Pick<ApiKeyEntity, 'id' | 'workspaceId'>): Promise<boolean> {
     const [row] = await this.database.query<{ exists: boolean }>(HAS_OTHER_ADMIN_KEY, [workspaceId, id]);
     return row?.exists ?? false;

@@ -12,7 +12,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeysRepository, type KeyRow } from './api-keys.repository.js';
 import { generateKey, hashKey, isAcceptableKey, keyPrefix } from './key-format.js';
 
-/** Sent by triggers on `api_keys` and `workspaces` whenever what a key may do changes. */
+/** Notification sent by triggers on `api_keys` and `workspaces` whenever a key's identity changes. */
 export const KEYS_CHANGED = 'api_keys_changed';
 const CACHE_SIZE = 10_000;
 
@@ -34,7 +34,7 @@ export interface NewApiKey {
   readonly value?: string | undefined;
 }
 
-/** Service credentials: made, revoked, and looked up on every request. */
+/** Creates and revokes API keys, and identifies the key of each request. */
 @Injectable()
 export class ApiKeysService implements OnModuleInit {
   private readonly cache = new LRUCache<string, CachedKey>({ max: CACHE_SIZE });
@@ -53,16 +53,16 @@ export class ApiKeysService implements OnModuleInit {
     this.forget();
   }
 
-  /** Whom a key speaks for; at once if it is known, as of most requests. Never fails: that is an identity of its own. */
+  /** The identity of a key, synchronously if it is cached. Never rejects: errors become the identity `unknown`. */
   identify(key: string): Identity | Promise<Identity> {
     if (!isAcceptableKey(key)) return INVALID;
     const hash = hashKey(key);
-    // Without notifications a revocation would go unheard, so the cache is bypassed.
+    // Bypassed while notifications are interrupted, because a revocation would be missed.
     const cached = this.notifications.live ? this.cache.get(hash) : undefined;
-    return cached ? identityOf(cached) : this.ask(hash);
+    return cached ? identityOf(cached) : this.fetch(hash);
   }
 
-  private async ask(hash: string): Promise<Identity> {
+  private async fetch(hash: string): Promise<Identity> {
     try {
       return identityOf(await this.lookUp(hash));
     } catch (cause) {
@@ -70,7 +70,7 @@ export class ApiKeysService implements OnModuleInit {
     }
   }
 
-  /** Makes a key. @returns it with its value, which is stored nowhere. */
+  /** Creates a key. @returns the key with its value, which is not stored. */
   async create(input: NewApiKey): Promise<{ apiKey: ApiKeyEntity; value: string }> {
     const value = input.value ?? generateKey();
     const { manager } = this.database;
@@ -97,19 +97,19 @@ export class ApiKeysService implements OnModuleInit {
   }
 
   /**
-   * Ends a key on every process within a second.
-   * @throws DomainError NOT_FOUND when there is no such key, or it was revoked before
+   * Revokes a key; every process rejects it within a second.
+   * @throws DomainError NOT_FOUND if there is no such key or it was revoked already
    */
   async revoke(id: string): Promise<void> {
     if (!(await this.repository.revoke(id))) throw notFound();
   }
 
-  /** Requests that need the same key at the same moment share one look-up. */
+  /** Shares one lookup among concurrent requests with the same key. */
   private lookUp(hash: string): Promise<CachedKey> {
     const running = this.lookups.get(hash);
     if (running) return running;
     const lookup = this.find(hash).then((found) => {
-      // A change in the meantime has cleared the look-ups: this one may have read the state before it.
+      // Not cached if a change has cleared the lookups, because this one may have read the state before it.
       if (this.lookups.get(hash) === lookup && this.notifications.live) this.cache.set(hash, found);
       return found;
     });
@@ -137,7 +137,7 @@ export class ApiKeysService implements OnModuleInit {
 
   private forget(): void {
     this.cache.clear();
-    // A look-up under way may have read the state before the change: the next request starts its own.
+    // A lookup in progress may have read the state before the change.
     this.lookups.clear();
   }
 }

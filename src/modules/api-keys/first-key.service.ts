@@ -10,7 +10,7 @@ export interface FirstKey {
   readonly apiKey: string;
 }
 
-/** Makes workspaces ready for use: with an owner and an ADMIN key. */
+/** Creates workspaces with an owner and an ADMIN key. */
 @Injectable()
 export class FirstKeyService {
   constructor(
@@ -35,13 +35,13 @@ export class FirstKeyService {
   }
 
   /**
-   * The first workspace of an empty database.
+   * Creates the first workspace of an empty database.
    * @param value the key to use instead of a generated one
-   * @returns undefined when there is a workspace already
+   * @returns undefined if there is a workspace already
    */
   async bootstrap(value: string | undefined): Promise<FirstKey | undefined> {
     return this.database.transaction(async () =>
-      // Of several processes that start on an empty database, one creates the workspace and the others wait for it.
+      // If several processes start on an empty database, one creates the workspace and the others wait for it.
       (await this.workspaces.lockIfEmpty()) ? this.createWorkspace({ name: 'Default' }, value) : undefined,
     );
   }

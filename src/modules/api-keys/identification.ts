@@ -4,10 +4,10 @@ import type { Identity } from '../../platform/access/caller.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { LastUseService } from './last-use.service.js';
 
-/** RFC 6750, section 2.1; the scheme's letter case does not matter (RFC 9110, section 11.1). */
+/** RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +(.*)$/i;
 
-/** Finds out who calls before any guard runs: the rate limit counts by workspace, access by role. */
+/** Identifies the caller before any guard runs, because rate limits need the workspace and access control the role. */
 @Injectable()
 export class Identification {
   constructor(
@@ -19,11 +19,11 @@ export class Identification {
   identify(request: Request): void | Promise<void> {
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1]?.trim() ?? '';
     const identity = key === '' ? { kind: 'missing' as const } : this.apiKeys.identify(key);
-    if (!(identity instanceof Promise)) return this.note(request, identity);
-    return identity.then((found) => this.note(request, found));
+    if (!(identity instanceof Promise)) return this.setIdentity(request, identity);
+    return identity.then((found) => this.setIdentity(request, found));
   }
 
-  private note(request: Request, identity: Identity): void {
+  private setIdentity(request: Request, identity: Identity): void {
     request.identity = identity;
     if (identity.kind === 'caller') this.lastUse.record(identity.caller.apiKeyId);
   }

@@ -5,28 +5,28 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LABEL = 'vat_';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const FORM = new RegExp(`^${LABEL}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
-/** How much of a key is kept in clear so that a person recognises it. */
+const FORMAT = new RegExp(`^${LABEL}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+/** Number of characters stored in clear text, to recognise the key. */
 const PREFIX_LENGTH = LABEL.length + 8;
 
-/** A new key: `vat_`, 30 random base62 characters (178 bits) and a checksum, by which a secret scanner tells one. */
+/** A new key: `vat_`, 30 random base62 characters (178 bits) and a checksum for secret scanners. */
 export function generateKey(): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return LABEL + random + checksum(random);
 }
 
-/** Whether a text is a key that this service could have made: the right form and checksum. */
+/** Whether a string has the format and checksum of a generated key. */
 export function isGeneratedKey(key: string): boolean {
-  if (!FORM.test(key)) return false;
+  if (!FORMAT.test(key)) return false;
   return checksum(key.slice(LABEL.length, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
-/** Whether a text may be a key at all. Wider than what is generated: an administrator may have chosen the first key. */
+/** Whether a string can be a key. Broader than generated keys, because an administrator can choose the first one. */
 export const isAcceptableKey = (key: string): boolean => /^[\x21-\x7e]{16,255}$/.test(key);
 
 export const keyPrefix = (key: string): string => key.slice(0, PREFIX_LENGTH);
 
-/** What is stored of a key. A fast hash is enough: 178 random bits cannot be guessed, salted or not. */
+/** The stored hash of a key. A fast, unsalted hash is enough for 178 random bits. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** CRC-32 of the random part, as six base62 digits with leading zeros. */

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ApiKeysRepository } from './api-keys.repository.js';
 
-/** How often uses are written: the precision of `lastUsedAt`. */
+/** How long uses are collected before they are written, which is the precision of `lastUsedAt`. */
 const FLUSH_MS = 30_000;
 
-/** Writes down every 30 seconds when keys were last used: a write per request would cost more than the request. */
+/** Records when keys were last used. Batched, because a write per request would cost more than the request. */
 @Injectable()
 export class LastUseService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LastUseService.name);
@@ -15,7 +15,7 @@ export class LastUseService implements BeforeApplicationShutdown {
 
   record(apiKeyId: string): void {
     this.uses.set(apiKeyId, Date.now());
-    // Started by a use rather than at regular intervals: an idle service leaves the database alone.
+    // Started by a use instead of an interval, so that an idle service does not access the database.
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 

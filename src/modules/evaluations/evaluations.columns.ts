@@ -1,4 +1,4 @@
-/** The columns of an evaluation, as `e`, under the names of the entity's properties. */
+/** The columns of `evaluations e`, named like the entity's properties. */
 export const COLUMNS = `e.id, e.workspace_id AS "workspaceId", e.agent_id AS "agentId", e.personality_id AS "personalityId",
   e.created_by_user_id AS "createdByUserId", e.name, e.scenario_text AS "scenarioText",
   e.general_instructions AS "generalInstructions", e.vendor_call_phone_number AS "vendorCallPhoneNumber",

@@ -13,7 +13,7 @@ const LIST = {
   total: { list: 'evaluations' },
 };
 
-/** Oldest first: the order in which they were written, also within a file. */
+/** Oldest first, which is also the order within an imported file. */
 const SELECT = `
   SELECT e.id FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL
@@ -29,12 +29,12 @@ const OWNERS = `
 const SOFT_DELETE = `
   UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
-/** Explicit SQL for what every client asks most. */
+/** SQL for evaluations. */
 @Injectable()
 export class EvaluationsRepository {
   constructor(private readonly database: Database) {}
 
-  /** An evaluation that is not deleted, of whichever workspace. */
+  /** An evaluation of any workspace, unless it was deleted. */
   async find(id: string): Promise<EvaluationEntity | undefined> {
     const [row] = await this.database.query<EvaluationEntity>(FIND, [id]);
     return row;
@@ -47,23 +47,23 @@ export class EvaluationsRepository {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
   }
 
-  /** Ids of an agent's evaluations among these and with one of these tags at least; null asks for any. */
+  /** Ids of an agent's evaluations with one of these ids and at least one of these tags; null for no filter. */
   async select(agentId: string, ids: readonly string[] | null, tags: readonly string[] | null): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(SELECT, [agentId, ids, tags]);
     return rows.map(({ id }) => id);
   }
 
-  /** Those with these ids, oldest first. */
+  /** Evaluations by id, oldest first. */
   async read(ids: readonly string[]): Promise<EvaluationEntity[]> {
     return this.database.query(READ, [ids]);
   }
 
-  /** Whose these are, of those that are not deleted. */
+  /** Agents and workspaces of these evaluations; deleted ones are omitted. */
   async owners(ids: readonly string[]): Promise<Pick<EvaluationEntity, 'id' | 'agentId' | 'workspaceId'>[]> {
     return this.database.query(OWNERS, [ids]);
   }
 
-  /** @returns whether it was there to be deleted */
+  /** @returns false if it does not exist or was deleted already */
   async softDelete(id: string): Promise<boolean> {
     return (await this.database.query(SOFT_DELETE, [id])).length > 0;
   }

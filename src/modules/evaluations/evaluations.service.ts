@@ -21,19 +21,19 @@ import type { Evaluation } from './dto/evaluation.response.js';
 import { EvaluationEntity } from './evaluation.entity.js';
 import { EvaluationsRepository } from './evaluations.repository.js';
 
-/** Which evaluations: those with these ids, or with one of these tags at least; without both, all. */
+/** Selects evaluations by id or by tag (at least one matches); all if neither is given. */
 export interface EvaluationSelection {
   readonly ids?: readonly string[];
   readonly tags?: readonly string[];
 }
 
-/** Characters of all evaluations of one run, as JSON. */
+/** Maximum number of JSON characters of all evaluations of one run. */
 const MAX_SELECTED_SIZE = 20_000_000;
-const SELECTED_AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 export type SelectedEvaluation = AuthoredEvaluation & { readonly id: string };
 
-/** The test scenarios of an agent. */
+/** The evaluations of an agent. */
 @Injectable()
 export class EvaluationsService {
   constructor(
@@ -44,8 +44,9 @@ export class EvaluationsService {
   ) {}
 
   /**
-   * @param input without a fault of its own
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent, BAD_REQUEST or FORBIDDEN of the personality, CONFLICT of the key
+   * @param input already validated on its own
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST or FORBIDDEN for the personality, CONFLICT for
+   *   the key
    */
   async create(caller: Caller, agentId: string, input: EvaluationInput): Promise<Evaluation> {
     const agent = await this.agents.describe(caller, agentId);
@@ -59,10 +60,10 @@ export class EvaluationsService {
       createdByUserId: caller.userId,
       deletedAt: null,
     });
-    return toResponse(await keyIsFree(() => manager.save(Object.assign(row, evaluation))));
+    return toResponse(await rejectDuplicateKey(() => manager.save(Object.assign(row, evaluation))));
   }
 
-  /** @throws DomainError NOT_FOUND or FORBIDDEN, of the agent */
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Evaluation>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
@@ -70,18 +71,18 @@ export class EvaluationsService {
     return { items: rows.map(toResponse), total, page, limit };
   }
 
-  /** Readable after its agent was deleted. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
+  /** Also returns evaluations of deleted agents. @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
   async get(caller: Caller, id: string): Promise<Evaluation> {
     return toResponse(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
   }
 
   /**
-   * @param changes without a fault of their own; together with what they leave as it is they may have some
+   * @param changes already validated on their own; the resulting evaluation is validated here
    * @throws DomainError as `get` and `create` do
    */
   async update(caller: Caller, id: string, changes: Partial<EvaluationInput>): Promise<Evaluation> {
     return this.database.transaction(async (manager) => {
-      // Locked, so that of two updates at once the second is judged together with the first.
+      // Locked, so that of two concurrent updates the second is validated with the changes of the first.
       const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
       const row = requireOwned(
         caller,
@@ -91,31 +92,31 @@ export class EvaluationsService {
       const changed: AuthoredEvaluation = authored({ ...contentOf(row), ...changes }, row.vendorCallPhoneNumber);
       const [issue, ...more] = evaluationViolations(changed);
       if (issue !== undefined) throw invalidInput(issue, ...more);
-      // One that was deleted since may stay, but not be chosen anew.
+      // A personality that was deleted since can be kept, but not assigned.
       if (changed.personalityId !== before) await this.requirePersonality(caller, changed.personalityId);
-      return toResponse(await keyIsFree(() => manager.save(Object.assign(row, changed))));
+      return toResponse(await rejectDuplicateKey(() => manager.save(Object.assign(row, changed))));
     });
   }
 
-  /** Soft: calls that were made of it stay as they are. @throws DomainError as `get` does */
+  /** Soft delete: its calls are kept. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(row.id))) throw notFound();
   }
 
   /**
-   * The evaluations of an agent that a run is to carry out, oldest first.
-   * @throws DomainError BAD_REQUEST for an id that names no evaluation of the agent, or for too much text together;
-   *   FORBIDDEN for another workspace's
+   * The selected evaluations of an agent, oldest first.
+   * @throws DomainError BAD_REQUEST for an id that is not an evaluation of the agent, or if the total is too large;
+   *   FORBIDDEN for an evaluation of another workspace
    */
   async select(caller: Caller, agentId: string, { ids, tags }: EvaluationSelection): Promise<SelectedEvaluation[]> {
     if (ids) await this.requireEvaluations(caller, agentId, ids);
     const chosen = await this.repository.select(agentId, ids ?? null, tags ?? null);
     const selected: SelectedEvaluation[] = [];
     let size = 0;
-    // In parts: together they may be larger than the memory.
-    for (let at = 0; at < chosen.length; at += SELECTED_AT_ONCE) {
-      for (const row of await this.repository.read(chosen.slice(at, at + SELECTED_AT_ONCE))) {
+    // In batches, because all of them together may not fit into memory.
+    for (let at = 0; at < chosen.length; at += BATCH_SIZE) {
+      for (const row of await this.repository.read(chosen.slice(at, at + BATCH_SIZE))) {
         const evaluation = { id: row.id, ...contentOf(row) };
         size += JSON.stringify(evaluation).length;
         if (size > MAX_SELECTED_SIZE) {
@@ -135,20 +136,20 @@ export class EvaluationsService {
     const [issue, ...more] = ids.flatMap((id, index) =>
       byId.get(id.toLowerCase())?.agentId === agentId
         ? []
-        : [`evaluationIds.${index} names no evaluation of the agent`],
+        : [`evaluationIds.${index} is not the id of an evaluation of the agent`],
     );
     if (issue !== undefined) throw invalidInput(issue, ...more);
   }
 
   private async requirePersonality(caller: Caller, id: string): Promise<void> {
     const { unknown, foreign } = await this.personalities.unusable(caller, [id]);
-    if (unknown.size > 0) throw invalidInput('personalityId names no personality');
+    if (unknown.size > 0) throw invalidInput('personalityId is not the id of a personality');
     if (foreign.size > 0) throw forbidden();
   }
 }
 
 /** @throws DomainError CONFLICT when the write fails because another evaluation of the agent has its key */
-export async function keyIsFree<T>(write: () => Promise<T>): Promise<T> {
+export async function rejectDuplicateKey<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -157,7 +158,7 @@ export async function keyIsFree<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What people wrote of it, with its fields in the order in which they are documented. */
+/** The authored fields, in documented order. */
 export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
   return {
     key: row.key,
@@ -168,7 +169,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
     vendorCallPhoneNumber: row.vendorCallPhoneNumber,
     critical: row.critical,
     tags: row.tags,
-    // jsonb keeps no order of names.
+    // jsonb does not preserve the order of properties.
     ...normalise(row),
   };
 }

@@ -21,12 +21,12 @@ const OWNERS = `
 const SOFT_DELETE = `
   UPDATE personalities SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
-/** Explicit SQL for what every client asks most. */
+/** SQL for personalities. */
 @Injectable()
 export class PersonalitiesRepository {
   constructor(private readonly database: Database) {}
 
-  /** A personality that is not deleted, of whichever workspace. */
+  /** A personality of any workspace, unless it was deleted. */
   async find(id: string): Promise<PersonalityEntity | undefined> {
     const [row] = await this.database.query<PersonalityEntity>(FIND, [id]);
     return row;
@@ -39,12 +39,12 @@ export class PersonalitiesRepository {
     return readPage<PersonalityEntity>(this.database, LIST, [workspaceId], page);
   }
 
-  /** Whose these are, of those that are not deleted. */
+  /** Workspaces of these personalities; deleted ones are omitted. */
   async owners(ids: readonly string[]): Promise<{ id: string; workspaceId: string }[]> {
     return this.database.query(OWNERS, [ids]);
   }
 
-  /** @returns whether it was there to be deleted */
+  /** @returns false if it does not exist or was deleted already */
   async softDelete(id: string): Promise<boolean> {
     return (await this.database.query(SOFT_DELETE, [id])).length > 0;
   }

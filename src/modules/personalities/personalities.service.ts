@@ -12,10 +12,10 @@ import type { Personality } from './dto/personality.response.js';
 import { PersonalitiesRepository } from './personalities.repository.js';
 import { PersonalityEntity } from './personality.entity.js';
 
-/** What plays a personality on a call. */
+/** The fields of a personality that the simulated caller uses. */
 export type PersonalityDescription = Pick<PersonalityEntity, 'id' | 'name' | 'description' | 'prompt' | 'temperature'>;
 
-/** The simulated callers of a workspace. */
+/** The personalities of a workspace. */
 @Injectable()
 export class PersonalitiesService {
   constructor(
@@ -58,7 +58,7 @@ export class PersonalitiesService {
     return toResponse(requireOwned(caller, await this.repository.find(uuidOrNotFound(id))));
   }
 
-  /** Personalities by their ids; those that are deleted are missing. */
+  /** Personalities by id; deleted ones are omitted. */
   async describe(ids: readonly string[]): Promise<ReadonlyMap<string, PersonalityDescription>> {
     const rows = await this.database.manager.findBy(PersonalityEntity, { id: In([...ids]), deletedAt: IsNull() });
     return new Map(
@@ -69,7 +69,7 @@ export class PersonalitiesService {
     );
   }
 
-  /** Which of these ids name no personality, and which one of another workspace. */
+  /** The ids that do not exist (`unknown`), and those that belong to another workspace (`foreign`). */
   async unusable(caller: Caller, ids: readonly string[]): Promise<{ unknown: Set<string>; foreign: Set<string> }> {
     const found = await this.repository.owners(ids);
     const owners = new Map(found.map(({ id, workspaceId }) => [id, workspaceId]));
@@ -94,7 +94,7 @@ export class PersonalitiesService {
     });
   }
 
-  /** Soft: evaluations that use it stay as they are. @throws DomainError as `get` does */
+  /** Soft delete: evaluations that use it are kept unchanged. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
     const personality = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(personality.id))) throw notFound();

@@ -19,5 +19,5 @@ export class ProviderKeyEntity {
   updatedAt: Date;
 }
 
-/** What the ciphertext of a default key is bound to. */
+/** Context that the ciphertext of a default key is bound to. */
 export const providerKeyPurpose = (workspaceId: string, provider: string) => `provider_key:${workspaceId}:${provider}`;

@@ -27,10 +27,10 @@ export class ProviderKeysService {
     return { items: rows.map(toResponse), total, page, limit };
   }
 
-  /** Sets the default key that agents with `isUsingDefaultApiKey` call with. @throws DomainError NOT_FOUND */
+  /** Sets the default key for agents with `isUsingDefaultApiKey`. @throws DomainError NOT_FOUND */
   async set({ workspaceId }: Caller, provider: string, apiKey: string): Promise<ProviderKey> {
     const known = providerOrNotFound(provider);
-    // Together, or somebody could delete it before it is read.
+    // In one transaction, so that the key cannot be deleted before it is read.
     return this.database.transaction(async (manager) => {
       await this.put(workspaceId, known, apiKey);
       return toResponse(await manager.findOneByOrFail(ProviderKeyEntity, { workspaceId, provider: known }));
@@ -43,14 +43,14 @@ export class ProviderKeysService {
     await this.database.manager.upsert(ProviderKeyEntity, values, ['workspaceId', 'provider']);
   }
 
-  /** @throws DomainError NOT_FOUND when there is none */
+  /** @throws DomainError NOT_FOUND if there is none */
   async delete({ workspaceId }: Caller, provider: string): Promise<void> {
     const where = { workspaceId, provider: providerOrNotFound(provider) };
     const { affected } = await this.database.manager.delete(ProviderKeyEntity, where);
     if (!affected) throw notFound();
   }
 
-  /** The clear value of a key as stored. */
+  /** Decrypts a stored key. */
   open(workspaceId: string, provider: string, sealed: string): string {
     return this.keyRing.decrypt(sealed, providerKeyPurpose(workspaceId, provider));
   }

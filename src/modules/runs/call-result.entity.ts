@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { CallResult } from '../../../libs/simulation/index.js';
 
-/** All that a call came to. Apart from the call, which is read and changed far more often and is small. */
+/** The full result of a call, in a table of its own because it is large and read far less often than the call. */
 @Entity('call_results')
 export class CallResultEntity {
   @ForeignKey('CallEntity', { name: 'call_results_call_id_fkey', onDelete: 'CASCADE' })

@@ -3,7 +3,7 @@ import type { Attempt } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 
-/** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for another attempt, or when its process died. */
+/** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for a retry or when its lease expired. */
 export const CALL_STATUSES = ['QUEUED', 'RUNNING', 'ENDED', 'CANCELLED'] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
@@ -41,7 +41,7 @@ export class CallEntity {
   @Column({ name: 'evaluation_id', type: 'uuid' })
   evaluationId: string;
 
-  /** Place in the plan, from 0: by evaluation, then by repetition. */
+  /** Position in the plan, from 0: by evaluation, then by repetition. */
   @Column({ type: 'integer' })
   position: number;
 
@@ -62,11 +62,11 @@ export class CallEntity {
   @Column({ type: 'text', nullable: true })
   reason: string | null;
 
-  /** Oldest first, the last one included. */
+  /** Oldest first, including the last one. */
   @Column({ type: 'jsonb' })
   attempts: Attempt[];
 
-  /** How often a process lost the call: its lease expired before the call had ended. */
+  /** How often a lease expired before the call had ended. */
   @Column({ name: 'lease_expirations', type: 'integer' })
   leaseExpirations: number;
 
@@ -74,15 +74,15 @@ export class CallEntity {
   @Column({ type: 'double precision', array: true })
   latencies: number[];
 
-  /** Not before: later than now while it waits for another attempt. */
+  /** Earliest start; in the future while the call waits for a retry. */
   @Column({ name: 'due_at', type: 'timestamptz', precision: 3 })
   dueAt: Date;
 
-  /** Fencing token: names the attempt under way, so that only its own outcome is recorded, once. */
+  /** Fencing token of the attempt in progress: only the current attempt can record an outcome. */
   @Column({ name: 'claim_id', type: 'uuid', nullable: true })
   claimId: string | null;
 
-  /** Renewed by the process that carries it out; once it has run out, another one may. */
+  /** Renewed by the executing process; after it has expired, another process may claim the call. */
   @Column({ name: 'lease_until', type: 'timestamptz', precision: 3, nullable: true })
   leaseUntil: Date | null;
 
@@ -92,7 +92,7 @@ export class CallEntity {
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
 
-  /** Number of the transaction that last changed its state: whoever follows a run asks for what is new by it. */
+  /** Id of the transaction that last changed its state; event streams use it to find new changes. */
   @Column({ name: 'changed_in', type: 'bigint' })
   changedIn: string;
 

@@ -1,6 +1,6 @@
 import type { RunEntity } from './run.entity.js';
 
-/** A run as the contract has it. */
+/** A run as defined in the contract. */
 export const toRun = (row: RunEntity) => ({
   label: row.label,
   id: row.id,
@@ -12,12 +12,12 @@ export const toRun = (row: RunEntity) => ({
   agentId: row.agentId,
 });
 
-/** A run's metrics as the contract has them. */
+/** A run's metrics as defined in the contract. */
 export const toMetrics = ({ status, score, totalCalls }: Pick<RunEntity, 'status' | 'score' | 'totalCalls'>) => ({
   status,
   score,
   totalCalls,
 });
 
-/** A run as the events of webhooks have it. */
+/** A run as sent in webhook events. */
 export const toRunData = (row: RunEntity) => ({ ...toRun(row), metrics: toMetrics(row) });

@@ -2,13 +2,13 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
-/** An evaluation with its personality as they were when the run was started: later edits never change a result. */
+/** An evaluation and its personality at the start of the run, so that later edits do not affect it. */
 export interface EvaluationSnapshot extends Required<Scenario> {
   readonly key: string | null;
   readonly name: string;
   readonly critical: boolean;
   readonly tags: readonly string[];
-  /** Number that the call uses; may be empty. */
+  /** Phone number that the call uses; may be empty. */
   readonly phoneNumber: string;
   readonly personality: Required<Personality> & { readonly id: string };
   readonly definition: EvaluationDefinition;
@@ -24,7 +24,7 @@ export class RunEvaluationEntity {
   @PrimaryColumn({ name: 'evaluation_id', type: 'uuid', primaryKeyConstraintName: 'run_evaluations_pkey' })
   evaluationId: string;
 
-  /** Place in the plan, from 0. */
+  /** Position in the plan, from 0. */
   @Column({ type: 'integer' })
   position: number;
 

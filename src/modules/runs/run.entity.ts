@@ -4,20 +4,20 @@ import type { AgentProvider } from '../../platform/config/agent-providers.js';
 export const RUN_LABELS = ['READ'] as const;
 export type RunLabel = (typeof RUN_LABELS)[number];
 
-/** QUEUED → RUNNING → COMPLETED (gate met), FAILED (gate not met, or it could not be carried out) or CANCELLED. */
+/** QUEUED → RUNNING → COMPLETED (gate met), FAILED (gate not met, or it could not be executed) or CANCELLED. */
 export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export const hasEnded = (status: RunStatus): boolean => status !== 'QUEUED' && status !== 'RUNNING';
 
-/** The agent as the calls of a run use it; its key is read when a call begins, so that a new one works at once. */
+/** The agent at the start of the run, without its key: calls use the current one. */
 export interface AgentSnapshot {
   readonly name: string | null;
   readonly provider: AgentProvider;
   readonly assistantId: string;
 }
 
-/** One start of an agent's evaluations. */
+/** One execution of an agent's evaluations. */
 @Entity('runs')
 @Index('runs_list_idx', ['agentId', 'createdAt', 'id'])
 @Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
@@ -53,30 +53,30 @@ export class RunEntity {
   @Column({ type: 'text' })
   status: RunStatus;
 
-  /** 0 to 100, one decimal at most; 0 until the run has ended, and when no call of it could be counted. */
+  /** 0 to 100 with at most one decimal; 0 until the run has ended, and if no call was counted. */
   @Column({ type: 'double precision' })
   score: number;
 
-  /** Calls planned, whatever their state. */
+  /** Number of planned calls, in any state. */
   @Column({ name: 'total_calls', type: 'integer' })
   totalCalls: number;
 
-  /** Calls of each evaluation. */
+  /** Calls per evaluation. */
   @Column({ type: 'integer' })
   repeat: number;
 
-  /** Most calls of the agent at once. */
+  /** Maximum number of concurrent calls to the agent. */
   @Column({ type: 'integer' })
   concurrency: number;
 
-  /** The gate's score; null asks for none. */
+  /** Minimum score of the gate; null for none. */
   @Column({ name: 'minimum_score', type: 'double precision', nullable: true })
   minimumScore: number | null;
 
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
 
-  /** Why the gate is not met, each a sentence. */
+  /** Why the gate is not met, one sentence each. */
   @Column({ type: 'text', array: true })
   reasons: string[];
 

@@ -1,4 +1,4 @@
-/** The columns of a run, as `r`, under the names of the entity's properties. */
+/** The columns of `runs r`, named like the entity's properties. */
 export const RUN_COLUMNS = `r.id, r.workspace_id AS "workspaceId", r.agent_id AS "agentId", r.user_id AS "userId", r.label,
   r.name, r.status, r.score, r.total_calls AS "totalCalls", r.repeat, r.concurrency,
   r.minimum_score AS "minimumScore", r.agent_snapshot AS "agentSnapshot", r.reasons, r.started_at AS "startedAt",

@@ -14,7 +14,7 @@ export interface CallCounts {
   readonly error: number;
   readonly cancelled: number;
   readonly pending: number;
-  /** Mean of those that are counted; null while none is. */
+  /** Mean score of the counted calls; null if there are none. */
   readonly meanScore: number | null;
 }
 
@@ -40,7 +40,7 @@ const EVALUATIONS = `
          e.snapshot -> 'critical' AS critical
     FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`;
 
-/** An evaluation of a run's plan, as its results need it. */
+/** The fields of a planned evaluation that results contain. */
 export type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & {
   readonly id: string;
 };
@@ -55,12 +55,12 @@ const LIST = {
 };
 
 /**
- * What taking a call of the agent waits for (`claim_calls`). Taken before the run: a call that begins locks itself and
- * then its run, and cancelling the other way round.
+ * The lock that `claim_calls` takes. Taken before the run is locked to avoid a deadlock: claiming locks calls before their
+ * run, cancelling the run before its calls.
  */
 const LOCK_CLAIMS = `SELECT pg_advisory_xact_lock(hashtextextended('calls:' || $1, 0))`;
 
-/** Ends the run where it stands; calls under way are given up. */
+/** Ends the run with the score so far. */
 const CANCEL = `
   UPDATE runs r SET status = 'CANCELLED', ended_at = now(), updated_at = now(), score = coalesce((
     SELECT round(avg(c.score)::numeric, 1) FROM calls c
@@ -72,7 +72,7 @@ const CANCEL_CALLS = `
          changed_in = pg_current_xact_id()::text::bigint
    WHERE id IN (SELECT id FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING') ORDER BY id FOR UPDATE)`;
 
-/** Explicit SQL for what every client asks most. */
+/** SQL for reading and cancelling runs. */
 @Injectable()
 export class RunsRepository {
   constructor(private readonly database: Database) {}
@@ -97,20 +97,20 @@ export class RunsRepository {
     return row?.hasEnded ?? true;
   }
 
-  /** The evaluations of a run, in the order of its plan. */
+  /** The evaluations of a run, in plan order. */
   async evaluations(id: string): Promise<PlannedEvaluation[]> {
     return this.database.query(EVALUATIONS, [id]);
   }
 
-  /** Notifies every process of the run's end, as soon as the caller's transaction is committed. */
+  /** Notifies every process of the run's end once the caller's transaction is committed. */
   async notifyEnded(id: string, { isCancelled = false } = {}): Promise<void> {
     await this.database.query(NOTIFY, [isCancelled ? [RUN_ENDED, RUN_CANCELLED] : [RUN_ENDED], id]);
   }
 
-  /** To be called in a transaction. @returns whether it had not ended yet */
+  /** Call it in a transaction. @returns false if the run had ended already */
   async cancel({ id, agentId }: Pick<RunEntity, 'id' | 'agentId'>): Promise<boolean> {
     await this.database.query(LOCK_CLAIMS, [agentId]);
-    // The run first: whoever ends it locks it, too.
+    // The run first, in the same order as finishing it.
     if ((await this.database.query(CANCEL, [id])).length === 0) return false;
     await this.database.query(CANCEL_CALLS, [id]);
     return true;

@@ -12,7 +12,7 @@ import { toMetrics, toRun } from './run-data.js';
 import { hasEnded, type RunEntity } from './run.entity.js';
 import { type CallCounts, RunsRepository } from './runs.repository.js';
 
-/** The runs of an agent: reading and ending them. */
+/** Reads and cancels runs. */
 @Injectable()
 export class RunsService {
   constructor(
@@ -22,7 +22,7 @@ export class RunsService {
     private readonly watcher: RunWatcher,
   ) {}
 
-  /** @throws DomainError NOT_FOUND or FORBIDDEN, of the agent */
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
   async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Run>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
@@ -31,8 +31,8 @@ export class RunsService {
   }
 
   /**
-   * Readable after its agent was deleted.
-   * @param waitMs how long to wait for the run's end before it is read
+   * Also returns runs of deleted agents.
+   * @param waitMs how long to wait for the run to end before reading it, in milliseconds
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
   async get(caller: Caller, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
@@ -49,12 +49,12 @@ export class RunsService {
     return toMetrics({ ...run, score: scoreOf(run, run) });
   }
 
-  /** Makes sure that the caller may see the run. @throws DomainError as `get` does */
+  /** Checks that the caller may read the run. @throws DomainError as `get` does */
   async require(caller: Caller, id: string): Promise<RunEntity> {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
-  /** Calls under way are given up. Idempotent. @throws DomainError as `get` does; CONFLICT when it has ended otherwise */
+  /** Aborts calls in progress. Idempotent. @throws DomainError as `get` does; CONFLICT if the run has completed or failed */
   async cancel(caller: Caller, id: string): Promise<RunDetails> {
     return this.database.transaction(async () => {
       const run = await this.require(caller, id);
@@ -66,7 +66,7 @@ export class RunsService {
   }
 }
 
-/** Of a run that goes on, the score so far. */
+/** The score so far of a run that has not ended. */
 const scoreOf = (run: RunEntity, { meanScore = null }: Partial<CallCounts>): number =>
   hasEnded(run.status) ? run.score : (meanScore ?? 0);
 

@@ -6,7 +6,7 @@ export const DELIVER = defineJob<{ readonly deliveryId: string; readonly targetI
   kind: 'webhooks',
 });
 
-/** Deletes events that were kept for long enough. */
+/** Deletes expired events. */
 export const PRUNE = defineJob<object>({
   name: 'webhooks.prune',
   kind: 'maintenance',
@@ -14,5 +14,5 @@ export const PRUNE = defineJob<object>({
   cron: '23 * * * *',
 });
 
-/** At most one job waits for each delivery. */
+/** Ensures at most one queued job per delivery. */
 export const deliveryKey = (deliveryId: string) => `webhook:${deliveryId}`;

@@ -9,15 +9,15 @@ import type { DisabledReason } from './webhook-endpoint.entity.js';
 import type { WebhookEventType } from './webhook-event.js';
 import { nextDelay, WebhookPolicy } from './webhook-policy.js';
 
-/** Who makes an attempt, and which attempt it is. */
+/** Identifies an attempt and the process that makes it. */
 export interface Claim {
   readonly by: string;
   readonly id: string;
-  /** Whether the process is making so many attempts that each receiver has to do with fewer. */
+  /** Whether the process makes so many attempts that the limit per receiver is reduced. */
   readonly isBusy: boolean;
 }
 
-/** A delivery that this process may attempt now. */
+/** A delivery that this process holds the claim on. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly claimId: string;
@@ -26,23 +26,23 @@ export interface ClaimedDelivery {
   readonly endpointId: string | null;
   readonly agentId: string | null;
   readonly body: string;
-  /** Of the endpoint; null for an agent, whose own address and secret count. */
+  /** Of the endpoint; null for an agent, which has its own address and secret. */
   readonly url: string | null;
   /** Encrypted. */
   readonly secret: string | null;
-  /** Encrypted; null unless it still signs too. */
+  /** Encrypted; null unless it is still used for signing. */
   readonly previousSecret: string | null;
 }
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export interface Outcome {
   readonly attempt: DeliveryAttempt;
   readonly result: 'DELIVERED' | 'FAILED' | 'GONE';
-  /** Milliseconds that the receiver asked to wait. */
+  /** Delay that the receiver requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
-/** A delivery as responses show it. */
+/** A delivery in responses. */
 export type DeliveryRow = Pick<
   WebhookDeliveryEntity,
   'id' | 'workspaceId' | 'eventId' | 'status' | 'attempts' | 'nextAttemptAt' | 'targetId' | 'createdAt'
@@ -61,13 +61,13 @@ interface ClaimRow extends Omit<ClaimedDelivery, 'claimId'> {
 
 interface RecordRow {
   readonly tries: number;
-  /** Null for an agent's own address. */
+  /** Null for the address of an agent. */
   readonly enabled: boolean | null;
   readonly isFailing: boolean;
   readonly hasFailedForLong: boolean;
 }
 
-/** The state of deliveries and of their receivers, changed in single transactions. */
+/** The state of deliveries and endpoints; each change is one transaction. */
 @Injectable()
 export class WebhookDeliveriesRepository {
   constructor(
@@ -107,8 +107,9 @@ export class WebhookDeliveriesRepository {
   }
 
   /**
-   * Takes a due delivery, unless its receiver has as many under way as it may have: then it is parked, and the end
-   * of one of those wakes it. No job waits in the queue for another one's receiver.
+   * Claims a due delivery. If its receiver has reached its limit of concurrent deliveries, the delivery is parked until
+   * one of them ends, so that no job blocks the queue.
+   * @returns undefined if it is parked, ended, not due or claimed by another process
    */
   async claim(deliveryId: string, targetId: string, claim: Claim): Promise<ClaimedDelivery | undefined> {
     return this.database.transaction(async () => {
@@ -118,10 +119,10 @@ export class WebhookDeliveriesRepository {
   }
 
   /**
-   * Records an attempt, what follows from it for the endpoint, and when the next attempt is due; once, whoever comes
-   * first.
-   * @param next for a parked delivery to the same receiver
-   * @returns that delivery, taken in the same transaction, if there was one and it may be attempted now
+   * Records an attempt with its effect on the endpoint, and schedules the next attempt. Does nothing if the claim is no
+   * longer valid.
+   * @param next claim for a parked delivery to the same receiver
+   * @returns that delivery, claimed in the same transaction, if there is one and the limit allows it
    */
   async record(
     delivery: ClaimedDelivery,
@@ -132,7 +133,7 @@ export class WebhookDeliveriesRepository {
       await this.database.query(sql.LOCK_TARGET, [delivery.targetId]);
       const values = [delivery.id, delivery.claimId, this.policy.disableAfter];
       const [row] = await this.database.query<RecordRow>(sql.FIND_TO_RECORD, values);
-      // Another process took it over, because this one was thought dead.
+      // Another process has taken it over, because this one seemed dead.
       if (!row) return undefined;
 
       const isDisabled = await this.recordAtEndpoint(delivery.endpointId, row, result);
@@ -147,11 +148,11 @@ export class WebhookDeliveriesRepository {
       ]);
       if (updated?.nextAttemptAt) await this.enqueue(delivery.id, delivery.targetId, updated.nextAttemptAt);
       const isScarce = (result !== 'DELIVERED' && row.enabled !== null) || next?.isBusy === true;
-      return this.wake(delivery.targetId, this.places(isScarce), next);
+      return this.wake(delivery.targetId, this.maxConcurrent(isScarce), next);
     });
   }
 
-  /** Hands back a delivery that was not attempted to the end, because this process ends. */
+  /** Gives up the claim on a delivery whose attempt was aborted by the shutdown, and requeues it. */
   async release({ id, claimId, targetId }: ClaimedDelivery): Promise<void> {
     await this.database.transaction(async () => {
       const [released] = await this.database.query(sql.RELEASE, [id, claimId]);
@@ -159,21 +160,21 @@ export class WebhookDeliveriesRepository {
     });
   }
 
-  /** Ends what is pending for an endpoint that was disabled. */
+  /** Fails the pending deliveries of an endpoint that was disabled. */
   async failPending(endpointId: string): Promise<void> {
     await this.database.query(sql.FAIL_PENDING, [endpointId]);
   }
 
-  /** Puts an attempt into the queue, in the caller's transaction. */
+  /** Enqueues an attempt, in the caller's transaction. */
   async enqueue(deliveryId: string, targetId: string, runAt?: Date): Promise<void> {
     const options = { jobKey: deliveryKey(deliveryId), ...(runAt && { runAt }) };
     await this.queue.enqueue(DELIVER, { deliveryId, targetId }, options);
   }
 
   /**
-   * The net under it all: claims of dead processes are void, and a delivery that is due without a job gets one.
-   * @param worker this process
-   * @param claims the attempts that it is making
+   * Drops claims of dead processes, enqueues due deliveries that have no job, and wakes parked ones.
+   * @param worker id of this process
+   * @param claims attempts in progress in this process
    */
   async sweep(worker: string, claims: readonly string[]): Promise<void> {
     await this.database.query(sql.DROP_VOID_CLAIMS, [worker, claims]);
@@ -182,12 +183,12 @@ export class WebhookDeliveriesRepository {
       if (!lock?.taken) return;
       const lost = await this.database.query<{ id: string; targetId: string }>(sql.FIND_LOST, []);
       for (const { id, targetId } of lost) await this.enqueue(id, targetId);
-      const forgotten = await this.database.query<{ targetId: string }>(sql.FIND_FORGOTTEN, []);
-      for (const { targetId } of forgotten) await this.wake(targetId, 1);
+      const stuck = await this.database.query<{ targetId: string }>(sql.FIND_STUCK_TARGETS, []);
+      for (const { targetId } of stuck) await this.wake(targetId, 1);
     });
   }
 
-  /** Deletes a part of the events whose time is over. @returns how many */
+  /** Deletes a batch of expired events. @returns the number of deleted events */
   async prune(): Promise<number> {
     return (await this.database.query(sql.PRUNE_EVENTS, [this.policy.retention])).length;
   }
@@ -201,7 +202,7 @@ export class WebhookDeliveriesRepository {
     if (endpointId === null || row.enabled === null) return false;
     if (!row.enabled) return true;
     if (result === 'DELIVERED') {
-      if (row.isFailing) await this.database.query(sql.MARK_SOUND, [endpointId]);
+      if (row.isFailing) await this.database.query(sql.CLEAR_FAILING, [endpointId]);
       return false;
     }
     if (!row.isFailing) await this.database.query(sql.MARK_FAILING, [endpointId]);
@@ -213,16 +214,16 @@ export class WebhookDeliveriesRepository {
     return true;
   }
 
-  /** The receiver is locked by the caller. */
+  /** The caller has locked the receiver. */
   private async take(deliveryId: string, claim: Claim): Promise<ClaimedDelivery | undefined> {
     const [row] = await this.database.query<ClaimRow>(sql.FIND_TO_CLAIM, [deliveryId]);
-    // A job can come twice, or too late for a delivery that was settled or moved in the meantime.
+    // A job can run twice, or after the delivery ended or was rescheduled.
     if (!row || row.status !== 'PENDING' || row.isClaimed || row.isEarly) return undefined;
     if (row.enabled === false && !row.isForced) {
-      await this.database.query(sql.GIVE_UP, [deliveryId]);
+      await this.database.query(sql.FAIL, [deliveryId]);
       return undefined;
     }
-    if (row.active >= this.places(row.isFailing || claim.isBusy)) {
+    if (row.active >= this.maxConcurrent(row.isFailing || claim.isBusy)) {
       await this.database.query(sql.PARK, [deliveryId]);
       return undefined;
     }
@@ -231,15 +232,15 @@ export class WebhookDeliveriesRepository {
     return { id, claimId: claim.id, eventId, targetId, endpointId, agentId, body, url, secret, previousSecret };
   }
 
-  /** Lets parked deliveries go on, as many as there is room for: the first one at once, the others as jobs. */
-  private async wake(targetId: string, places: number, claim?: Claim): Promise<ClaimedDelivery | undefined> {
-    const woken = await this.database.query<{ id: string }>(sql.WAKE, [targetId, places]);
+  /** Wakes parked deliveries up to `limit`: claims the first one if `claim` is given, and enqueues the others. */
+  private async wake(targetId: string, limit: number, claim?: Claim): Promise<ClaimedDelivery | undefined> {
+    const woken = await this.database.query<{ id: string }>(sql.WAKE, [targetId, limit]);
     const first = claim && woken.shift();
     for (const { id } of woken) await this.enqueue(id, targetId);
     return first && this.take(first.id, claim);
   }
 
-  private places(isScarce: boolean): number {
+  private maxConcurrent(isScarce: boolean): number {
     return isScarce ? this.policy.parallelWhileScarce : this.policy.parallel;
   }
 }

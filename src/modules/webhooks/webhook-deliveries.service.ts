@@ -13,10 +13,10 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 import { WebhookPolicy } from './webhook-policy.js';
 import { WebhooksService } from './webhooks.service.js';
 
-/** How often the answer to a test looks for the first attempt, in milliseconds. */
+/** How often a test checks for the first attempt, in milliseconds. */
 const TEST_POLL_MS = 50;
 
-/** What became of the events that were sent. */
+/** Lists, tests and redelivers webhook deliveries. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
@@ -35,7 +35,7 @@ export class WebhookDeliveriesService {
     return { items: rows.map(toResponse), total, page, limit };
   }
 
-  /** Sends a `webhook.test` event. @returns the delivery, after its first attempt if that ends soon */
+  /** Sends a `webhook.test` event. @returns the delivery, after its first attempt if that ends within `testWait` */
   async test(caller: Caller, endpointId: string): Promise<WebhookDelivery> {
     const endpoint = await this.endpoints.get(caller, endpointId);
     const id = await this.webhooks.sendTo(endpoint.id, {
@@ -44,21 +44,21 @@ export class WebhookDeliveriesService {
       data: { endpointId: endpoint.id, message: 'This is a test of the webhook' },
     });
     if (id === undefined) throw notFound();
-    // Nobody sees the event before this transaction has ended (Idempotency-Key): there is nothing to wait for.
+    // With an Idempotency-Key, this transaction must end before the event can be sent, so waiting is pointless.
     const until = this.database.isInTransaction ? 0 : performance.now() + this.policy.testWait;
     let row = await this.repository.find(id);
     while (row && row.attempts.length === 0 && performance.now() < until) {
       await pause(TEST_POLL_MS);
       row = await this.repository.find(id);
     }
-    // The endpoint can have been deleted meanwhile, and the delivery with it.
+    // The endpoint may have been deleted in the meantime, and the delivery with it.
     if (!row) throw notFound();
     return toResponse(row);
   }
 
   /**
-   * Sends a delivery anew, from the start of the schedule and under the same `webhook-id`.
-   * @throws DomainError NOT_FOUND, FORBIDDEN for another workspace's, CONFLICT while it is pending
+   * Restarts the schedule of a delivery, with the same `webhook-id`.
+   * @throws DomainError NOT_FOUND, FORBIDDEN for another workspace's delivery, CONFLICT while it is pending
    */
   async redeliver(caller: Caller, id: string): Promise<WebhookDelivery> {
     return this.database.transaction(async () => {

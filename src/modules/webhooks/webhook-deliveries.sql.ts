@@ -1,11 +1,11 @@
 import { deliveryKey } from './delivery-job.js';
 
-/** Whether the process that claimed a delivery still lives; a dead one's claim is void. */
+/** Whether the process that claimed the delivery is alive; claims of dead processes are void. */
 const IS_CLAIMED = 'd.claimed_by IN (SELECT id FROM queue_workers)';
 const ACTIVE = `(SELECT count(*)::int FROM webhook_deliveries o
                   WHERE o.target_id = d.target_id AND o.claimed_by IN (SELECT id FROM queue_workers))`;
 
-/** Claiming and recording of one receiver's deliveries go one after the other, in all processes. */
+/** Serialises claiming and recording deliveries of one receiver across processes. */
 export const LOCK_TARGET = `SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || $1, 0))`;
 
 export const FIND_TO_CLAIM = `
@@ -23,7 +23,7 @@ export const CLAIM = `UPDATE webhook_deliveries SET claimed_by = $2, claim_id = 
 
 export const PARK = 'UPDATE webhook_deliveries SET is_parked = true WHERE id = $1';
 
-export const GIVE_UP = `
+export const FAIL = `
   UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
    WHERE id = $1`;
 
@@ -46,7 +46,7 @@ export const RECORD = `
 export const RELEASE = `
   UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL WHERE id = $1 AND claim_id = $2 RETURNING id`;
 
-export const MARK_SOUND = 'UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1';
+export const CLEAR_FAILING = 'UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1';
 
 export const MARK_FAILING = 'UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()) WHERE id = $1';
 
@@ -54,12 +54,12 @@ export const DISABLE = `
   UPDATE webhook_endpoints SET enabled = false, disabled_reason = $2, disabled_at = now(), updated_at = now()
    WHERE id = $1 AND enabled`;
 
-/** What is under way may still succeed, and what a person asked for is tried once. */
+/** Except deliveries in progress, which may still succeed, and forced ones, which are attempted once. */
 export const FAIL_PENDING = `
   UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, is_parked = false, updated_at = now()
    WHERE endpoint_id = $1 AND status = 'PENDING' AND claimed_by IS NULL AND NOT is_forced`;
 
-/** $2: how many of the receiver's deliveries may be under way at once. */
+/** $2: maximum number of concurrent deliveries to the receiver. */
 export const WAKE = `
   WITH chosen AS (
     SELECT d.id FROM webhook_deliveries d WHERE d.target_id = $1 AND d.is_parked ORDER BY d.next_attempt_at
@@ -68,16 +68,16 @@ export const WAKE = `
        FOR UPDATE)
   UPDATE webhook_deliveries d SET is_parked = false FROM chosen WHERE d.id = chosen.id RETURNING d.id`;
 
-/** One process at a time looks for what fell through. */
+/** One process at a time sweeps. */
 export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks:sweep', 0)) AS taken`;
 
-/** $1: this process; $2: the attempts it is really making. */
+/** $1: this process; $2: its attempts in progress. */
 export const DROP_VOID_CLAIMS = `
   UPDATE webhook_deliveries SET claimed_by = NULL, claim_id = NULL
    WHERE claimed_by IS NOT NULL
      AND (claimed_by NOT IN (SELECT id FROM queue_workers) OR (claimed_by = $1 AND claim_id <> ALL ($2::uuid[])))`;
 
-/** Due for a while, and no job that would run soon. */
+/** Deliveries overdue by 5 seconds without a job that runs soon. */
 export const FIND_LOST = `
   SELECT d.id, d.target_id AS "targetId" FROM webhook_deliveries d
    WHERE d.status = 'PENDING' AND d.next_attempt_at < now() - interval '5 seconds'
@@ -88,8 +88,8 @@ export const FIND_LOST = `
                              OR (j.attempts < j.max_attempts AND j.run_at < now() + interval '5 seconds')))
    ORDER BY d.next_attempt_at LIMIT 1000`;
 
-/** Receivers with deliveries that wait although none is under way. */
-export const FIND_FORGOTTEN = `
+/** Receivers with parked deliveries but none in progress. */
+export const FIND_STUCK_TARGETS = `
   SELECT DISTINCT d.target_id AS "targetId" FROM webhook_deliveries d
    WHERE d.is_parked AND NOT EXISTS (SELECT 1 FROM webhook_deliveries o
                                       WHERE o.target_id = d.target_id AND o.claimed_by IS NOT NULL)`;
@@ -102,7 +102,7 @@ export const PRUNE_EVENTS = `
      LIMIT 1000)
   RETURNING id`;
 
-/** The columns of a delivery as responses show it; `d` and its event `v`. */
+/** The columns of a delivery in responses, of `webhook_deliveries d` and `webhook_events v`. */
 export const COLUMNS = `d.id, d.workspace_id AS "workspaceId", d.event_id AS "eventId", v.type AS "eventType", d.status,
   d.attempts, d.next_attempt_at AS "nextAttemptAt", d.target_id AS "targetId", d.created_at AS "createdAt"`;
 export const JOIN_EVENT = 'JOIN webhook_events v ON v.id = d.event_id';

@@ -3,17 +3,17 @@ import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColu
 export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One attempt, as it is stored and answered. */
+/** One attempt, as stored and as returned by the API. */
 export interface DeliveryAttempt {
   readonly time: string;
-  /** Null when no complete answer came. */
+  /** Null if no complete response was received. */
   readonly responseStatus: number | null;
   readonly durationMs: number;
-  /** Null when it succeeded. */
+  /** Null if it succeeded. */
   readonly error: string | null;
 }
 
-/** An event on its way to one receiver: an endpoint of the workspace, or the address of an agent. */
+/** The delivery of an event to one receiver: an endpoint of the workspace or the address of an agent. */
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_list_idx', ['endpointId', 'createdAt', 'id'])
 @Index('webhook_deliveries_status_list_idx', ['endpointId', 'status', 'createdAt', 'id'])
@@ -45,7 +45,7 @@ export class WebhookDeliveryEntity {
   @Column({ name: 'agent_id', type: 'uuid', nullable: true })
   agentId: string | null;
 
-  /** The endpoint or the agent: whose deliveries share a limit. */
+  /** Id of the endpoint or agent; its deliveries share a concurrency limit. */
   @Index('webhook_deliveries_claimed_idx', { where: 'claimed_by IS NOT NULL' })
   @Column({ name: 'target_id', type: 'uuid' })
   targetId: string;
@@ -57,7 +57,7 @@ export class WebhookDeliveryEntity {
   @Column({ type: 'jsonb' })
   attempts: DeliveryAttempt[];
 
-  /** Attempts since it was sent or last redelivered: the place in the schedule. */
+  /** Number of attempts since it was created or redelivered: the position in the schedule. */
   @Column({ type: 'integer' })
   tries: number;
 
@@ -65,19 +65,19 @@ export class WebhookDeliveryEntity {
   @Column({ name: 'next_attempt_at', type: 'timestamptz', precision: 3, nullable: true })
   nextAttemptAt: Date | null;
 
-  /** Asked for by a person (test, redelivery): sent although the endpoint is disabled. */
+  /** A test or redelivery, which is sent even if the endpoint is disabled. */
   @Column({ name: 'is_forced', type: 'boolean' })
   isForced: boolean;
 
-  /** Due, but its receiver had as many deliveries as it may have at once; the end of one of those wakes it. */
+  /** Due, but waiting for another delivery to the receiver to end. */
   @Column({ name: 'is_parked', type: 'boolean' })
   isParked: boolean;
 
-  /** Process that is making an attempt; void once that process is dead. */
+  /** Process that makes the attempt; void once that process is dead. */
   @Column({ name: 'claimed_by', type: 'uuid', nullable: true })
   claimedBy: string | null;
 
-  /** Names the attempt under way, so that only its own outcome is recorded, once. */
+  /** Fencing token of the attempt in progress: only the current attempt can record an outcome. */
   @Column({ name: 'claim_id', type: 'uuid', nullable: true })
   claimId: string | null;
 

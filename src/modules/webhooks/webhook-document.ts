@@ -51,7 +51,7 @@ interface Documented<Type extends WebhookEventType> {
   readonly example: WebhookEventData[Type];
 }
 
-/** Every type of event: when it is sent and what it carries. A type without an entry does not compile. */
+/** When each event type is sent, and its data. */
 const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   'run.completed': {
     summary: 'A run ended and its gate is met',

@@ -1,10 +1,10 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 
-/** Why the service itself disabled an endpoint: it answered 410, or it failed for five days. */
+/** Why the service disabled an endpoint: it responded with 410, or it failed for five days. */
 export const DISABLED_REASONS = ['GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** An address of a workspace that gets events. */
+/** An address that receives the events of a workspace. */
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_list_idx', ['workspaceId', 'createdAt', 'id'])
 @Check('webhook_endpoints_events_check', 'cardinality(events) > 0')
@@ -39,7 +39,7 @@ export class WebhookEndpointEntity {
   @Column({ name: 'disabled_at', type: 'timestamptz', precision: 3, nullable: true })
   disabledAt: Date | null;
 
-  /** First failed attempt since the last one that succeeded. */
+  /** First failed attempt since the last success. */
   @Column({ name: 'failing_since', type: 'timestamptz', precision: 3, nullable: true })
   failingSince: Date | null;
 
@@ -47,7 +47,7 @@ export class WebhookEndpointEntity {
   @Column({ type: 'text' })
   secret: string;
 
-  /** Encrypted; signs too until it expires. */
+  /** Encrypted; events are also signed with it until it expires. */
   @Column({ name: 'previous_secret', type: 'text', nullable: true })
   previousSecret: string | null;
 
@@ -61,5 +61,5 @@ export class WebhookEndpointEntity {
   updatedAt: Date;
 }
 
-/** What the ciphertexts of an endpoint's secrets are bound to. */
+/** Context that the ciphertext of an endpoint's secret is bound to. */
 export const webhookSecretPurpose = (id: string, field: 'secret' | 'previousSecret') => `webhook.${field}:${id}`;

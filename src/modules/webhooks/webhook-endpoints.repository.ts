@@ -35,7 +35,7 @@ export class WebhookEndpointsRepository {
     return readPage<EndpointRow>(this.database, LIST, [workspaceId], page);
   }
 
-  /** Makes requests that create endpoints in one workspace wait for each other until the transaction ends. */
+  /** Serialises creating endpoints of a workspace until the transaction ends. */
   async lockWorkspace(workspaceId: string): Promise<void> {
     await this.database.query(LOCK_WORKSPACE, [workspaceId]);
   }
@@ -46,8 +46,8 @@ export class WebhookEndpointsRepository {
   }
 
   /**
-   * Enabled endpoints that want events of this type, protected against deletion until the transaction ends: one that is
-   * deleted at the same moment must not make the caller's transaction fail.
+   * Enabled endpoints that are subscribed to this type. Protected against deletion until the transaction ends, so that a
+   * concurrent deletion cannot make it fail.
    */
   async lockSubscribed(workspaceId: string, type: WebhookEventType): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(LOCK_SUBSCRIBED, [workspaceId, type]);

@@ -30,8 +30,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * @returns the endpoint with its secret, which is shown this once
-   * @throws DomainError BAD_REQUEST for an address that can never be reached, CONFLICT beyond the number allowed
+   * @returns the endpoint with its secret, which cannot be read again
+   * @throws DomainError BAD_REQUEST for an address that is not allowed, CONFLICT if the workspace has too many
    */
   async create(caller: Caller, input: CreateWebhookRequest): Promise<WebhookWithSecret> {
     this.checkUrl(input.url);
@@ -68,19 +68,19 @@ export class WebhookEndpointsService {
     return { items: rows.map(toResponse), total, page, limit };
   }
 
-  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's */
+  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's endpoint */
   async get(caller: Caller, id: string): Promise<Webhook> {
     const { manager } = this.database;
     return toResponse(requireOwned(caller, await manager.findOneBy(WebhookEndpointEntity, { id: uuidOrNotFound(id) })));
   }
 
-  /** Enabling clears what the service had disabled it for. @throws DomainError as `get` does, BAD_REQUEST as `create` */
+  /** Enabling clears the reason for which it was disabled. @throws DomainError as `get` does, BAD_REQUEST as `create` */
   async update(caller: Caller, id: string, changes: UpdateWebhookRequest): Promise<Webhook> {
     return this.database.transaction(async (manager) => {
       const endpoint = await this.lock(caller, id);
       if (changes.url !== undefined) this.checkUrl(changes.url);
       manager.merge(WebhookEndpointEntity, endpoint, { url: changes.url, description: changes.description });
-      // A merge would join the old list and the new one, item by item.
+      // `merge` would combine the old and the new list item by item.
       if (changes.events !== undefined) endpoint.events = [...changes.events];
       if (changes.enabled === true && !endpoint.enabled) {
         Object.assign(endpoint, { enabled: true, disabledReason: null, disabledAt: null, failingSince: null });
@@ -93,7 +93,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** With its deliveries. @throws DomainError as `get` does */
+  /** Also deletes its deliveries. @throws DomainError as `get` does */
   async delete(caller: Caller, id: string): Promise<void> {
     await this.database.transaction(async (manager) => {
       const endpoint = await this.lock(caller, id);
@@ -101,7 +101,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** @returns the endpoint with its new secret; the old one signs too for a day. @throws DomainError as `get` does */
+  /** The old secret stays valid for a day. @returns the endpoint with its new secret. @throws DomainError as `get` does */
   async rotateSecret(caller: Caller, id: string): Promise<WebhookWithSecret> {
     return this.database.transaction(async (manager) => {
       const endpoint = await this.lock(caller, id);
@@ -120,13 +120,15 @@ export class WebhookEndpointsService {
     return requireOwned(caller, await this.database.manager.findOne(WebhookEndpointEntity, { where, lock }));
   }
 
-  /** Said at once, instead of in deliveries that all fail. */
+  /** Rejects an address that every delivery would fail for. @throws DomainError BAD_REQUEST */
   private checkUrl(url: string): void {
     switch (this.outbound.check(url)) {
       case 'URL_REFUSED':
         throw invalidInput('url must be an absolute http or https address without user name and password');
       case 'ADDRESS_REFUSED':
-        throw invalidInput('url must not lead to a private or reserved network; OUTBOUND_ALLOWED_NETWORKS allows some');
+        throw invalidInput(
+          'url must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it',
+        );
       case undefined:
     }
   }

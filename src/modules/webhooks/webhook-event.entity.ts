@@ -1,7 +1,7 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { WebhookEventType } from './webhook-event.js';
 
-/** An event that had at least one receiver; its id is the `webhook-id` of every attempt to deliver it. */
+/** An event with at least one receiver; its id is the `webhook-id` of every attempt to deliver it. */
 @Entity('webhook_events')
 export class WebhookEventEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_events_pkey' })
@@ -14,7 +14,7 @@ export class WebhookEventEntity {
   @Column({ type: 'text' })
   type: WebhookEventType;
 
-  /** Exactly as it is sent, because it is what is signed. */
+  /** Sent byte for byte, because it is signed. */
   @Column({ type: 'text' })
   body: string;
 

@@ -8,7 +8,7 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** A run with its metrics, under the names of the run's own answers. */
+/** A run with its metrics, as in responses. */
 export interface RunData {
   readonly id: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface RunData {
   readonly metrics: { readonly status: string; readonly score: number; readonly totalCalls: number };
 }
 
-/** What each type of event carries in `data`. */
+/** The `data` of each event type. */
 export interface WebhookEventData {
   'run.completed': { readonly run: RunData };
   'run.failed': { readonly run: RunData; readonly reason: string };

@@ -8,7 +8,7 @@ const DAY = 24 * HOUR;
 /** The rules of delivery (contract's extensions, "Webhook events"), in one place; times in milliseconds. */
 @Injectable()
 export class WebhookPolicy {
-  /** Pauses after the first attempt, the second, and so on; after the last one the delivery has failed. */
+  /** Delays after the first attempt, the second and so on; after the last one the delivery fails. */
   retryDelays: readonly number[] = [
     5 * SECOND,
     5 * MINUTE,
@@ -20,31 +20,31 @@ export class WebhookPolicy {
     20 * HOUR,
     24 * HOUR,
   ];
-  /** Spreads retries, so that receivers that failed together are not asked together: up to this part, either way. */
+  /** Random variation of the delays as a fraction in both directions, to spread retries. */
   jitter = 0.1;
   /** The longest `Retry-After` that is honoured. */
   longestRetryAfter = DAY;
-  /** For a whole attempt, from the look-up of the name to the end of the response. */
+  /** For a whole attempt, from the DNS lookup to the end of the response. */
   timeout = 15 * SECOND;
-  /** Of the response's body; what comes after it is not waited for. */
+  /** Maximum size of the response body; the rest is not read. */
   maxResponseBytes = 4 * 1024;
-  /** Deliveries to one receiver at the same time. */
+  /** Maximum number of concurrent deliveries to one receiver. */
   parallel = 4;
-  /** The same while the receiver fails or the process is busy: hanging receivers must not use up its places. */
+  /** The same while the receiver fails or the process is busy, so that slow receivers do not block others. */
   parallelWhileScarce = 1;
   /** An endpoint that has failed for this long is disabled. */
   disableAfter = 5 * DAY;
-  /** The replaced secret signs too for this long. */
+  /** How long events are also signed with the replaced secret. */
   secretOverlap = DAY;
-  /** Events and deliveries are kept for this long. */
+  /** How long events and deliveries are kept. */
   retention = 30 * DAY;
-  /** How long the answer to a test waits for the first attempt. */
+  /** How long the response to a test waits for the first attempt. */
   testWait = 4 * SECOND;
-  /** Endpoints of one workspace. */
+  /** Maximum number of endpoints of a workspace. */
   maxEndpoints = 50;
 }
 
-/** The pause before the next attempt, or undefined when there is none. */
+/** The delay before the next attempt in milliseconds, or undefined if there is none. */
 export function nextDelay(
   policy: WebhookPolicy,
   attemptsMade: number,
@@ -54,18 +54,18 @@ export function nextDelay(
   const delay = policy.retryDelays[attemptsMade - 1];
   if (delay === undefined) return undefined;
   const spread = delay * (1 + policy.jitter * (2 * random() - 1));
-  // Never earlier than the receiver asked for; never later than the cap for it.
+  // Not earlier than the receiver requested, up to the maximum.
   return Math.round(Math.max(spread, Math.min(retryAfter ?? 0, policy.longestRetryAfter)));
 }
 
 /**
- * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, section 10.2.3: seconds or an HTTP date), or
- * undefined when there is none that can be understood.
+ * The delay in milliseconds that a `Retry-After` header requests (RFC 9110, section 10.2.3: seconds or an HTTP date), or
+ * undefined if it is missing or invalid.
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
-  // Date.parse takes much that is no HTTP date; those name the day of the week first.
+  // Date.parse accepts many other formats; HTTP dates begin with the day of the week.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return undefined;
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);

@@ -10,11 +10,11 @@ import { sign } from './webhook-signature.js';
 
 interface Target {
   readonly url: string;
-  /** In clear; the current one first. */
+  /** Decrypted; the current one first. */
   readonly secrets: readonly string[];
 }
 
-/** Makes one attempt: signs, sends, and judges the answer. */
+/** Makes one attempt at a delivery: signs it, sends it and evaluates the response. */
 @Injectable()
 export class WebhookSender {
   constructor(
@@ -24,16 +24,16 @@ export class WebhookSender {
     private readonly policy: WebhookPolicy,
   ) {}
 
-  /** @returns what came of it, or undefined when `signal` ended it */
+  /** @returns the outcome, or undefined if `signal` aborted the attempt */
   async send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Outcome | undefined> {
     const target = await this.target(delivery);
     const time = new Date();
-    const begun = performance.now();
+    const startedAt = performance.now();
     const outcome = (result: Outcome['result'], responseStatus: number | null, error: string | null): Outcome => {
-      const durationMs = Math.round(performance.now() - begun);
+      const durationMs = Math.round(performance.now() - startedAt);
       return { result, attempt: { time: time.toISOString(), responseStatus, durationMs, error } };
     };
-    if (!target) return outcome('GONE', null, 'The agent has no webhook address any more');
+    if (!target) return outcome('GONE', null, 'The agent no longer has a webhook address');
     try {
       const { status, headers } = await this.outbound.request({
         url: target.url,
@@ -78,7 +78,7 @@ export class WebhookSender {
 }
 
 function refusal(status: number): string {
-  if (status === 410) return 'The receiver answered 410: it wants no more events';
-  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed`;
-  return `The receiver answered ${status}`;
+  if (status === 410) return 'The receiver responded with 410: it wants no more events';
+  if (status >= 300 && status < 400) return `The receiver responded with ${status}; redirects are not followed`;
+  return `The receiver responded with ${status}`;
 }

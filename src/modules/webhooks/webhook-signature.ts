@@ -4,12 +4,12 @@ import { Webhook } from 'standardwebhooks';
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
-/** A new signing secret in the form of the Standard Webhooks specification. */
+/** A new signing secret in the format of the Standard Webhooks specification. */
 export const generateSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 /**
  * The `webhook-signature` header: one signature per secret, separated by spaces (Standard Webhooks 1.0.0).
- * @param secrets `whsec_…`, or any other text of an agent's owner, whose bytes are the key then
+ * @param secrets `whsec_…`, or any other string, whose UTF-8 bytes are the key
  */
 export function sign(secrets: readonly string[], id: string, timestamp: Date, body: string): string {
   return secrets.map((secret) => signer(secret).sign(id, timestamp, body)).join(' ');
@@ -20,7 +20,7 @@ function signer(secret: string): Webhook {
     try {
       return new Webhook(secret);
     } catch {
-      // Looks like base64 and is none: a text like any other.
+      // Looks like base64 but is not valid: used as a plain string.
     }
   }
   return new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });

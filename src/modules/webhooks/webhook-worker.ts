@@ -11,12 +11,12 @@ import { DELIVER, PRUNE } from './delivery-job.js';
 import { type Claim, type ClaimedDelivery, WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** Carries out the deliveries of this process. */
+/** Runs delivery jobs. */
 @Injectable()
 export class WebhookWorker {
-  /** Attempts that this process is making. */
+  /** Claims of the attempts in progress in this process. */
   private readonly claims = new Set<string>();
-  /** Of hundreds of deliveries at once only a few may use the database, so that requests always find a connection. */
+  /** Limits the connections that concurrent deliveries use, so that some remain for requests. */
   private readonly database: PrioritySemaphore;
 
   constructor(
@@ -32,7 +32,7 @@ export class WebhookWorker {
     queue.onSweep(() => this.database.run(() => this.repository.sweep(this.worker.id, [...this.claims])));
   }
 
-  /** Attempts a delivery, and then those that were waiting for room at the same receiver. */
+  /** Attempts a delivery, and then parked deliveries to the same receiver. */
   private async deliver(deliveryId: string, targetId: string, { signal }: JobContext): Promise<void> {
     const claims = new Set<string>();
     try {
@@ -51,7 +51,7 @@ export class WebhookWorker {
     }
   }
 
-  /** Known before it is in the database, or the sweep could take it for one that was left behind. */
+  /** Registered before it is written to the database, so that the sweep does not drop it as abandoned. */
   private newClaim(claims: Set<string>): Claim {
     const isBusy = this.claims.size > this.worker.concurrency(DELIVER.kind) / 2;
     const id = randomUUID();

@@ -12,7 +12,7 @@ export interface NewWebhookEvent<Type extends WebhookEventType> {
   readonly workspaceId: string;
   readonly type: Type;
   readonly data: WebhookEventData[Type];
-  /** Agent whose run it is about: its own webhook address gets the event too. */
+  /** Agent of the run; its own webhook address also receives the event. */
   readonly agentId?: string;
 }
 
@@ -21,7 +21,7 @@ interface Target {
   readonly agentId: string | null;
 }
 
-/** Sends events: what the rest of the service calls. */
+/** Sends webhook events for the other modules. */
 @Injectable()
 export class WebhooksService {
   constructor(
@@ -32,8 +32,8 @@ export class WebhooksService {
   ) {}
 
   /**
-   * Sends an event to every endpoint of the workspace that wants its type. Event, deliveries and their jobs are
-   * written in the transaction around the caller: the event is sent if and only if what it tells was committed.
+   * Sends an event to every endpoint that is subscribed to its type. Event, deliveries and jobs are written in the
+   * caller's transaction, so the event is sent if and only if that is committed.
    */
   async emit<Type extends WebhookEventType>(event: NewWebhookEvent<Type>): Promise<void> {
     const { workspaceId, type, agentId } = event;
@@ -46,7 +46,7 @@ export class WebhooksService {
     });
   }
 
-  /** Sends an event to one endpoint, enabled or not. @returns the id of the delivery; undefined if it is gone */
+  /** Sends an event to one endpoint, enabled or not. @returns the id of the delivery; undefined if there is no such endpoint */
   async sendTo<Type extends WebhookEventType>(
     endpointId: string,
     event: NewWebhookEvent<Type>,

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-/** A member of a workspace: whom resources record as their creator. */
+/** A member of a workspace; recorded as the creator of resources. */
 @Entity('users')
 export class UserEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'users_pkey' })

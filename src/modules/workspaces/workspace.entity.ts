@@ -1,7 +1,7 @@
 import { Check, Column, CreateDateColumn, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import type { Plan } from '../../platform/config/plans.js';
 
-/** A customer: everything else belongs to one. */
+/** A tenant, to which all other resources belong. */
 @Entity('workspaces')
 @Check('workspaces_plan_check', `plan IN ('FREE', 'PRO', 'ENTERPRISE')`)
 export class WorkspaceEntity {
@@ -14,11 +14,11 @@ export class WorkspaceEntity {
   @Column({ type: 'text' })
   plan: Plan;
 
-  /** The workspace's own rate in place of its plan's. */
+  /** Overrides the rate limit of the plan. */
   @Column({ name: 'requests_per_minute', type: 'integer', nullable: true })
   requestsPerMinute: number | null;
 
-  /** A run that scores below it raises `agent.score_dropped`; 0 to 100. */
+  /** A run with a lower score sends `agent.score_dropped`; 0 to 100. */
   @Column({ name: 'score_threshold', type: 'double precision', nullable: true })
   scoreThreshold: number | null;
 

@@ -8,7 +8,7 @@ const LOCK_TABLE = 'LOCK TABLE workspaces IN SHARE ROW EXCLUSIVE MODE';
 export class WorkspacesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Makes transactions that create or change workspaces wait until this one ends. */
+  /** Blocks transactions that create or change workspaces until this one ends. */
   async lockTable(): Promise<void> {
     await this.database.query(LOCK_TABLE);
   }

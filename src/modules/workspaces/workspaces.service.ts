@@ -17,7 +17,7 @@ export interface NewWorkspace {
   readonly requestsPerMinute?: number | undefined;
 }
 
-/** Workspaces and their members; what an administrator manages. */
+/** Workspaces and their members. */
 @Injectable()
 export class WorkspacesService {
   constructor(
@@ -26,7 +26,7 @@ export class WorkspacesService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Makes a workspace with an owner. */
+  /** Creates a workspace with an owner. */
   async create(input: NewWorkspace): Promise<{ workspace: WorkspaceEntity; owner: UserEntity }> {
     return this.database.transaction(async (manager) => {
       const workspace = await manager.save(
@@ -49,7 +49,7 @@ export class WorkspacesService {
     return this.database.manager.find(WorkspaceEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** Whether there is no workspace. Until the transaction ends, no other one can create any. */
+  /** Whether there is no workspace. Prevents others from creating one until the transaction ends. */
   async lockIfEmpty(): Promise<boolean> {
     await this.repository.lockTable();
     return !(await this.database.manager.existsBy(WorkspaceEntity, {}));
@@ -63,7 +63,7 @@ export class WorkspacesService {
   }
 
   /**
-   * The member whom a key made by an administrator belongs to: the first one.
+   * The first member, who owns keys created by the administrator.
    * @throws DomainError NOT_FOUND
    */
   async owner(workspaceId: string): Promise<UserEntity> {
@@ -77,7 +77,7 @@ export class WorkspacesService {
   }
 
   /**
-   * Changes the plan, and the workspace's own rate when one is given (null removes it).
+   * Changes the plan and, if given, the rate limit that overrides it (null removes it).
    * @throws DomainError NOT_FOUND
    */
   async setPlan(id: string, plan: Plan, requestsPerMinute?: number | null): Promise<WorkspaceEntity> {
@@ -101,7 +101,7 @@ export class WorkspacesService {
     });
   }
 
-  /** Makes those who change the same workspace's settings wait for each other until the transaction ends. */
+  /** Serialises changes to the settings of a workspace until the transaction ends. */
   async lock(workspaceId: string): Promise<void> {
     const where = { id: workspaceId };
     await this.database.manager.findOneOrFail(WorkspaceEntity, { where, lock: { mode: 'pessimistic_write' } });

@@ -33,7 +33,7 @@ export class CreateAgentRequest {
   @StringField(serverOwned(agentFields.updated_at))
   updated_at?: string;
 
-  // Whether there is a default key only the service knows; without asking for it, a missing key is an issue like others.
+  // With `isUsingDefaultApiKey`, AgentsService checks whether there is a default key; otherwise the key is required.
   @ApiPropertyOptional()
   @ValidateIf(({ isUsingDefaultApiKey }: CreateAgentRequest, value) => !(isUsingDefaultApiKey && value === undefined))
   @StringField({

@@ -72,7 +72,7 @@ export class CreateApiKeyRequest {
   @EnumField(ROLES, { ...fields.role, optional: true, default: 'EDITOR' })
   role?: Role;
 
-  @checked('future', futureFault)
+  @checked('future', futureViolation)
   @StringField({
     ...fields.expiresAt,
     format: 'date-time',
@@ -83,10 +83,10 @@ export class CreateApiKeyRequest {
   expiresAt?: string | null;
 }
 
-function futureFault(value: unknown): string | undefined {
-  // Null and absent are the other validator's business, and so is another type.
+function futureViolation(value: unknown): string | undefined {
+  // Other types are reported by the field's own validator.
   if (typeof value !== 'string') return undefined;
   const time = DATE_TIME.test(value) ? Date.parse(value) : NaN;
-  if (Number.isNaN(time)) return 'must be a date and time of ISO 8601 such as 2099-12-31T23:59:59Z';
+  if (Number.isNaN(time)) return 'must be an ISO 8601 date and time such as 2099-12-31T23:59:59Z';
   return time > Date.now() ? undefined : 'must be in the future';
 }

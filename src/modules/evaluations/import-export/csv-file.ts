@@ -7,7 +7,7 @@ import { csvLines } from './csv-lines.js';
 import { MAX_ITEMS } from './media-types.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
 
-const NEEDED: readonly FieldName[] = ['key', 'name', 'scenarioText', 'personalityId'];
+const REQUIRED_COLUMNS: readonly FieldName[] = ['key', 'name', 'scenarioText', 'personalityId'];
 const TAG_SEPARATOR = ';';
 
 /** A record and its first line. */
@@ -18,7 +18,7 @@ interface Line {
 
 /**
  * A table with a header row: a column per field, JSON in the cells of `script`, `checks` and `criteria`, tags separated
- * by semicolons. An empty cell is the empty text or, where there is none, the field's default.
+ * by semicolons. An empty cell is an empty string or, for other types, the field's default.
  * @throws DomainError BAD_REQUEST
  */
 export function readCsv(text: string): FileItem[] {
@@ -32,7 +32,7 @@ export function readCsv(text: string): FileItem[] {
 }
 
 function readLines(text: string): Line[] {
-  // The header row and one record more than allowed.
+  // The header row and one record more than allowed, to detect that there are too many.
   const most = MAX_ITEMS + 2;
   const { starts, tooWide } = csvLines(text, most);
   if (tooWide !== undefined) throw invalidInput(`line ${tooWide}: the line has too many cells`);
@@ -59,8 +59,8 @@ function headerViolations(columns: readonly string[]): string[] {
     ...columns.filter((name) => !known.includes(name)).map((name) => `line 1: ${shownName(name)} is not a known field`),
     ...columns
       .filter((name, index) => columns.indexOf(name) !== index)
-      .map((name) => `line 1: ${shownName(name)} is there twice`),
-    ...NEEDED.filter((name) => !columns.includes(name)).map((name) => `line 1: ${name} is missing`),
+      .map((name) => `line 1: ${shownName(name)} occurs twice`),
+    ...REQUIRED_COLUMNS.filter((name) => !columns.includes(name)).map((name) => `line 1: ${name} is missing`),
   ];
 }
 

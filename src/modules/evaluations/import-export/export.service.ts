@@ -25,7 +25,7 @@ export class ExportService {
   /**
    * All evaluations of the agent, oldest first, so that a file keeps its order through import and export. Batches are read
    * on demand, so that a slow client holds neither memory nor a database connection.
-   * @throws DomainError NOT_FOUND or FORBIDDEN, of the agent, before the first part
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, before the first part
    */
   async export(caller: Caller, agentId: string, format: ExportFormat): Promise<AsyncIterable<string>> {
     const { id } = await this.agents.describe(caller, agentId);

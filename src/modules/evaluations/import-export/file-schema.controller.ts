@@ -6,7 +6,7 @@ import { MAX_ITEMS } from './media-types.js';
 
 const SCHEMA = `${JSON.stringify(fileSchema('urn:voice-agent-testing:evaluations', MAX_ITEMS), null, 2)}\n`;
 
-/** The JSON Schema of the files that import takes: part of the documentation, so that editors can read it. */
+/** Serves the JSON Schema of import files without authentication, so that editors can load it. */
 @ApiExcludeController()
 @Public()
 @Controller()

@@ -15,7 +15,7 @@ const READERS = { json: readJson, yaml: readYaml, csv: readCsv } as const;
 
 /**
  * The evaluations of a file.
- * @throws DomainError BAD_REQUEST for a file that is not in its format or that holds something else
+ * @throws DomainError BAD_REQUEST for a file that is malformed or does not contain evaluations
  */
 export function readFile({ mediaType, text }: EvaluationFile): FileItem[] {
   const format = FORMAT_OF[mediaType];

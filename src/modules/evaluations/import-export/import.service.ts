@@ -16,7 +16,7 @@ import { AgentsService } from '../../agents/agents.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import { IssueList } from '../definition/issue-list.js';
 import type { ImportAction, ImportedEvaluation, ImportResult } from '../dto/import.response.js';
-import { keyIsFree } from '../evaluations.service.js';
+import { rejectDuplicateKey } from '../evaluations.service.js';
 import { type Content, ImportExportRepository, type Match } from './import-export.repository.js';
 import { type EvaluationFile, readFile } from './file.js';
 import type { FileItem } from './file-item.js';
@@ -29,7 +29,7 @@ const SLICE_MS = 20;
 const MAX_UNFOLDED_SIZE = 2 * MAX_FILE_SIZE;
 
 /** A valid item and its position. */
-interface SoundItem {
+interface ValidItem {
   readonly item: FileItem;
   readonly input: EvaluationInput & { readonly key: string };
 }
@@ -51,24 +51,24 @@ export class ImportService {
   ) {}
 
   /**
-   * Creates or replaces an evaluation per item, matched by key; evaluations that the file does not name stay.
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent, BAD_REQUEST with every violation, FORBIDDEN for a personality
+   * Creates or replaces an evaluation per item, matched by key; other evaluations are kept.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST with every violation, FORBIDDEN for a personality
    *   of another workspace
    */
   async import(caller: Caller, agentId: string, file: EvaluationFile, dryRun: boolean): Promise<ImportResult> {
     const items = readFile(file);
     const { id } = await this.agents.describe(caller, agentId);
     const issues = new IssueList();
-    const sound = await findSoundItems(items, issues);
+    const valid = await findValidItems(items, issues);
     return this.database.transaction(async () => {
       // The lock serialises imports of one agent, so that no other request takes a key in between.
       const lock = issues.isEmpty && !dryRun;
       const { phoneNumber } = await this.agents.describe(caller, id, { lock });
-      const keys = sound.map(({ input }) => input.key);
+      const keys = valid.map(({ input }) => input.key);
       const matches = await this.repository.match(id, keys);
-      await this.requirePersonalities(caller, sound, matches, issues);
-      const plans = await this.plan(sound, matches, phoneNumber ?? '');
-      if (!dryRun) await this.carryOut(caller, id, plans);
+      await this.requirePersonalities(caller, valid, matches, issues);
+      const plans = await this.plan(valid, matches, phoneNumber ?? '');
+      if (!dryRun) await this.write(caller, id, plans);
       return resultOf(plans, keys, dryRun);
     });
   }
@@ -76,27 +76,27 @@ export class ImportService {
   /** A deleted personality can be kept, but not assigned. */
   private async requirePersonalities(
     caller: Caller,
-    sound: readonly SoundItem[],
+    valid: readonly ValidItem[],
     matches: ReadonlyMap<string, Match>,
     issues: IssueList,
   ): Promise<void> {
-    const chosen = sound.filter(({ input }) => matches.get(input.key)?.personalityId !== idOf(input));
+    const chosen = valid.filter(({ input }) => matches.get(input.key)?.personalityId !== idOf(input));
     const ids = [...new Set(chosen.map(({ input }) => idOf(input)))];
     const { unknown, foreign } = await this.personalities.unusable(caller, ids);
     for (const { item, input } of chosen) {
-      if (unknown.has(idOf(input))) issues.add(issueOf(item, 'personalityId names no personality'));
+      if (unknown.has(idOf(input))) issues.add(issueOf(item, 'personalityId is not the id of a personality'));
     }
     issues.throwIfAny();
     if (foreign.size > 0) throw forbidden();
   }
 
   private async plan(
-    sound: readonly SoundItem[],
+    valid: readonly ValidItem[],
     matches: ReadonlyMap<string, Match>,
     phoneNumber: string,
   ): Promise<Plan[]> {
-    const newIds = sequentialIds(sound.length);
-    const contents = sound.map(({ input }, index): Content => {
+    const newIds = sequentialIds(valid.length);
+    const contents = valid.map(({ input }, index): Content => {
       const id = matches.get(input.key)?.id ?? newIds[index] ?? '';
       return { id, ...authored(input, phoneNumber) };
     });
@@ -108,18 +108,20 @@ export class ImportService {
     });
   }
 
-  private async carryOut(caller: Caller, agentId: string, plans: readonly Plan[]): Promise<void> {
+  private async write(caller: Caller, agentId: string, plans: readonly Plan[]): Promise<void> {
     const { workspaceId, userId } = caller;
-    // Updates first: they may wait for locks, and should not hold inserted rows meanwhile.
+    // Updates first: they may wait for locks, and inserted rows should not be locked while waiting.
     await this.repository.update(contentsOf(plans, 'updated'));
-    await keyIsFree(() => this.repository.insert(contentsOf(plans, 'created'), { workspaceId, agentId, userId }));
+    await rejectDuplicateKey(() =>
+      this.repository.insert(contentsOf(plans, 'created'), { workspaceId, agentId, userId }),
+    );
   }
 }
 
 /** Validates all items. Yields to other requests, because a large file takes seconds. */
-async function findSoundItems(items: readonly FileItem[], issues: IssueList): Promise<SoundItem[]> {
+async function findValidItems(items: readonly FileItem[], issues: IssueList): Promise<ValidItem[]> {
   const context = createValidationContext(MAX_UNFOLDED_SIZE);
-  const sound: SoundItem[] = [];
+  const valid: ValidItem[] = [];
   const placeOf = new Map<unknown, string>();
   let sliceEnd = performance.now() + SLICE_MS;
   for (const item of items) {
@@ -131,12 +133,12 @@ async function findSoundItems(items: readonly FileItem[], issues: IssueList): Pr
     const violations = violationsOf(item, context);
     const key = keyOf(item);
     const earlier = key === undefined ? undefined : placeOf.get(key);
-    if (earlier !== undefined) violations.push(issueOf(item, `key is that of ${earlier} too`));
+    if (earlier !== undefined) violations.push(issueOf(item, `key is already used by ${earlier}`));
     else if (key !== undefined) placeOf.set(key, item.place);
-    if (violations.length === 0) sound.push({ item, input: item.value as SoundItem['input'] });
+    if (violations.length === 0) valid.push({ item, input: item.value as ValidItem['input'] });
     else for (const violation of violations) issues.add(violation);
   }
-  return sound;
+  return valid;
 }
 
 function violationsOf(item: FileItem, context: ValidationContext): string[] {
@@ -171,8 +173,8 @@ const contentsOf = (plans: readonly Plan[], action: ImportAction): Content[] =>
 
 function resultOf(plans: readonly Plan[], keys: readonly string[], dryRun: boolean): ImportResult {
   const items = plans.map(({ content, action }, index): ImportedEvaluation => {
-    const isThere = action !== 'created' || !dryRun;
-    return { key: keys[index] ?? '', id: isThere ? content.id : null, action };
+    const exists = action !== 'created' || !dryRun;
+    return { key: keys[index] ?? '', id: exists ? content.id : null, action };
   });
   const count = (action: ImportAction) => items.filter((item) => item.action === action).length;
   return { dryRun, created: count('created'), updated: count('updated'), unchanged: count('unchanged'), items };

@@ -17,13 +17,13 @@ export function readJson(text: string): FileItem[] {
 function place(text: string): string {
   try {
     const { line, column } = jsonErrorPosition(text);
-    return `: it is not at line ${line}, column ${column}`;
+    return `: error at line ${line}, column ${column}`;
   } catch {
     return '';
   }
 }
 
-/** The items of a list that a file holds. */
+/** The items of the list in a file. */
 export function listItems(value: unknown): FileItem[] {
   if (!Array.isArray(value)) throw invalidInput('body must be a list of evaluations');
   // Checked first: a small file can contain millions of items.

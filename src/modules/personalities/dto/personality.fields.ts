@@ -1,6 +1,6 @@
 import { MAX_LENGTH } from '../../../platform/http/dto/fields.js';
 
-/** What each field of a personality means, said once for request and response. */
+/** Meaning and limits of each field of a personality, shared by requests and responses. */
 export const personalityFields = {
   name: { description: 'Display name', example: 'Impatient regular', minLength: 1, maxLength: MAX_LENGTH.name },
   description: {

@@ -12,7 +12,7 @@ const RUN_FIGURES = `
          count(*) FILTER (WHERE status = 'CANCELLED')::int AS cancelled
     FROM (${RUNS}) r`;
 
-/** $4: most points; the newest ones. Only runs of which a call was counted have a score. */
+/** $4: maximum number of points, the latest ones. Only runs with a counted call have a score. */
 const SCORES = `
   SELECT s.* FROM (
     SELECT r.id AS "runId", r.name, r.status, r.score, r.ended_at AS "endedAt" FROM (${RUNS}) r
@@ -29,13 +29,13 @@ const CALL_FIGURES = `
          round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
     FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED'`;
 
-/** percentile_disc is the nearest rank, as libs/simulation has it for a single call. */
+/** percentile_disc uses the nearest rank, like libs/simulation for a single call. */
 const LATENCIES = `
   SELECT count(*)::int AS count, percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY l.ms) AS ranks
     FROM calls c CROSS JOIN LATERAL unnest(c.latencies) AS l (ms)
    WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')`;
 
-/** Flaky: within one run a call passed and another one failed. */
+/** Flaky: some calls passed and others failed within one run. */
 const EVALUATIONS = `
   SELECT p.evaluation_id AS "evaluationId", (array_agg(e.snapshot ->> 'name' ORDER BY r.ended_at DESC))[1] AS name,
          sum(p.passed)::int AS passed, sum(p.counted)::int AS counted,
@@ -48,7 +48,7 @@ const EVALUATIONS = `
    GROUP BY p.evaluation_id
    ORDER BY name, p.evaluation_id`;
 
-/** Calls of an agent that passed, by evaluation. */
+/** Counted and passed calls of an evaluation. */
 export interface EvaluationFigures {
   readonly evaluationId: string;
   readonly name: string;
@@ -57,7 +57,7 @@ export interface EvaluationFigures {
   readonly isFlaky: boolean;
 }
 
-/** Figures of an agent's runs that ended within a period: from `from`, before `to`. */
+/** SQL for the metrics of an agent's runs that ended at or after `from` and before `to`. */
 @Injectable()
 export class AgentMetricsRepository {
   constructor(private readonly database: Database) {}

@@ -12,7 +12,7 @@ const DEFAULT_RANGE_MS = 30 * DAY_MS;
 const MAX_RANGE_DAYS = 366;
 const MAX_POINTS = 1_000;
 
-/** How an agent did over time. */
+/** The results of an agent over time. */
 @Injectable()
 export class AgentMetricsService {
   constructor(
@@ -20,7 +20,7 @@ export class AgentMetricsService {
     private readonly agents: AgentsService,
   ) {}
 
-  /** @throws DomainError NOT_FOUND or FORBIDDEN of the agent; BAD_REQUEST of the range */
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent; BAD_REQUEST for the range */
   async read(caller: Caller, agentId: string, query: AgentMetricsQuery): Promise<AgentMetrics> {
     const { id } = await this.agents.describe(caller, agentId);
     const { from, to } = range(query);

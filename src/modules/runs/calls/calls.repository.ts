@@ -7,11 +7,11 @@ import type { CallEntity } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 
-/** A call as lists show it. */
+/** A call in a list. */
 export type CallRow = CallEntity & { readonly evaluationName: string };
 
 export type CallWithResult = CallRow & {
-  /** Null until it has ended, and when it ended without one. */
+  /** Null until the call has ended, and for calls that ended without a result. */
   readonly result: CallResult | null;
 };
 
@@ -48,9 +48,9 @@ const BATCH = `
    ORDER BY c.position LIMIT $3`;
 
 /**
- * The same of a few evaluations ($5), whose calls stand together in the plan: looking for them among all calls of the run
- * would be done again for each suite of a report, of which there may be thousands. In the order of the evaluations, so
- * that the planner begins with them.
+ * The same for some evaluations ($5). Uses that their calls are adjacent in the plan, because a report with thousands of
+ * suites would otherwise scan all calls of the run for each of them. ORDER BY e.position makes the planner start with
+ * the evaluations.
  */
 const BATCH_OF_EVALUATIONS = `
   SELECT ${COLUMNS}, s.result FROM runs r
@@ -60,7 +60,7 @@ const BATCH_OF_EVALUATIONS = `
    WHERE r.id = $1 AND c.position > $2 AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
    ORDER BY e.position, c.position LIMIT $3`;
 
-/** Calls with their results, and evaluations, that are asked for at once. */
+/** Number of calls with results, and of evaluations, read by one statement. */
 const BATCH_SIZE = 25;
 
 const FIGURES = `
@@ -68,8 +68,8 @@ const FIGURES = `
    ORDER BY c.position`;
 
 /**
- * $2: number of the first transaction of interest; $3: call after which to go on within it. Always one row at least.
- * All changes of transactions before the horizon can be seen, so whoever asks from it on misses none.
+ * $2: id of the transaction and $3: id of the call after which to continue. Returns at least one row, for the horizon: all
+ * transactions before it have ended, so no change is missed by continuing from there.
  */
 const CHANGED = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, n.*
@@ -79,7 +79,7 @@ const CHANGED = `
          AND (c.status <> 'QUEUED' OR c.attempts <> '[]')
        ORDER BY c.changed_in, c.id LIMIT $4) n ON true`;
 
-/** Calls read by their results. */
+/** SQL for reading calls and their results. */
 @Injectable()
 export class CallsRepository {
   constructor(private readonly database: Database) {}
@@ -99,14 +99,14 @@ export class CallsRepository {
     return row;
   }
 
-  /** What statistics need of a run's calls, in the order of the plan. */
+  /** The inputs of statistics on a run's calls, in plan order. */
   async figures(runId: string): Promise<CallFigures[]> {
     return this.database.query(FIGURES, [runId]);
   }
 
   /**
-   * Calls of a run with their results, in the order of the plan, of which few are in memory at once.
-   * @param wanted `evaluationIds` in the order of the plan, too
+   * Calls of a run with their results, in plan order, read in batches to limit memory.
+   * @param filter `evaluationIds` must be in plan order
    */
   async *all(
     runId: string,
@@ -135,7 +135,7 @@ export class CallsRepository {
     }
   }
 
-  /** Calls whose state changed in a transaction from this number on, and the number to ask from next time: in pages. */
+  /** Pages of the calls that changed in transaction `since` or later; `horizon` is the next value for `since`. */
   async *changedSince(
     runId: string,
     since: bigint,
@@ -145,7 +145,7 @@ export class CallsRepository {
     let horizon: bigint | undefined;
     for (;;) {
       const rows = await this.database.query<CallRow & { horizon: string }>(CHANGED, [runId, from, after, batch]);
-      // The first one counts: what changes while the rest is read is new next time.
+      // The horizon of the first page: changes made while later pages are read are returned next time.
       horizon ??= BigInt(rows[0]?.horizon ?? 0);
       const calls = rows.filter(({ id }) => (id as string | null) !== null);
       const last = calls.at(-1);

@@ -16,7 +16,7 @@ export class CallsService {
     private readonly runs: RunsService,
   ) {}
 
-  /** @throws DomainError NOT_FOUND or FORBIDDEN, of the run */
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
   async list(caller: Caller, runId: string, query: PageRequest & { readonly outcome?: Outcome }): Promise<Page<Call>> {
     const run = await this.runs.require(caller, runId);
     const { page, limit, offset } = window(query);

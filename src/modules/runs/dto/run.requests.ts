@@ -27,20 +27,20 @@ interface ListOptions {
   readonly example: readonly string[];
   readonly maxItems: number;
   readonly items: Readonly<Record<string, unknown>>;
-  readonly fault: (item: string) => string | undefined;
+  readonly violation: (item: string) => string | undefined;
 }
 
-/** One or more texts, each once; may be left out. */
-function SelectionField({ description, example, maxItems, items, fault }: ListOptions): PropertyDecorator {
-  const listFault = (value: unknown): string | undefined => {
+/** An optional, non-empty list of unique strings. */
+function SelectionField({ description, example, maxItems, items, violation }: ListOptions): PropertyDecorator {
+  const listViolation = (value: unknown): string | undefined => {
     if (!Array.isArray(value)) return 'must be an array';
-    if (value.length === 0) return 'must not be empty; leave it out for all evaluations';
+    if (value.length === 0) return 'must not be empty; omit it to run all evaluations';
     if (value.length > maxItems) return `must have at most ${maxItems} entries`;
     for (const [index, item] of (value as unknown[]).entries()) {
-      const found = typeof item === 'string' ? fault(item) : 'must be a string';
-      if (found !== undefined) return `has an entry that cannot be used: the one at position ${index} ${found}`;
+      const found = typeof item === 'string' ? violation(item) : 'must be a string';
+      if (found !== undefined) return `has an invalid entry: the one at position ${index} ${found}`;
     }
-    return new Set(value).size < value.length ? 'must not name an entry twice' : undefined;
+    return new Set(value).size < value.length ? 'must not contain duplicates' : undefined;
   };
   return applyDecorators(
     ApiProperty({
@@ -53,7 +53,7 @@ function SelectionField({ description, example, maxItems, items, fault }: ListOp
       required: false,
       example: [...example],
     }),
-    checked('selection', listFault),
+    checked('selection', listViolation),
     ValidateIf((_, value) => value !== undefined),
   );
 }
@@ -74,7 +74,7 @@ export class StartRunRequest {
     example: [EXAMPLE_ID.evaluation],
     maxItems: MAX_SELECTED,
     items: { format: 'uuid', maxLength: MAX_LENGTH.identifier },
-    fault: (id) => (isUuid(id) ? undefined : 'must be the id of an evaluation (not its key)'),
+    violation: (id) => (isUuid(id) ? undefined : 'must be the id of an evaluation (not its key)'),
   })
   evaluationIds?: string[];
 
@@ -83,7 +83,7 @@ export class StartRunRequest {
     example: ['booking'],
     maxItems: LIMITS.tags,
     items: { minLength: 1, maxLength: LIMITS.tag },
-    fault: (tag) =>
+    violation: (tag) =>
       tag === '' || codePoints(tag) > LIMITS.tag ? `must have 1 to ${LIMITS.tag} characters` : textViolation(tag),
   })
   tags?: string[];
@@ -219,11 +219,11 @@ export class ListCallsQuery extends PageQuery {
   outcome?: Outcome;
 }
 
-const fault = (value: unknown): string | undefined =>
+const momentViolation = (value: unknown): string | undefined =>
   typeof value === 'string' && ISO_TIME.test(value) && isOnCalendar(value.slice(0, 10)) && !isNaN(Date.parse(value))
     ? undefined
-    : 'must be a date, or a date and time with its zone, as 2026-11-21 or 2026-11-21T06:37:42.758Z';
-/** Taken by itself, the thirtieth of February is the second of March. */
+    : 'must be a date, or a date and time with a time zone, such as 2026-11-21 or 2026-11-21T06:37:42.758Z';
+/** Date.parse reads 30 February as 2 March. */
 const isOnCalendar = (day: string): boolean => !isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -237,7 +237,7 @@ function MomentField(description: string): PropertyDecorator {
       pattern: ISO_TIME.source,
       example: '2026-11-01',
     }),
-    checked('moment', fault),
+    checked('moment', momentViolation),
     ValidateIf((_, value) => value !== undefined),
   );
 }

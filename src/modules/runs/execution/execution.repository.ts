@@ -37,7 +37,7 @@ export interface FreeSlot {
 
 export interface Claim {
   readonly call: ClaimedCall | undefined;
-  /** Whether every call of the slot's previous run has ended; true for only one of the slots, which finishes the run. */
+  /** Whether the slot's previous run is over; true for only one of the slots, which finishes the run. */
   readonly isPreviousRunOver: boolean;
 }
 

@@ -183,7 +183,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     }
   }
 
-  /** Records an internal error if the database rejects the result: rethrown, it would block the call until its lease expires. */
+  /** Records an internal error if the database rejects the result; otherwise the call would wait for its lease to expire. */
   private async recordOrFail(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     try {
       await this.record(call, result, startedAt);

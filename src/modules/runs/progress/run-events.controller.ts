@@ -48,15 +48,15 @@ export class RunEventsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
     const events = await this.service.follow(caller, id, lastEventId, closeSignal(response));
-    // Proxies must neither keep nor collect it.
+    // Proxies must neither cache nor buffer the stream.
     response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
-    // Who asks for the head alone is not to wait for the end of the run.
+    // A HEAD request must not wait for the end of the run.
     const parts = response.req.method === 'HEAD' ? firstOf(events) : events;
     return streamedFile(parts, { type: 'text/event-stream', name: 'Event stream' }, response);
   }
 }
 
-/** Ends the rest. */
+/** Yields the first event and closes the stream. */
 async function* firstOf(events: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const event of events) {
     yield event;

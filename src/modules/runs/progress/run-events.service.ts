@@ -10,16 +10,16 @@ import { RunsService } from '../runs.service.js';
 import { RunWatcher } from './run-watcher.js';
 
 const POLL_MS = 500;
-/** A sign of life, so that proxies keep the connection. */
+/** Interval of comments that keep the connection open through proxies. */
 const HEARTBEAT_MS = 15_000;
-/** Each costs a query every half second. */
+/** Each stream costs a query every half second. */
 const MAX_STREAMS_PER_WORKSPACE = 100;
 
-/** Follows runs as server-sent events (WHATWG HTML, 9.2). */
+/** Streams the progress of runs as server-sent events (WHATWG HTML, 9.2). */
 @Injectable()
 export class RunEventsService {
   private readonly open = new Map<string, number>();
-  /** Shared by the streams of a run: counting ten thousand calls for each of a hundred streams would keep the database busy. */
+  /** Shared by the streams of a run, because counting thousands of calls for every stream is expensive. */
   private readonly latest: LRUCache<string, RunDetails, () => Promise<RunDetails>>;
 
   constructor(
@@ -36,10 +36,11 @@ export class RunEventsService {
   }
 
   /**
-   * The stream of a run's progress: `run` with its counts at the beginning, at every change and at the end, `call` with
-   * every call whose state has changed. It ends with the run; of one that has ended, the calls come first. A call may be told of twice after a resumption.
-   * @param lastEventId the last id that the client has got, if it resumes
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the run; BAD_REQUEST of the id; TOO_MANY_REQUESTS
+   * The stream of a run's progress: `run` with its counts at the start, on every change and at the end; `call` for every
+   * call that changed. The stream ends with the run. For a run that has already ended, the calls come first. After
+   * resuming, a call may be sent twice.
+   * @param lastEventId last id that the client received, to resume a stream
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; BAD_REQUEST for the id; TOO_MANY_REQUESTS
    */
   async follow(
     caller: Caller,
@@ -54,11 +55,11 @@ export class RunEventsService {
     if (open >= MAX_STREAMS_PER_WORKSPACE) {
       throw new DomainError('TOO_MANY_REQUESTS', 'Too many event streams of the workspace are open');
     }
-    return this.stream(caller, run, since, signal, this.take(workspaceId, signal));
+    return this.stream(caller, run, since, signal, this.countStream(workspaceId, signal));
   }
 
   /** Counts a stream of the workspace until the signal fires or the returned function is called. */
-  private take(workspaceId: string, signal: AbortSignal): () => void {
+  private countStream(workspaceId: string, signal: AbortSignal): () => void {
     this.open.set(workspaceId, (this.open.get(workspaceId) ?? 0) + 1);
     let isOpen = true;
     const free = () => {
@@ -68,7 +69,7 @@ export class RunEventsService {
       if (left > 0) this.open.set(workspaceId, left);
       else this.open.delete(workspaceId);
     };
-    // The stream of a client that has left before its beginning is never read, and so does not end either.
+    // If the client has already disconnected, the stream is never read and its `finally` never runs.
     if (signal.aborted) free();
     else signal.addEventListener('abort', free, { once: true });
     return free;
@@ -81,38 +82,38 @@ export class RunEventsService {
     signal: AbortSignal,
     free: () => void,
   ): AsyncGenerator<string> {
-    const told = new Map<string, string>();
+    const sent = new Map<string, string>();
     let run = first;
     let since = from;
     let lastRun = '';
     let isOver = false;
-    let quietSince = performance.now();
+    let lastSentAt = performance.now();
     try {
       if (!hasEnded(first.status)) {
         lastRun = JSON.stringify(first);
         yield `event: run\ndata: ${lastRun}\n\n`;
       }
       while (!signal.aborted) {
-        // The run first: once it has ended, everything before its end is among the changes.
+        // Read before the calls: once the run has ended, no later change is missed.
         if (lastRun !== '') {
-          // Of a run that is over by now, what was read before does not count.
+          // `isOver` in the key, so that an ended run is not read from the cache.
           run = await this.latest.forceFetch(`${first.id} ${isOver}`, {
             context: () => this.runs.get(caller, first.id),
           });
         }
-        // Page by page: a client that does not read keeps the server from reading on.
+        // Page by page, so that a slow client applies backpressure.
         for await (const { calls, horizon, isLast } of this.calls.changedSince(run.id, since)) {
-          const text = this.text(calls, told, isLast ? { run, lastRun, horizon } : undefined);
+          const text = this.text(calls, sent, isLast ? { run, lastRun, horizon } : undefined);
           if (isLast) since = horizon;
           if (text === '') continue;
-          quietSince = performance.now();
+          lastSentAt = performance.now();
           yield text;
         }
-        forgetBefore(since, told);
+        forgetBefore(since, sent);
         lastRun = JSON.stringify(run);
-        if (performance.now() - quietSince > HEARTBEAT_MS) {
-          quietSince = performance.now();
-          yield ': still here\n\n';
+        if (performance.now() - lastSentAt > HEARTBEAT_MS) {
+          lastSentAt = performance.now();
+          yield ': heartbeat\n\n';
         }
         if (hasEnded(run.status) || this.readiness.isShuttingDown) return;
         isOver = await this.watcher.untilEnded(run.id, POLL_MS, signal);
@@ -122,18 +123,18 @@ export class RunEventsService {
     }
   }
 
-  /** @param end of the last page: with it the run, if it has changed, and the id from which to resume */
+  /** @param end for the last page only: adds the run, if it has changed, and the id to resume from */
   private text(
     calls: readonly CallRow[],
-    told: Map<string, string>,
+    sent: Map<string, string>,
     end: { readonly run: RunDetails; readonly lastRun: string; readonly horizon: bigint } | undefined,
   ): string {
-    const fresh = calls.filter(({ id, changedIn }) => told.get(id) !== changedIn);
-    for (const { id, changedIn } of fresh) told.set(id, changedIn);
+    const fresh = calls.filter(({ id, changedIn }) => sent.get(id) !== changedIn);
+    for (const { id, changedIn } of fresh) sent.set(id, changedIn);
     const events = fresh.map((call) => ({ event: 'call', data: JSON.stringify(toEvent(call)) }));
     const data = end && JSON.stringify(end.run);
     if (data !== undefined && data !== end?.lastRun) events.push({ event: 'run', data });
-    // Only the last one has an id: a client that gets no further resumes before all of them.
+    // Only the last event has an id, so that a client that was interrupted before it receives all of them again.
     return events
       .map(({ event, data: line }, index) => {
         const id = end && index === events.length - 1 ? `id: ${end.horizon}\n` : '';
@@ -143,15 +144,15 @@ export class RunEventsService {
   }
 }
 
-/** What changed before the horizon is not read again. */
-function forgetBefore(horizon: bigint, told: Map<string, string>): void {
-  for (const [id, changedIn] of told) if (BigInt(changedIn) < horizon) told.delete(id);
+/** Changes before the horizon are not read again. */
+function forgetBefore(horizon: bigint, sent: Map<string, string>): void {
+  for (const [id, changedIn] of sent) if (BigInt(changedIn) < horizon) sent.delete(id);
 }
 
 /** @throws DomainError BAD_REQUEST */
 function parseId(id: string | undefined): bigint {
   if (id === undefined || id === '') return 0n;
-  if (!/^\d{1,18}$/.test(id)) throw invalidInput('Last-Event-ID must be an id that this stream has sent');
+  if (!/^\d{1,18}$/.test(id)) throw invalidInput('Last-Event-ID must be an id sent by this stream');
   return BigInt(id);
 }
 

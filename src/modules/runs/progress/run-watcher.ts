@@ -5,10 +5,10 @@ import { Readiness } from '../../../platform/observability/readiness.js';
 import { RunsRepository } from '../runs.repository.js';
 import { RUN_ENDED } from './channels.js';
 
-/** For notifications that did not arrive, in milliseconds. */
+/** Polling interval in case a notification is lost, in milliseconds. */
 const POLL_MS = 1_000;
 
-/** Waits for the ends of runs. */
+/** Waits for runs to end. */
 @Injectable()
 export class RunWatcher {
   private readonly ends = new EventEmitter().setMaxListeners(0);
@@ -24,32 +24,33 @@ export class RunWatcher {
   }
 
   /**
-   * Resolves when the run has ended, the time is over, the signal fires or this process ends, whichever is first.
-   * @returns whether it was the run
+   * Waits until the run ends, the timeout expires, the signal fires or this process shuts down.
+   * @param ms timeout in milliseconds
+   * @returns whether the run has ended
    */
   async untilEnded(runId: string, ms: number, signal?: AbortSignal): Promise<boolean> {
     const until = performance.now() + ms;
     while (!signal?.aborted && !this.readiness.isShuttingDown) {
       const left = until - performance.now();
       if (left <= 0) return false;
-      const wasTold = await this.heard(runId, Math.min(left, POLL_MS), signal);
-      if (wasTold || (await this.runs.hasEnded(runId))) return true;
+      const isNotified = await this.notified(runId, Math.min(left, POLL_MS), signal);
+      if (isNotified || (await this.runs.hasEnded(runId))) return true;
     }
     return false;
   }
 
-  private heard(runId: string, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  private notified(runId: string, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve) => {
-      const done = (wasTold: boolean) => {
+      const done = (isNotified: boolean) => {
         clearTimeout(timer);
-        this.ends.off(runId, told);
+        this.ends.off(runId, ended);
         signal?.removeEventListener('abort', aborted);
-        resolve(wasTold);
+        resolve(isNotified);
       };
-      const told = () => done(true);
+      const ended = () => done(true);
       const aborted = () => done(false);
       const timer = setTimeout(() => done(false), ms);
-      this.ends.once(runId, told);
+      this.ends.once(runId, ended);
       signal?.addEventListener('abort', aborted, { once: true });
     });
   }

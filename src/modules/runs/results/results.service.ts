@@ -11,7 +11,7 @@ import { type CallFigures, CallsRepository, type CallWithResult } from '../calls
 import { type PlannedEvaluation, RunsRepository } from '../runs.repository.js';
 import { RunsService } from '../runs.service.js';
 
-/** What a run came to, for the renderers of libs/run-report. */
+/** Reads the results of a run for the renderers of libs/run-report. */
 @Injectable()
 export class ResultsService {
   constructor(

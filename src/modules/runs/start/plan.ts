@@ -1,12 +1,12 @@
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
-/** Most calls of one run. */
+/** Maximum number of calls of one run. */
 export const MAX_CALLS = 10_000;
-/** With so many calls of an agent waiting, no further run of it begins. */
-export const MAX_WAITING = 50_000;
+/** Maximum number of waiting calls of an agent; beyond it, no further run can be started. */
+export const MAX_WAITING_CALLS = 50_000;
 export const DEFAULTS = { repeat: 1, concurrency: 5 } as const;
 
-/** What is to be carried out. */
+/** The content of a run. */
 export interface Plan {
   readonly name: string;
   readonly repeat: number;
@@ -22,16 +22,16 @@ export interface PlannedEvaluation {
 
 export const callCount = ({ evaluations, repeat }: Plan): number => evaluations.length * repeat;
 
-/** What the reader of a plan should know before it is carried out, each a sentence. */
+/** Weaknesses of a plan, one sentence each. */
 export function warnings({ evaluations }: Plan, hasModel: boolean): string[] {
   const named = (ones: readonly PlannedEvaluation[]) => ones.map(({ snapshot }) => `"${snapshot.name}"`).join(', ');
-  const asksNothing = evaluations.filter(
+  const withoutRequirements = evaluations.filter(
     ({ snapshot: { definition } }) => definition.checks.length + definition.criteria.length === 0,
   );
   const unjudged = hasModel ? [] : evaluations.filter(({ snapshot }) => snapshot.definition.criteria.length > 0);
   return [
-    ...(asksNothing.length > 0
-      ? [`${named(asksNothing)}: has neither checks nor criteria, so that every call which takes place passes.`]
+    ...(withoutRequirements.length > 0
+      ? [`${named(withoutRequirements)}: has neither checks nor criteria, so every completed call passes.`]
       : []),
     ...(unjudged.length > 0
       ? [

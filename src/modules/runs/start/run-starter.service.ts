@@ -20,13 +20,21 @@ import { SLOT, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import { callCount, DEFAULTS, MAX_CALLS, MAX_WAITING, type Plan, type PlannedEvaluation, warnings } from './plan.js';
+import {
+  callCount,
+  DEFAULTS,
+  MAX_CALLS,
+  MAX_WAITING_CALLS,
+  type Plan,
+  type PlannedEvaluation,
+  warnings,
+} from './plan.js';
 import { StartRepository } from './start.repository.js';
 
-/** So many evaluations are named in an error; the rest is counted. */
-const MAX_NAMED = 20;
+/** Maximum number of evaluations listed in an error; the rest is only counted. */
+const MAX_LISTED = 20;
 
-/** Starts runs. */
+/** Plans and starts runs. */
 @Injectable()
 export class RunStarterService {
   constructor(
@@ -42,9 +50,9 @@ export class RunStarterService {
   ) {}
 
   /**
-   * What a run would carry out.
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the agent; BAD_REQUEST or FORBIDDEN of the selection; CONFLICT when
-   *   it could not be carried out as things are
+   * The plan of a run, without starting it.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; BAD_REQUEST or FORBIDDEN for the selection; CONFLICT if the
+   *   run cannot be started now
    */
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
@@ -74,17 +82,17 @@ export class RunStarterService {
   /** Writes the run, its calls and their jobs in one transaction. @throws DomainError as `plan` does */
   async start(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunDetails> {
     return this.database.transaction(async () => {
-      // Locked, so that the agent cannot be deleted in between.
+      // The lock prevents the agent from being deleted concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
       return this.write(caller, agent, await this.makePlan(caller, agent, request));
     });
   }
 
   /**
-   * Starts the plan of an earlier run again, with evaluations and personalities as they were then.
-   * @param onlyFailed only the evaluations of which a call did not pass
-   * @throws DomainError NOT_FOUND or FORBIDDEN of the run; CONFLICT when its agent or a personality was deleted, or
-   *   when there is nothing to carry out
+   * Starts a run with the plan of an earlier one, with the evaluations and personalities stored in it.
+   * @param onlyFailed only evaluations with a call that did not pass
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its agent or a personality was deleted, or if
+   *   there is nothing to run
    */
   async rerun(caller: Caller, runId: string, onlyFailed: boolean): Promise<RunDetails> {
     return this.database.transaction(async () => {
@@ -114,7 +122,7 @@ export class RunStarterService {
     });
     if (selected.length === 0) {
       if (tags) throw invalidInput('tags match no evaluation of the agent');
-      throw conflict('The agent has no evaluation to carry out');
+      throw conflict('The agent has no evaluations to run');
     }
     this.requireAddress(agent);
     const evaluations = await this.snapshots(selected);
@@ -123,7 +131,7 @@ export class RunStarterService {
     const plan = { name, repeat, concurrency, minimumScore, evaluations };
     const calls = callCount(plan);
     if (calls > MAX_CALLS) {
-      throw invalidInput(`repeat must be so small that the run has at most ${MAX_CALLS} calls, not ${calls}`);
+      throw invalidInput(`repeat must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`);
     }
     return plan;
   }
@@ -150,7 +158,7 @@ export class RunStarterService {
     });
   }
 
-  /** @param uses names of evaluations with their personalities @throws DomainError CONFLICT that names the evaluations */
+  /** @param uses names of evaluations with their personalities @throws DomainError CONFLICT that lists the evaluations */
   private async requirePersonalities(uses: readonly (readonly [name: string, personalityId: string])[]) {
     const known = await this.personalities.describe([...new Set(uses.map(([, id]) => id))]);
     const names = uses.filter(([, id]) => !known.has(id)).map(([name]) => name);
@@ -158,7 +166,7 @@ export class RunStarterService {
     return known;
   }
 
-  /** @throws DomainError CONFLICT that names the evaluations */
+  /** @throws DomainError CONFLICT that lists the evaluations */
   private requireModel(evaluations: readonly PlannedEvaluation[]): void {
     if (this.settings.languageModel) return;
     const names = evaluations
@@ -172,7 +180,7 @@ export class RunStarterService {
     const { url } = this.settings.agentProviders[provider];
     const calls = `Agents of ${provider} cannot be called`;
     if (url === undefined) throw conflict(`${calls}: the service has no address for them (${provider}_URL)`);
-    // What a name leads to is known only when it is called.
+    // Host names are checked when they are resolved, for the call.
     if (this.client.check(agentUrl(url, assistantId, '')) === 'ADDRESS_REFUSED') {
       throw conflict(
         `${calls}: their address (${provider}_URL) is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`,
@@ -180,10 +188,12 @@ export class RunStarterService {
     }
   }
 
-  /** Every claim looks through the calls that wait. @throws DomainError CONFLICT */
-  private async requireRoom(agentId: string): Promise<void> {
-    if (await this.repository.isFull(agentId, MAX_WAITING)) {
-      throw conflict(`The agent has ${MAX_WAITING} calls or more waiting; wait for its runs to end, or cancel some`);
+  /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */
+  private async requireQueueCapacity(agentId: string): Promise<void> {
+    if (await this.repository.isFull(agentId, MAX_WAITING_CALLS)) {
+      throw conflict(
+        `The agent has ${MAX_WAITING_CALLS} calls or more waiting; wait for its runs to end, or cancel some`,
+      );
     }
   }
 
@@ -191,7 +201,7 @@ export class RunStarterService {
     const { workspaceId, userId } = caller;
     const { name, repeat, concurrency, minimumScore, evaluations } = plan;
     const { id: agentId, provider, assistantId } = agent;
-    await this.requireRoom(agentId);
+    await this.requireQueueCapacity(agentId);
     const totalCalls = callCount(plan);
     const run = await this.repository.insertRun({
       id: randomUUID(),
@@ -206,7 +216,7 @@ export class RunStarterService {
       agentSnapshot: { name: agent.name, provider, assistantId },
     });
     await this.repository.insertPlan(run.id, evaluations);
-    // Descending: lists are newest first, then by descending id, and a plan is read from its beginning.
+    // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
     const evaluationIds = evaluations.flatMap(({ id }) => Array.from({ length: repeat }, () => id));
     await this.repository.insertCalls(run, { ids, evaluationIds });
@@ -215,11 +225,11 @@ export class RunStarterService {
   }
 }
 
-/** @throws DomainError CONFLICT with an issue for each of the evaluations, if there is any */
-function refuse(names: readonly string[], why: string): void {
+/** @throws DomainError CONFLICT with an issue per evaluation, if there are any */
+function refuse(names: readonly string[], reason: string): void {
   if (names.length === 0) return;
-  const issues = names.slice(0, MAX_NAMED).map((name) => `evaluations "${name}" cannot be carried out: ${why}`);
+  const issues = names.slice(0, MAX_LISTED).map((name) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = names.length - issues.length;
-  if (more > 0) issues.push(`evaluations: ${more} more cannot be carried out for the same reason`);
-  throw new DomainError('CONFLICT', 'The run cannot be carried out', issues);
+  if (more > 0) issues.push(`evaluations: ${more} more cannot be run for the same reason`);
+  throw new DomainError('CONFLICT', 'The run cannot be started', issues);
 }

@@ -4,7 +4,7 @@ import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 import type { PlannedEvaluation } from './plan.js';
 
-/** Evaluations written by one statement; other requests get their turn in between. */
+/** Evaluations written by one statement, so that serialising large snapshots does not block other requests. */
 const BATCH_SIZE = 100;
 
 const INSERT_RUN = `
@@ -12,26 +12,26 @@ const INSERT_RUN = `
                          concurrency, minimum_score, agent_snapshot, reasons)
   VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, '{}') RETURNING ${RUN_COLUMNS}`;
 
-/** $2: so many calls of the agent at least wait. */
+/** $2: number of waiting calls. */
 const IS_FULL = `
   SELECT count(*) >= $2 AS "isFull"
     FROM (SELECT 1 FROM calls WHERE agent_id = $1 AND status = 'QUEUED' LIMIT $2) c`;
 
-/** $2: evaluations and $3: their snapshots, in the order of the plan; $4: place of the first one in it. */
+/** $2: evaluations and $3: their snapshots, in plan order; $4: position of the first one. */
 const INSERT_PLAN = `
   INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot)
-  SELECT $1, e.id, $4::integer + e.place - 1, e.snapshot
-    FROM unnest($2::uuid[], $3::jsonb[]) WITH ORDINALITY AS e (id, snapshot, place)`;
+  SELECT $1, e.id, $4::integer + e.ordinal - 1, e.snapshot
+    FROM unnest($2::uuid[], $3::jsonb[]) WITH ORDINALITY AS e (id, snapshot, ordinal)`;
 
-/** $4: identifiers and $5: evaluations of the calls, in the order of the plan; $6: calls of each evaluation. */
+/** $4: identifiers and $5: evaluations of the calls, in plan order; $6: calls per evaluation. */
 const INSERT_CALLS = `
   INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, attempts, lease_expirations,
                      latencies, due_at, changed_in)
-  SELECT c.id, $1, $2, $3, c.evaluation_id, c.place - 1, (c.place - 1) % $6::integer + 1, 'QUEUED', '[]', 0, '{}', now(),
+  SELECT c.id, $1, $2, $3, c.evaluation_id, c.ordinal - 1, (c.ordinal - 1) % $6::integer + 1, 'QUEUED', '[]', 0, '{}', now(),
          pg_current_xact_id()::text::bigint
-    FROM unnest($4::uuid[], $5::uuid[]) WITH ORDINALITY AS c (id, evaluation_id, place)`;
+    FROM unnest($4::uuid[], $5::uuid[]) WITH ORDINALITY AS c (id, evaluation_id, ordinal)`;
 
-/** The plan of a run; $2: only evaluations of which a call did not pass. */
+/** The plan of a run; $2: only evaluations with a call that did not pass. */
 const READ_PLAN = `
   SELECT e.evaluation_id AS id, e.snapshot FROM run_evaluations e
    WHERE e.run_id = $1 AND (NOT $2::boolean OR EXISTS (
@@ -52,7 +52,7 @@ type NewRun = Pick<
   | 'agentSnapshot'
 >;
 
-/** What starting a run reads and writes. */
+/** SQL for starting runs. */
 @Injectable()
 export class StartRepository {
   constructor(private readonly database: Database) {}
@@ -63,7 +63,7 @@ export class StartRepository {
     return row?.isFull ?? false;
   }
 
-  /** @param onlyFailed only evaluations of which a call did not pass */
+  /** @param onlyFailed only evaluations with a call that did not pass */
   async readPlan(runId: string, onlyFailed: boolean): Promise<PlannedEvaluation[]> {
     return this.database.query(READ_PLAN, [runId, onlyFailed]);
   }
@@ -87,7 +87,7 @@ export class StartRepository {
     return row!;
   }
 
-  /** @param evaluations in the order of the plan */
+  /** @param evaluations in plan order */
   async insertPlan(runId: string, evaluations: readonly PlannedEvaluation[]): Promise<void> {
     for (let at = 0; at < evaluations.length; at += BATCH_SIZE) {
       const batch = evaluations.slice(at, at + BATCH_SIZE);
@@ -96,7 +96,7 @@ export class StartRepository {
     }
   }
 
-  /** @param calls ids of the calls, each with its evaluation, in the order of the plan */
+  /** @param calls ids of the calls, each with its evaluation, in plan order */
   async insertCalls(
     run: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
     calls: { readonly ids: readonly string[]; readonly evaluationIds: readonly string[] },

@@ -4,9 +4,9 @@ import { ValidateIf } from 'class-validator';
 import { checked } from '../../../platform/http/dto/fields.js';
 import { WEBHOOK_EVENT_TYPES } from '../webhook-event.js';
 
-/** One or more types of events, each once. */
+/** A non-empty list of unique event types. */
 export function EventTypesField({ optional = false }: { optional?: boolean } = {}): PropertyDecorator {
-  const fault = (value: unknown): string | undefined => {
+  const violation = (value: unknown): string | undefined => {
     if (!Array.isArray(value)) return 'must be an array';
     if (value.length === 0) return 'must name at least one type of event';
     const known: readonly unknown[] = WEBHOOK_EVENT_TYPES;
@@ -23,12 +23,12 @@ export function EventTypesField({ optional = false }: { optional?: boolean } = {
       required: !optional,
       example: ['run.completed', 'run.failed'],
     }),
-    checked('eventTypes', fault),
+    checked('eventTypes', violation),
     ...(optional ? [ValidateIf((_, value) => value !== undefined)] : []),
   );
 }
 
-/** What each field of an endpoint means, said once for request and response. */
+/** Meaning and limits of each field of an endpoint, shared by requests and responses. */
 export const webhookFields = {
   url: { description: 'Address that receives the events by POST', example: 'https://example.com/hooks/voice-tests' },
   description: { description: 'Free-text note', example: 'Team channel', maxLength: 255, nullable: true },

@@ -83,7 +83,7 @@ export class WebhookAttempt {
   error: string | null;
 }
 
-/** An event on its way to an endpoint. */
+/** The delivery of an event to an endpoint. */
 export class WebhookDelivery {
   @IdField({ kind: 'webhookDelivery', description: 'Identifier' })
   id: string;
