@@ -15,8 +15,11 @@ try {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   await dataSource.destroy();
   if (upQueries.length > 0) {
-    console.error('The entities differ from the migrations. Missing:');
+    console.error(
+      'The entities differ from the migrations. These statements would make the schema match the entities:',
+    );
     for (const { query } of upQueries) console.error(`  ${query}`);
+    console.error('Is every migration listed in src/platform/database/data-source.ts?');
     process.exitCode = 1;
   } else {
     console.log('Entities and migrations agree');

@@ -3211,11 +3211,11 @@ export interface components {
             speaker: "agent" | "caller";
             text: string;
             cut?: boolean;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry ends, in milliseconds since the call was answered */
             end: number;
-            /** @description 0 before the caller's first words; n from its nth words on */
+            /** @description Number of caller turns so far; 0 before the first */
             turn: number;
         } | {
             /** @enum {string} */
@@ -3225,33 +3225,33 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             rawArguments?: string;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry ends, in milliseconds since the call was answered */
             end: number;
-            /** @description 0 before the caller's first words; n from its nth words on */
+            /** @description Number of caller turns so far; 0 before the first */
             turn: number;
         } | {
             /** @enum {string} */
             type: "silence";
             /** @enum {string} */
             of: "agent" | "caller";
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry ends, in milliseconds since the call was answered */
             end: number;
-            /** @description 0 before the caller's first words; n from its nth words on */
+            /** @description Number of caller turns so far; 0 before the first */
             turn: number;
         } | {
             /** @enum {string} */
             type: "error";
             code: string;
             message: string;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry ends, in milliseconds since the call was answered */
             end: number;
-            /** @description 0 before the caller's first words; n from its nth words on */
+            /** @description Number of caller turns so far; 0 before the first */
             turn: number;
         } | {
             /** @enum {string} */
@@ -3260,11 +3260,11 @@ export interface components {
             by: "agent" | "caller" | "tester";
             code: string;
             reason: string;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
-            /** @description Milliseconds from the answer of the call */
+            /** @description When the entry ends, in milliseconds since the call was answered */
             end: number;
-            /** @description 0 before the caller's first words; n from its nth words on */
+            /** @description Number of caller turns so far; 0 before the first */
             turn: number;
         };
         UpdateAgentRequest: {

@@ -98,7 +98,7 @@ export class Connection {
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
     };
-    // No server name for addresses (RFC 6066, section 3).
+    // The server name (SNI) must not be an IP address (RFC 6066, section 3).
     const serverName = isIP(hostname) === 0 ? { servername: hostname } : {};
     const socket = isSecure
       ? connectTls({ ...options, ...serverName, ALPNProtocols: ['http/1.1'] })

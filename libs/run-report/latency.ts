@@ -32,7 +32,7 @@ function niceStep(atLeast: number): number {
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= atLeast) ?? 10);
 }
 
-/** The longest latency of a run: not by spreading, because a run may have more latencies than a call has arguments. */
+/** The longest latency of a run. `Math.max(...)` would fail: a run may have more latencies than a call may have arguments. */
 export const longestOf = (lists: readonly (readonly number[])[]): number =>
   lists.reduce((longest, list) => list.reduce((max, ms) => Math.max(max, ms), longest), 0);
 

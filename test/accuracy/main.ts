@@ -105,7 +105,8 @@ function report(title: string, tried: readonly Tried[]): void {
 
 async function main(): Promise<void> {
   const repetitions = Number(process.argv[2] ?? REPETITIONS);
-  if (!Number.isInteger(repetitions) || repetitions < 1) throw new Error('The repetitions must be a number from 1');
+  if (!Number.isInteger(repetitions) || repetitions < 1)
+    throw new Error('The number of repetitions must be a whole number of at least 1');
   const startedAt = performance.now();
   const virtual = await inProcess(repetitions);
   const real = await overHttp();

@@ -33,7 +33,7 @@ const POLL_MS = 250;
 /** Starts the installation, runs clients and faults against it, and returns one finding per invariant. */
 export async function runChaos(installation: Installation, options: ChaosOptions): Promise<Finding[]> {
   expectSameEntries(
-    'OPERATIONS',
+    'OPERATIONS in test/chaos/operations.ts',
     Object.keys(OPERATIONS),
     documented.map(({ operationId }) => operationId),
   );
@@ -91,7 +91,7 @@ export async function runChaos(installation: Installation, options: ChaosOptions
     }
     scene.during = 'the end';
     await sleep(WARM_MS);
-    // Includes the processes that were restarted last.
+    // Also waits for the processes that were restarted last.
     await installation.allServe();
     await measureStarted();
     scene.isOver = true;

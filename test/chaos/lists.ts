@@ -56,7 +56,7 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     rows: 'SELECT id FROM webhook_deliveries WHERE endpoint_id = $1',
   },
 };
-expectSameEntries('LISTS', Object.keys(LISTS), documentedLists);
+expectSameEntries('LISTS in test/chaos/lists.ts', Object.keys(LISTS), documentedLists);
 
 const PAGE = 100;
 /** Number of lists of one kind and workspace that are checked, longest first. */

@@ -38,7 +38,10 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 /** Documented statuses that cannot be provoked, each with the reason. There are none. */
 const UNPROVOKED: Readonly<Record<string, string>> = {};
 
-/** What is renamed to cause 500, as `table` or `table.column`; nothing that the lookup of API keys reads. */
+/**
+ * Renamed to cause 500, as `table` or `table.column`: one entry for each resource, nothing that the lookup of API keys
+ * reads. An operation that returns another status lacks its table here.
+ */
 const RENAMED_TABLES = [
   'agents',
   'personalities',

@@ -113,7 +113,10 @@ export async function createResource(
   collection: string,
 ): Promise<string> {
   const create = CREATE[collection];
-  if (!create) throw new Error(`Cannot create a member of /${collection}: add the collection to CREATE`);
+  if (!create)
+    throw new Error(
+      `Cannot create a member of /${collection}: add the collection to CREATE in test/support/resources.ts`,
+    );
   return create(service, workspace);
 }
 

@@ -1,4 +1,4 @@
-/** Types of events that the service sends (contract's extensions, "Webhook events"). */
+/** Types of events that the service sends. */
 export const WEBHOOK_EVENT_TYPES = [
   'run.completed',
   'run.failed',

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The rules of delivery (contract's extensions, "Webhook events"), in one place; times in milliseconds. */
+/** The rules of delivery, in one place; times in milliseconds. */
 @Injectable()
 export class WebhookPolicy {
   /** Delays after the first attempt, the second and so on; after the last one the delivery fails. */

@@ -3,7 +3,7 @@ import type { Caller } from './caller.js';
 
 /**
  * Returns the row if it exists and belongs to the caller's workspace.
- * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace (decisions, "Authentication")
+ * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace
  */
 export function requireOwned<Row extends { readonly workspaceId: string }>(
   caller: Caller,

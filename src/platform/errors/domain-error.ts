@@ -1,4 +1,4 @@
-/** The closed set of error codes of the service (contract, "Errors", and its decisions). */
+/** The closed set of error codes of the service. */
 export const ERROR_CODES = [
   'BAD_REQUEST',
   'UNAUTHORIZED',

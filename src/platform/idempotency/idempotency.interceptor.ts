@@ -8,7 +8,7 @@ import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 
-/** How long a response is kept, in milliseconds (decisions). */
+/** How long a response is kept, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_KEY_LENGTH = 255;
 

@@ -38,7 +38,7 @@ export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['we
     openapi: '3.1.0',
     info: INFO,
     servers: [{ url: '/', description: 'This installation' }],
-    tags: TAGS,
+    tags: [...TAGS],
     components: { securitySchemes: { bearer: BEARER } },
   };
   const scanned = SwaggerModule.createDocument(app, head, {

@@ -66,7 +66,9 @@ export const TAGS = [
   { name: 'Workspace settings', description: 'The workspace, its API keys and its default keys for agent providers' },
   { name: 'Webhooks', description: 'Endpoints that receive the events of test runs, and the deliveries to them' },
   { name: 'Health', description: 'For load balancers and orchestrators; no key needed, never rate limited' },
-];
+] as const;
+
+export type Tag = (typeof TAGS)[number]['name'];
 
 export const BEARER = {
   type: 'http',

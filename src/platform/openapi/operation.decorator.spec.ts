@@ -7,7 +7,7 @@ class Thing {}
 const OPTIONS: OperationOptions = {
   summary: 'Create a thing',
   description: 'Creates it.',
-  tag: 'Things',
+  tag: 'Agents',
   access: 'EDITOR',
   body: { type: Thing, example: {} },
   response: { shape: 'data', type: Thing, message: 'Thing created successfully', status: 201 },

@@ -20,6 +20,7 @@ import { TakesNoQuery } from '../http/dto/unknown-query.guard.js';
 import { PageMeta } from '../http/dto/pagination.js';
 import { Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { TakesText } from '../http/body/text-body.js';
+import type { Tag } from './info.js';
 
 /** Schema and example of a file, by media type. */
 export type FileContent = Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
@@ -30,7 +31,8 @@ export const ERRORS_EXTENSION = 'x-errors';
 export interface OperationOptions {
   readonly summary: string;
   readonly description: string;
-  readonly tag: string;
+  /** One of `TAGS` in info.ts. */
+  readonly tag: Tag;
   readonly access: Role | 'PUBLIC';
   readonly response: {
     /** A file is sent without an envelope. */

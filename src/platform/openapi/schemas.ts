@@ -22,7 +22,7 @@ export const tidy = (schema: Schema): Schema =>
     return isFixed ? without(property, 'maxLength') : property;
   });
 
-/** A request body accepts no unknown field (decisions, "Unknown body fields"). */
+/** A request body accepts no unknown field, so typos are caught. */
 export const closed = (schema: Schema): Schema => ({ ...schema, additionalProperties: false });
 
 /** A partial update has no defaults: absent fields stay unchanged. */

@@ -12,7 +12,7 @@ const HEAD_TOLERANCE = 512;
 /** Fields of a create body that the server overrides. */
 const SERVER_OWNED = new Set(['created_at', 'updated_at', 'createdByUserId', 'deletedAt', 'workspaceId']);
 
-/** Fields of a body that are instructions and are not stored, by operation. */
+/** Body fields that only control the request and are not stored, by operation. */
 const INSTRUCTIONS: Readonly<Record<string, readonly string[]>> = {
   'POST /agents/{agentId}/runs': ['evaluationIds', 'tags', 'dryRun'],
 };

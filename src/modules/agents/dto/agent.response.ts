@@ -10,7 +10,7 @@ import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/ag
 import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
 import { agentFields } from './agent.fields.js';
 
-/** An agent in responses; every field is always present (contract, "Agent"). */
+/** An agent in responses; every field is always present. */
 export class Agent {
   @EnumField(AGENT_PROVIDERS, agentFields.provider)
   provider: AgentProvider;

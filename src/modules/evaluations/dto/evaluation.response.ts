@@ -2,7 +2,7 @@ import type { Check, Criterion, ScriptStep } from '../../../../libs/evaluation-d
 import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
-/** A test scenario in responses (contract, "Evaluation"). */
+/** A test scenario in responses. */
 export class Evaluation {
   @IdField({ kind: 'evaluation', description: 'Identifier' })
   id: string;

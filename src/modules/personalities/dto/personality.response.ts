@@ -9,7 +9,7 @@ import {
 import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
 import { personalityFields } from './personality.fields.js';
 
-/** A simulated caller in responses (contract, "Personality"). */
+/** A simulated caller in responses. */
 export class Personality {
   @EnumField(GENDERS, personalityFields.gender)
   gender: Gender;

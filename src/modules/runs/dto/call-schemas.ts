@@ -23,9 +23,9 @@ const object = (properties: Readonly<Record<string, Schema>>, optional: readonly
 });
 
 const span = {
-  start: ms('Milliseconds from the answer of the call'),
-  end: ms('Milliseconds from the answer of the call'),
-  turn: { ...count, description: "0 before the caller's first words; n from its nth words on" },
+  start: ms('When the entry starts, in milliseconds since the call was answered'),
+  end: ms('When the entry ends, in milliseconds since the call was answered'),
+  turn: { ...count, description: 'Number of caller turns so far; 0 before the first' },
 };
 const speaker = oneOf('agent', 'caller');
 const entry = (type: string, properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema =>

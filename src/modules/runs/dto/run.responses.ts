@@ -10,7 +10,7 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { RUN_LABELS, RUN_STATUSES, type RunLabel, type RunStatus } from '../run.entity.js';
 
-/** A run in responses (contract, "Run"). */
+/** A run in responses. */
 export class Run {
   @EnumField(RUN_LABELS, { description: 'Label of the run', example: 'READ' })
   label: RunLabel;
@@ -37,7 +37,7 @@ export class Run {
   agentId: string;
 }
 
-/** Results of a run (contract, "Run metrics"). */
+/** Results of a run. */
 export class RunMetrics {
   @EnumField(RUN_STATUSES, {
     description: 'Status of the run; `FAILED` if its gate was not met or it could not be executed',

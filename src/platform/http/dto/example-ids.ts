@@ -12,3 +12,6 @@ export const EXAMPLE_ID = {
   call: '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24',
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
 } as const;
+
+/** Kind of resource that an id belongs to. A new resource needs an entry in `EXAMPLE_ID`. */
+export type ExampleKind = keyof typeof EXAMPLE_ID;

@@ -14,7 +14,7 @@ export function setCommonHeaders(request: Request, response: Response): void {
   request.id = requestId(request.headers['x-request-id']);
   response.setHeader('X-Request-Id', request.id);
   response.setHeader('X-API-Version', API_VERSION);
-  // Responses hold credentials (contract): no cache on the way may keep them.
+  // Responses contain credentials, so no cache may store them.
   response.setHeader('Cache-Control', 'no-store');
   // Express answers it with 304 and no body, although no response of this service has an entity tag.
   if (request.headers['if-none-match'] === '*') delete request.headers['if-none-match'];
