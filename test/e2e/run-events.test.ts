@@ -78,7 +78,8 @@ describe('the events of a run', () => {
   });
 
   it('resume without a gap after the connection broke at any point', async () => {
-    const run = await begin({ repeat: 16, concurrency: 3 });
+    // Long enough for several connections: events are sent every half second.
+    const run = await begin({ repeat: 24, concurrency: 2 });
     const seen: StreamEvent[] = [];
     let lastId: string | undefined;
     for (let connections = 1; ; connections++) {
