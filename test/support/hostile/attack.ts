@@ -193,5 +193,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The top-level member names of an object. */
-const namesIn = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
+/** The top-level member names of an object, or the indexes of a list as issues name them: `[0]`. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map((_, index) => `[${index}]`);
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+}
