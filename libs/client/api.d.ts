@@ -1145,6 +1145,16 @@ export interface components {
              * @example 2026-11-21T06:37:42.758Z
              */
             endedAt: string;
+            /**
+             * @description UUID that the agent received with this attempt (`X-Call-Id`); null if it was not called
+             * @example 0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55
+             */
+            callId: string | null;
+            /**
+             * @description How often the agent spoke: the caller's turns that it answered, and a greeting
+             * @example 6
+             */
+            answeredTurns: number;
         };
         CallCounts: {
             /**
@@ -5512,7 +5522,9 @@ export interface operations {
                      *             "failureCode": null,
                      *             "reason": "All 6 requirements were met.",
                      *             "startedAt": "2026-11-21T06:37:42.758Z",
-                     *             "endedAt": "2026-11-21T06:37:42.758Z"
+                     *             "endedAt": "2026-11-21T06:37:42.758Z",
+                     *             "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+                     *             "answeredTurns": 6
                      *           }
                      *         ],
                      *         "latencies": [
@@ -6525,7 +6537,9 @@ export interface operations {
                      *               "failureCode": null,
                      *               "reason": "All 6 requirements were met.",
                      *               "startedAt": "2026-11-21T06:37:42.758Z",
-                     *               "endedAt": "2026-11-21T06:37:42.758Z"
+                     *               "endedAt": "2026-11-21T06:37:42.758Z",
+                     *               "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+                     *               "answeredTurns": 6
                      *             }
                      *           ],
                      *           "latencies": [

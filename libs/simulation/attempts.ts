@@ -11,6 +11,24 @@ export interface Attempt {
   /** ISO 8601 timestamps. */
   readonly startedAt: string;
   readonly endedAt: string;
+  /** The id that the agent received with this attempt (`CallExchange.callId`); null if it was not called. */
+  readonly callId?: string | null;
+  /** `CallResult.answeredTurns` */
+  readonly answeredTurns?: number;
+}
+
+/** The summary of an attempt that ended with this result. @param times ISO 8601 timestamps */
+export function attemptOf(result: CallResult, times: Pick<Attempt, 'startedAt' | 'endedAt'>): Attempt {
+  const { outcome, failure, reason, exchange, answeredTurns } = result;
+  return {
+    outcome,
+    failureCode: failure?.code ?? null,
+    reason,
+    startedAt: times.startedAt,
+    endedAt: times.endedAt,
+    callId: exchange?.callId ?? null,
+    answeredTurns,
+  };
 }
 
 /** What follows an attempt: the call ends with a result, or is retried after a delay in milliseconds. */

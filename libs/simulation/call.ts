@@ -1,5 +1,6 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
 import { eventLoopYielder } from './yield-to-event-loop.js';
+import type { CallExchange, UnusableAnswer } from './call-exchange.js';
 import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
@@ -52,6 +53,12 @@ export interface CallResult extends Verdict {
   /** How the caller broke its role; null if it did not. */
   readonly invalidity: Invalidity | null;
   readonly versions: CallVersions;
+  /** Number of the caller's turns that the agent answered with words, and its greeting. */
+  readonly answeredTurns: number;
+  /** What was sent to the agent and came back; null if the agent was not called, or runs in this process. */
+  readonly exchange: CallExchange | null;
+  /** The model's answers as the caller that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
+  readonly unusableAnswers: readonly UnusableAnswer[];
 }
 
 export interface CallVersions {
@@ -128,6 +135,9 @@ class Call {
       measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter)),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
+      answeredTurns: conversation.answeredTurns,
+      exchange: null,
+      unusableAnswers: [],
     };
   }
 

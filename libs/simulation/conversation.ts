@@ -24,6 +24,8 @@ export interface ConversationResult {
   readonly failure: Failure | undefined;
   /** Whether the caller hung up while the agent was still speaking or acting. */
   readonly wasAgentActing: boolean;
+  /** Number of the caller's turns that the agent answered with words, and its greeting. */
+  readonly answeredTurns: number;
 }
 
 /** The caller hangs up after this many unanswered turns in a row. */
@@ -60,6 +62,7 @@ class Conversation {
   private isAgentActing = false;
   /** Number of the caller's turns that the agent answered. */
   private answeredTurns = 0;
+  private hasGreeted = false;
   private silences = 0;
   private answer = '';
 
@@ -78,7 +81,8 @@ class Conversation {
     } catch (error) {
       end = this.breakOff(error);
     }
-    return { end, failure: this.failure, wasAgentActing: this.wasAgentActing };
+    const { failure, wasAgentActing, answeredTurns } = this;
+    return { end, failure, wasAgentActing, answeredTurns: answeredTurns + (this.hasGreeted ? 1 : 0) };
   }
 
   private async talk(): Promise<EndEntry> {
@@ -173,6 +177,7 @@ class Conversation {
     this.answer = words;
     this.silences = 0;
     if (turn > 0) this.answeredTurns++;
+    else this.hasGreeted = true;
     return 'answered';
   }
 

@@ -25,7 +25,8 @@
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
-export { type NextStep, afterAttempt, type Attempt } from './attempts.js';
+export { type NextStep, afterAttempt, type Attempt, attemptOf } from './attempts.js';
+export { type CallExchange, EXCHANGE_LIMITS, type ExchangedRequest, type UnusableAnswer } from './call-exchange.js';
 export { unstartedCall } from './unstarted-call.js';
 export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';

@@ -27,5 +27,8 @@ export function unstartedCall(transport: string, failure: Failure): CallResult {
       callerPrompt: null,
       judgePrompt: null,
     },
+    answeredTurns: 0,
+    exchange: null,
+    unusableAnswers: [],
   };
 }

@@ -2,6 +2,7 @@ import { authored } from '../../evaluation-definition/index.js';
 import {
   type Attempt,
   afterAttempt,
+  attemptOf,
   type CallOptions,
   type CallResult,
   executeCall,
@@ -71,9 +72,7 @@ async function untilEnd(options: CallOptions & { readonly clock: Clock }): Promi
     const result = await executeCall(options);
     const after = afterAttempt(result, earlier);
     if (after.next === 'end') return after.result;
-    const { outcome, failure, reason } = result;
-    const endedAt = new Date().toISOString();
-    earlier.push({ outcome, failureCode: failure?.code ?? null, reason, startedAt, endedAt });
+    earlier.push(attemptOf(result, { startedAt, endedAt: new Date().toISOString() }));
     await options.clock.sleep(after.delayMs);
   }
 }

@@ -81,6 +81,17 @@ export function hostileCall(text: string): CallResult {
       callerPrompt: null,
       judgePrompt: null,
     },
+    answeredTurns: 1,
+    exchange: {
+      protocol: text,
+      url: text,
+      callId: text,
+      requests: [
+        { turn: 1, sentAtMs: 0, status: 200, firstByteMs: 1, tokenTimesMs: [1], finishReason: text, unreadable: text },
+      ],
+      omittedRequests: 0,
+    },
+    unusableAnswers: [{ task: 'caller', text }],
   };
 }
 

@@ -56,7 +56,8 @@ export const toCall = (row: CallRow): Call => ({
   outcome: row.outcome,
   score: row.score,
   reason: row.reason,
-  attempts: row.attempts,
+  // Missing in attempts that were interrupted, or recorded by an older version.
+  attempts: row.attempts.map((attempt) => ({ callId: null, answeredTurns: 0, ...attempt })),
   latencies: row.latencies,
   startedAt: row.startedAt?.toISOString() ?? null,
   endedAt: row.endedAt?.toISOString() ?? null,

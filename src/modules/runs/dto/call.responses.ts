@@ -42,6 +42,21 @@ export class CallAttempt implements Attempt {
 
   @TimestampField({ description: 'When it ended' })
   endedAt: string;
+
+  @StringField({
+    description: 'UUID that the agent received with this attempt (`X-Call-Id`); null if it was not called',
+    maxLength: 255,
+    nullable: true,
+    example: '0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55',
+  })
+  callId: string | null;
+
+  @IntegerField({
+    description: "How often the agent spoke: the caller's turns that it answered, and a greeting",
+    example: 6,
+    minimum: 0,
+  })
+  answeredTurns: number;
 }
 
 /** One conversation with the agent. */
@@ -96,7 +111,7 @@ export class Call {
   reason: string | null;
 
   @ApiProperty({ type: [CallAttempt], description: 'Attempts so far, oldest first' })
-  attempts: Attempt[];
+  attempts: CallAttempt[];
 
   @ApiProperty({
     type: [Number],

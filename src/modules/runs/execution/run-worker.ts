@@ -10,7 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import {
   afterAttempt,
-  type Attempt,
+  attemptOf,
   unstartedCall,
   type CallResult,
   CallView,
@@ -198,9 +198,8 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
     const after = afterAttempt(result, earlier);
-    const { outcome, failure: cause, reason } = after.next === 'end' ? after.result : result;
-    const endedAt = new Date().toISOString();
-    const attempt: Attempt = { outcome, failureCode: cause?.code ?? null, reason, startedAt, endedAt };
+    const times = { startedAt, endedAt: new Date().toISOString() };
+    const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
     if (after.next === 'retry') {
       await withRetry(this.database, () => this.repository.retry(call, attempt, after.delayMs));
       return;
