@@ -40,8 +40,12 @@ function collect(request: IncomingMessage, decoder: Transform | undefined, limit
     const refuse = (error: DomainError) => {
       request.off('data', onSent);
       decoder?.off('data', onDecoded);
-      if (decoder) request.unpipe(decoder);
-      decoder?.destroy();
+      if (decoder) {
+        // Unpiping pauses the request. Node drops an unread body after the response, but not a paused one: without
+        // `resume` the connection would never read its next request.
+        request.unpipe(decoder).resume();
+        decoder.destroy();
+      }
       reject(error);
     };
     const onSent = (chunk: Buffer) => {
