@@ -145,7 +145,7 @@ export interface paths {
         };
         /**
          * Get an agent
-         * @description The response contains credentials in clear text: treat it as a secret.
+         * @description For EDITOR and ADMIN keys the response contains the agent's own credentials in clear text: treat it as a secret. VIEWER keys read masks.
          */
         get: operations["getAgent"];
         put?: never;
@@ -562,7 +562,7 @@ export interface paths {
         get?: never;
         /**
          * Set the default key of a provider
-         * @description Used from now on by agents with `isUsingDefaultApiKey`.
+         * @description Used from now on by agents with `isUsingDefaultApiKey`, whose responses show only its mask.
          */
         put: operations["putProviderKey"];
         post?: never;
@@ -856,7 +856,7 @@ export interface components {
              */
             updated_at: string;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key
+             * @description Credential for the provider account. Masked for VIEWER keys: `••••` and the last four characters, or `••••` alone below 12 characters. With `isUsingDefaultApiKey`, the mask of the workspace's default key, for every role
              * @example provider-key-1
              */
             apiKey: string;
@@ -910,7 +910,7 @@ export interface components {
             isUsingDefaultApiKey: boolean | null;
             /**
              * Format: uri
-             * @description Address that receives the events of the agent's runs
+             * @description Address that receives the events of the agent's runs; not in a private network
              * @example https://example.com/hooks/agent
              */
             webhookUrl: string | null;
@@ -920,7 +920,7 @@ export interface components {
              */
             phoneNumberId: string | null;
             /**
-             * @description Secret that signs the events sent to `webhookUrl`
+             * @description Secret that signs the events sent to `webhookUrl`. Masked for VIEWER keys, as `apiKey` is
              * @example null
              */
             webhookSecret: string | null;
@@ -1618,7 +1618,7 @@ export interface components {
             /** @description When it was last changed. Accepted but ignored: set by the service */
             updated_at?: string;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key. Required unless `isUsingDefaultApiKey` is true and a default key is set
+             * @description Credential for the provider account. A value that begins with `••••` is rejected as a mask. Required unless `isUsingDefaultApiKey` is true and a default key is set
              * @example provider-key-1
              */
             apiKey?: string;
@@ -1665,7 +1665,7 @@ export interface components {
             isUsingDefaultApiKey?: boolean | null;
             /**
              * Format: uri
-             * @description Address that receives the events of the agent's runs
+             * @description Address that receives the events of the agent's runs; not in a private network
              * @example https://example.com/hooks/agent
              */
             webhookUrl?: string | null;
@@ -2762,7 +2762,7 @@ export interface components {
         };
         PutProviderKeyRequest: {
             /**
-             * @description Credential for the provider account
+             * @description Credential for the provider account. A value that begins with `••••` is rejected as a mask
              * @example provider-key-1
              */
             apiKey: string;
@@ -3302,7 +3302,7 @@ export interface components {
              */
             name?: string | null;
             /**
-             * @description Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key. Required unless `isUsingDefaultApiKey` is true and a default key is set
+             * @description Credential for the provider account. A value that begins with `••••` is rejected as a mask. Required unless `isUsingDefaultApiKey` is true and a default key is set
              * @example provider-key-1
              */
             apiKey?: string;
@@ -3338,7 +3338,7 @@ export interface components {
             isUsingDefaultApiKey?: boolean | null;
             /**
              * Format: uri
-             * @description Address that receives the events of the agent's runs
+             * @description Address that receives the events of the agent's runs; not in a private network
              * @example https://example.com/hooks/agent
              */
             webhookUrl?: string | null;

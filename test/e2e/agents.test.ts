@@ -3,7 +3,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { agentBody, fullAgentBody } from '../factories/bodies.js';
 import { insertEvaluation, insertRun } from '../factories/rows.js';
 import { expectInvalid, expectForbidden, expectNotFound, TIMESTAMP, UUID } from '../support/expect.js';
-import { HttpClient } from '../support/http.js';
+import { type ApiResponse, HttpClient } from '../support/http.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -286,6 +286,40 @@ describe('agents', () => {
         ({ status }) => status,
       );
       expect(statuses.sort()).toEqual([200, 404, 404, 404, 404]);
+    });
+  });
+
+  describe('webhookUrl', () => {
+    const issueOf = ({ status, body }: ApiResponse<any>) => [status, body.issues?.[0]?.message];
+
+    it.each(['http://10.0.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest', 'http://0xa000001/'])(
+      'must not point to a private network: %s',
+      async (webhookUrl) => {
+        const expected = [
+          400,
+          'webhookUrl must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it',
+        ];
+        const before = await count();
+        expect(issueOf(await client.post('/agents', agentBody({ webhookUrl })))).toEqual(expected);
+        expect(await count()).toBe(before);
+        const { id } = await create();
+        expect(issueOf(await client.patch(`/agents/${id}`, { webhookUrl }))).toEqual(expected);
+        expect((await client.get(`/agents/${id}`)).body.data.webhookUrl).toBeNull();
+        expectNotFound(await client.patch(`/agents/${randomUUID()}`, { webhookUrl }));
+      },
+    );
+
+    it('must not contain a user name or password', async () => {
+      const response = await client.post('/agents', agentBody({ webhookUrl: 'https://user:pass@example.com' }));
+      expect(issueOf(response)).toEqual([
+        400,
+        'webhookUrl must be an absolute http or https address without user name and password',
+      ]);
+    });
+
+    it('can be removed', async () => {
+      const { id } = await create({ webhookUrl: 'https://example.com' });
+      expect((await client.patch(`/agents/${id}`, { webhookUrl: null })).body.data.webhookUrl).toBeNull();
     });
   });
 

@@ -3,6 +3,7 @@ import { ProviderKeysService } from '../../src/modules/provider-keys/provider-ke
 import { agentBody } from '../factories/bodies.js';
 import { expectInvalid } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
+import { createKey } from '../support/keys.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
@@ -10,6 +11,7 @@ describe('agents that use the default key of their workspace', () => {
   let app: TestApp;
   let client: HttpClient;
   let workspaceId: string;
+  let owner: { workspaceId: string; userId: string };
   const usingDefault = { apiKey: undefined, isUsingDefaultApiKey: true };
 
   beforeAll(async () => {
@@ -17,6 +19,7 @@ describe('agents that use the default key of their workspace', () => {
   });
   beforeEach(async () => {
     const workspace = await app.createWorkspace();
+    owner = workspace;
     workspaceId = workspace.workspaceId;
     client = new HttpClient(app.url, workspace.apiKey);
   });
@@ -36,9 +39,9 @@ describe('agents that use the default key of their workspace', () => {
   });
 
   it('require no apiKey once the workspace has a default key for the provider', async () => {
-    await putDefault('AGENT_PROVIDER_2', 'default-2');
+    await putDefault('AGENT_PROVIDER_2', 'default-key-2');
     expect(await create({ ...usingDefault, provider: 'AGENT_PROVIDER_2' })).toMatchObject({
-      apiKey: 'default-2',
+      apiKey: '••••ey-2',
       isUsingDefaultApiKey: true,
     });
     expectInvalid(await client.post('/agents', agentBody(usingDefault)), 'apiKey');
@@ -59,23 +62,39 @@ describe('agents that use the default key of their workspace', () => {
     },
   );
 
-  it('return the default key in place of their own key until isUsingDefaultApiKey is unset', async () => {
-    await putDefault('AGENT_PROVIDER_1', 'default-1');
+  it('return the mask of the default key, to every role, in place of their own key', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'default-key-1');
     const { id, apiKey } = await create({ apiKey: 'own', isUsingDefaultApiKey: true });
-    expect(apiKey).toBe('default-1');
-    expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('default-1');
-    expect((await client.get('/agents')).body.data[0].apiKey).toBe('default-1');
+    expect(apiKey).toBe('••••ey-1');
+    for (const role of ['VIEWER', 'EDITOR', 'ADMIN'] as const) {
+      const reader = client.as((await createKey(app, owner, role)).value);
+      expect((await reader.get(`/agents/${id}`)).body.data.apiKey).toBe('••••ey-1');
+      expect((await reader.get('/agents')).body.data[0].apiKey).toBe('••••ey-1');
+    }
     const changed = await client.patch(`/agents/${id}`, { isUsingDefaultApiKey: false });
     expect(changed.body.data.apiKey).toBe('own');
-    await client.patch(`/agents/${id}`, { isUsingDefaultApiKey: true });
-    expect((await client.delete(`/agents/${id}`)).body.data.apiKey).toBe('default-1');
+    const again = await client.patch(`/agents/${id}`, { isUsingDefaultApiKey: true });
+    expect(again.body.data.apiKey).toBe('••••ey-1');
+    expect((await client.delete(`/agents/${id}`)).body.data.apiKey).toBe('••••ey-1');
+  });
+
+  it('return their own key while the workspace has no default key', async () => {
+    const { id, apiKey } = await create({ apiKey: 'own-provider-key', isUsingDefaultApiKey: true });
+    expect(apiKey).toBe('own-provider-key');
+    const viewer = client.as((await createKey(app, owner, 'VIEWER')).value);
+    expect((await viewer.get(`/agents/${id}`)).body.data.apiKey).toBe('••••-key');
+  });
+
+  it('show nothing of a short default key', async () => {
+    await putDefault('AGENT_PROVIDER_1', 'short-key-1');
+    expect(await create(usingDefault)).toMatchObject({ apiKey: '••••' });
   });
 
   it('follow a change of the default key', async () => {
-    await putDefault('AGENT_PROVIDER_1', 'first');
+    await putDefault('AGENT_PROVIDER_1', 'the-first-key');
     const { id } = await create(usingDefault);
-    await putDefault('AGENT_PROVIDER_1', 'second');
-    expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('second');
+    await putDefault('AGENT_PROVIDER_1', 'the-next-one');
+    expect((await client.get(`/agents/${id}`)).body.data.apiKey).toBe('••••-one');
   });
 
   it('reject a change that would leave them without a key', async () => {

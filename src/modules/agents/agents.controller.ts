@@ -55,7 +55,8 @@ export class AgentsController {
 
   @Operation({
     summary: 'Get an agent',
-    description: 'The response contains credentials in clear text: treat it as a secret.',
+    description:
+      "For EDITOR and ADMIN keys the response contains the agent's own credentials in clear text: treat it as a secret. VIEWER keys read masks.",
     tag,
     access: 'VIEWER',
     path,

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import type { Caller } from '../../platform/access/caller.js';
+import { OutboundClient } from '../../../libs/outbound-http/index.js';
+import { type Caller, covers } from '../../platform/access/caller.js';
 import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
+import { maskCredential } from '../../platform/encryption/mask.js';
 import { type DomainError, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
+import { checkUrl } from '../../platform/outbound/check-url.js';
 import { ProviderKeysService } from '../provider-keys/provider-keys.service.js';
 import { AgentEntity, agentSecretPurpose } from './agent.entity.js';
 import { type AgentRow, AgentsRepository } from './agents.repository.js';
@@ -29,11 +32,16 @@ export class AgentsService {
     private readonly repository: AgentsRepository,
     private readonly providerKeys: ProviderKeysService,
     private readonly keyRing: KeyRing,
+    private readonly outbound: OutboundClient,
   ) {}
 
-  /** @throws DomainError FORBIDDEN for another workspace's id, BAD_REQUEST if the agent would have no key */
+  /**
+   * @throws DomainError FORBIDDEN for another workspace's id; BAD_REQUEST if the agent would have no key, or for a
+   *   `webhookUrl` that is not allowed
+   */
   async create(caller: Caller, input: CreateAgentRequest): Promise<Agent> {
     requireOwnWorkspace(caller, input.workspaceId);
+    if (input.webhookUrl != null) checkUrl(this.outbound, 'webhookUrl', input.webhookUrl);
     const id = randomUUID();
     const owner = { id, workspaceId: caller.workspaceId, createdByUserId: caller.userId };
     const row = await this.repository.insert(owner, {
@@ -53,18 +61,18 @@ export class AgentsService {
       webhookSecret: this.seal(id, 'webhookSecret', input.webhookSecret ?? null),
     });
     if (!row) throw noCredential(input.provider, input.isUsingDefaultApiKey);
-    return this.toResponse(row);
+    return this.toResponse(caller, row);
   }
 
   async list(caller: Caller, query: ListAgentsQuery): Promise<Page<Agent>> {
     const { page, limit, offset } = window(query);
     const { rows, total } = await this.repository.page(caller.workspaceId, query, { limit, offset });
-    return { items: rows.map((row) => this.toResponse(row)), total, page, limit };
+    return { items: rows.map((row) => this.toResponse(caller, row)), total, page, limit };
   }
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for an agent of another workspace */
   async get(caller: Caller, id: string): Promise<Agent> {
-    return this.toResponse(await this.find(caller, id));
+    return this.toResponse(caller, await this.find(caller, id));
   }
 
   /** Checks that the caller may use the agent. @throws DomainError as `get` does */
@@ -111,17 +119,22 @@ export class AgentsService {
     return { url: row.webhookUrl, secret: this.open(row.id, 'webhookSecret', row.webhookSecret) };
   }
 
-  /** @throws DomainError as `get` does, and BAD_REQUEST if the agent would have no key */
+  /** @throws DomainError as `get` does, and BAD_REQUEST as `create` does */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
     // Ciphertexts are bound to the lower-case id that the database returns.
     const agentId = uuidOrNotFound(id).toLowerCase();
+    if (changes.webhookUrl != null) {
+      // Whether the agent exists comes before rules about the values.
+      await this.find(caller, agentId);
+      checkUrl(this.outbound, 'webhookUrl', changes.webhookUrl);
+    }
     const { apiKey, webhookSecret, ...plain } = changes;
     const row = await this.repository.update(agentId, caller.workspaceId, {
       ...plain,
       ...(apiKey !== undefined && { apiKey: this.seal(agentId, 'apiKey', apiKey) }),
       ...(webhookSecret !== undefined && { webhookSecret: this.seal(agentId, 'webhookSecret', webhookSecret) }),
     });
-    if (row) return this.toResponse(row);
+    if (row) return this.toResponse(caller, row);
     // The reason is determined only on failure, because it costs another statement.
     const { provider, isUsingDefaultApiKey } = await this.find(caller, agentId);
     throw noCredential(
@@ -135,7 +148,7 @@ export class AgentsService {
     const row = await this.find(caller, id);
     const deletion = await this.repository.softDelete(row.id);
     if (!deletion) throw notFound();
-    return this.toResponse({ ...row, ...deletion });
+    return this.toResponse(caller, { ...row, ...deletion });
   }
 
   private async find(caller: Caller, id: string): Promise<AgentRow> {
@@ -156,7 +169,11 @@ export class AgentsService {
       : this.providerKeys.open(row.workspaceId, row.provider, row.defaultApiKey);
   }
 
-  private toResponse(row: AgentRow): Agent {
+  /** Own credentials in clear for roles that can write them; a default key is masked for everyone. */
+  private toResponse(caller: Caller, row: AgentRow): Agent {
+    const show = covers(caller.role, 'EDITOR') ? (clear: string) => clear : maskCredential;
+    const webhookSecret = this.open(row.id, 'webhookSecret', row.webhookSecret);
+    const apiKey = this.keyOf(row);
     return {
       provider: row.provider,
       type: row.type,
@@ -166,7 +183,7 @@ export class AgentsService {
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
       // Not nullable in the contract: empty if the agent uses a default key that was deleted.
-      apiKey: this.keyOf(row) ?? '',
+      apiKey: apiKey === null ? '' : row.defaultApiKey === null ? show(apiKey) : maskCredential(apiKey),
       assistantId: row.assistantId,
       createdByUserId: row.createdByUserId,
       deletedAt: row.deletedAt?.toISOString() ?? null,
@@ -178,7 +195,7 @@ export class AgentsService {
       isUsingDefaultApiKey: row.isUsingDefaultApiKey,
       webhookUrl: row.webhookUrl,
       phoneNumberId: row.phoneNumberId,
-      webhookSecret: this.open(row.id, 'webhookSecret', row.webhookSecret),
+      webhookSecret: webhookSecret === null ? null : show(webhookSecret),
     };
   }
 }

@@ -29,7 +29,7 @@ export class ProviderKeysController {
 
   @Operation({
     summary: 'Set the default key of a provider',
-    description: 'Used from now on by agents with `isUsingDefaultApiKey`.',
+    description: 'Used from now on by agents with `isUsingDefaultApiKey`, whose responses show only its mask.',
     tag,
     access: 'ADMIN',
     path,

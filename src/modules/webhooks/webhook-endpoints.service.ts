@@ -7,7 +7,8 @@ import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
-import { conflict, invalidInput } from '../../platform/errors/domain-error.js';
+import { conflict } from '../../platform/errors/domain-error.js';
+import { checkUrl } from '../../platform/outbound/check-url.js';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from './dto/webhook.requests.js';
 import type { Webhook, WebhookWithSecret } from './dto/webhook.responses.js';
 import { WebhookDeliveriesRepository } from './webhook-deliveries.repository.js';
@@ -34,7 +35,7 @@ export class WebhookEndpointsService {
    * @throws DomainError BAD_REQUEST for an address that is not allowed, CONFLICT if the workspace has too many
    */
   async create(caller: Caller, input: CreateWebhookRequest): Promise<WebhookWithSecret> {
-    this.checkUrl(input.url);
+    checkUrl(this.outbound, 'url', input.url);
     return this.database.transaction(async (manager) => {
       await this.repository.lockWorkspace(caller.workspaceId);
       const count = await manager.countBy(WebhookEndpointEntity, { workspaceId: caller.workspaceId });
@@ -78,7 +79,7 @@ export class WebhookEndpointsService {
   async update(caller: Caller, id: string, changes: UpdateWebhookRequest): Promise<Webhook> {
     return this.database.transaction(async (manager) => {
       const endpoint = await this.lock(caller, id);
-      if (changes.url !== undefined) this.checkUrl(changes.url);
+      if (changes.url !== undefined) checkUrl(this.outbound, 'url', changes.url);
       manager.merge(WebhookEndpointEntity, endpoint, { url: changes.url, description: changes.description });
       // `merge` would combine the old and the new list item by item.
       if (changes.events !== undefined) endpoint.events = [...changes.events];
@@ -118,19 +119,6 @@ export class WebhookEndpointsService {
     const where = { id: uuidOrNotFound(id) };
     const lock = { mode: 'pessimistic_write' } as const;
     return requireOwned(caller, await this.database.manager.findOne(WebhookEndpointEntity, { where, lock }));
-  }
-
-  /** Rejects an address that every delivery would fail for. @throws DomainError BAD_REQUEST */
-  private checkUrl(url: string): void {
-    switch (this.outbound.check(url)) {
-      case 'URL_REFUSED':
-        throw invalidInput('url must be an absolute http or https address without user name and password');
-      case 'ADDRESS_REFUSED':
-        throw invalidInput(
-          'url must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it',
-        );
-      case undefined:
-    }
   }
 }
 

@@ -16,7 +16,7 @@ export const agentFields = {
     nullable: true,
   },
   apiKey: {
-    description: "Credential for the provider account; with `isUsingDefaultApiKey`, the workspace's default key",
+    description: 'Credential for the provider account. A value that begins with `••••` is rejected as a mask',
     example: 'provider-key-1',
     maxLength: MAX_LENGTH.credential,
     minLength: 1,
@@ -59,7 +59,7 @@ export const agentFields = {
     nullable: true,
   },
   webhookUrl: {
-    description: "Address that receives the events of the agent's runs",
+    description: "Address that receives the events of the agent's runs; not in a private network",
     example: 'https://example.com/hooks/agent',
     nullable: true,
   },

@@ -1,6 +1,13 @@
 import { ApiPropertyOptional, OmitType, PartialType } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
-import { BooleanField, EnumField, MAX_LENGTH, StringField, UrlField } from '../../../platform/http/dto/fields.js';
+import {
+  BooleanField,
+  CredentialField,
+  EnumField,
+  MAX_LENGTH,
+  StringField,
+  UrlField,
+} from '../../../platform/http/dto/fields.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 import { AGENT_TYPES, type AgentType, PROMPT_TYPES, type PromptType } from '../agent.entity.js';
@@ -36,7 +43,7 @@ export class CreateAgentRequest {
   // With `isUsingDefaultApiKey`, AgentsService checks whether there is a default key; otherwise the key is required.
   @ApiPropertyOptional()
   @ValidateIf(({ isUsingDefaultApiKey }: CreateAgentRequest, value) => !(isUsingDefaultApiKey && value === undefined))
-  @StringField({
+  @CredentialField({
     ...agentFields.apiKey,
     description: `${agentFields.apiKey.description}. Required unless \`isUsingDefaultApiKey\` is true and a default key is set`,
   })
@@ -80,7 +87,7 @@ export class CreateAgentRequest {
   @StringField({ ...agentFields.phoneNumberId, optional: true })
   phoneNumberId?: string | null;
 
-  @StringField({ ...agentFields.webhookSecret, optional: true })
+  @CredentialField({ ...agentFields.webhookSecret, optional: true })
   webhookSecret?: string | null;
 }
 

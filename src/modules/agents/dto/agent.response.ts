@@ -33,7 +33,12 @@ export class Agent {
   @TimestampField(agentFields.updated_at)
   updated_at: string;
 
-  @StringField({ ...agentFields.apiKey, minLength: 0 })
+  @StringField({
+    ...agentFields.apiKey,
+    description:
+      "Credential for the provider account. Masked for VIEWER keys: `••••` and the last four characters, or `••••` alone below 12 characters. With `isUsingDefaultApiKey`, the mask of the workspace's default key, for every role",
+    minLength: 0,
+  })
   apiKey: string;
 
   @StringField(agentFields.assistantId)
@@ -69,6 +74,9 @@ export class Agent {
   @StringField(agentFields.phoneNumberId)
   phoneNumberId: string | null;
 
-  @StringField(agentFields.webhookSecret)
+  @StringField({
+    ...agentFields.webhookSecret,
+    description: `${agentFields.webhookSecret.description}. Masked for VIEWER keys, as \`apiKey\` is`,
+  })
   webhookSecret: string | null;
 }

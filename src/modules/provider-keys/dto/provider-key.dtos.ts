@@ -1,4 +1,4 @@
-import { EnumField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
+import { CredentialField, EnumField, MAX_LENGTH, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../../platform/config/agent-providers.js';
 
 /** A provider with a default key; the key itself is never returned. */
@@ -11,8 +11,8 @@ export class ProviderKey {
 }
 
 export class PutProviderKeyRequest {
-  @StringField({
-    description: 'Credential for the provider account',
+  @CredentialField({
+    description: 'Credential for the provider account. A value that begins with `••••` is rejected as a mask',
     example: 'provider-key-1',
     minLength: 1,
     maxLength: MAX_LENGTH.credential,

@@ -3,6 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { buildMessage, IsBoolean, IsIn, ValidateBy, ValidateIf } from 'class-validator';
 import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
+import { isMasked, MASK } from '../../encryption/mask.js';
 import { EXAMPLE_ID, type ExampleKind } from './example-ids.js';
 
 /** Options of every field decorator. One decorator validates, transforms and documents a field. */
@@ -44,6 +45,19 @@ export function StringField(options: StringFieldOptions): PropertyDecorator {
       ...limits({ minLength: minLength || undefined, maxLength, format: options.format, pattern: pattern?.source }),
     },
     [checked('string', violation)],
+  );
+}
+
+/** A credential in a request. A mask is rejected, so that a client that sends back what it read destroys nothing. */
+export function CredentialField(options: StringFieldOptions): PropertyDecorator {
+  const violation = (value: unknown): string | undefined =>
+    typeof value === 'string' && isMasked(value)
+      ? `must not begin with ${MASK}, the mask of a stored credential: send the credential itself, or leave the field ` +
+        'out of an update to keep the stored one'
+      : undefined;
+  return applyDecorators(
+    StringField({ ...options, pattern: new RegExp(`^(?!${MASK})`) }),
+    checked('unmasked', violation),
   );
 }
 
