@@ -1,21 +1,29 @@
 import 'reflect-metadata';
 import { fail } from './bootstrap/start-error.js';
-import { isWorkerProcess } from './platform/cluster/worker-process.js';
+import { supervisedHost } from './cluster/supervised-host.js';
+import { supervisedName } from './platform/cluster/supervised-process.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 
 async function start(): Promise<void> {
   const settings = readSettings(process.env, process.stdout.isTTY);
-  const logger = createLogger(settings);
-  if (settings.webConcurrency > 1 && !isWorkerProcess(settings)) {
+  const log = createLogger(settings);
+  const name = supervisedName();
+  if (name !== undefined) {
+    const host = supervisedHost(name);
+    const { serve } = await import('./bootstrap/serve.js');
+    return serve(settings, log.child({ name }), host);
+  }
+  if (settings.webConcurrency > 1) {
     // The primary process serves no requests, so it does not load the application.
     const { supervise } = await import('./cluster/supervise.js');
-    return supervise(settings, logger);
+    return supervise(settings, log.child({ name: 'primary' }));
   }
   const { serve } = await import('./bootstrap/serve.js');
-  const { singleProcess } = await import('./bootstrap/single-process.js');
-  const { workerHost } = await import('./cluster/worker-host.js');
-  await serve(settings, logger, isWorkerProcess(settings) ? workerHost() : singleProcess(settings, logger));
+  const { mainHost } = await import('./cluster/main-host.js');
+  const role = settings.role === 'all' ? 'api' : settings.role;
+  const logger = log.child({ name: role });
+  await serve({ ...settings, role }, logger, mainHost(settings, logger));
 }
 
 await start().catch(fail);

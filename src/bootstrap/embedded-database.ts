@@ -37,9 +37,9 @@ export async function openEmbeddedDatabase(settings: Settings, logger: Logger): 
   return { url: embedded.url(DATABASE_NAME), close: () => embedded.close() };
 }
 
-/** One process more than configured: a rolling restart starts the new process before it stops the old one. */
+/** For the worker process, and for a rolling restart, which starts each new process before it stops the old one. */
 function maxConnections({ webConcurrency, databasePoolSize }: Settings): number {
-  const needed = (webConcurrency + 1) * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS;
+  const needed = (webConcurrency + 2) * (databasePoolSize + OTHER_CONNECTIONS) + SPARE_CONNECTIONS;
   return Math.max(MIN_CONNECTIONS, needed);
 }
 

@@ -11,14 +11,16 @@ import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
 
-/** What differs between a single process and one of several. */
+/** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
   /** Exposes the metrics of this process. @throws StartError */
   offerMetrics(metrics: Metrics): Promise<void>;
-  /** Called once, when this process serves requests. */
-  ready(address: string): void;
+  /** Called once, when this process serves requests or runs jobs. @param address undefined if it serves none */
+  ready(address: string | undefined): void;
   /** @param stop to be called once; `gently` if another process takes over */
   onEnd(stop: (reason: string, gently: boolean) => void): void;
+  /** Stops the processes that this one started. */
+  stopOthers(): Promise<void>;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
 
   const stop = async (gently: boolean) => {
     nest.get(Readiness).isShuttingDown = true;
-    await drain(server, logger, gently);
+    await Promise.all([host.stopOthers(), drain(server, logger, gently)]);
     await nest.close();
     // Last: running requests and jobs needed the database until now.
     await appContext.release();
@@ -49,7 +51,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     }
     const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     const address = addressOf(settings.host, server.address());
-    host.ready(address);
+    host.ready(settings.role === 'worker' ? undefined : address);
     if (firstKey && settings.bootstrapApiKey === undefined) process.stdout.write(welcome(address, firstKey));
   } catch (error) {
     await stop(false);

@@ -1,31 +1,66 @@
-import cluster, { type Worker } from 'node:cluster';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { ProcessSpec } from './fork.js';
+import { mergeMetrics, metricsOf } from './process-metrics.js';
 
-/** Pause before a process is replaced, doubled after each failed start; in milliseconds. */
+/** Pause before a process is replaced, doubled after each failure in a row; in milliseconds. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
+/** A process that ends sooner than this after it was ready has failed, like one that never was; in milliseconds. */
+const STABLE_MS = 30_000;
+/** Number of failures in a row from which they are logged as errors. */
+const ALARMING_FAILURES = 3;
 /** Time to stop before a process is killed: 10 s for requests, 8 s for jobs, and the database; in milliseconds. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Keeps processes numbered from 1 running on Node's cluster. */
+interface Managed {
+  readonly spec: ProcessSpec;
+  /** The process that is ready. */
+  current: ChildProcess | undefined;
+  /** Failures in a row. */
+  failures: number;
+}
+
+/** Keeps processes of this program running. */
 export class Supervisor {
   isStopping = false;
   private isRestarting = false;
-  /** The process that is ready, by number. */
-  private readonly current = new Map<number, Worker>();
+  private readonly managed = new Map<string, Managed>();
+  private readonly running = new Set<ChildProcess>();
+  private readonly registry = new Registry();
+  private readonly replaced = new Counter({
+    name: 'supervised_process_replaced_total',
+    help: 'How often a process that had ended by itself was replaced',
+    labelNames: ['process'],
+    registers: [this.registry],
+  });
 
-  constructor(private readonly logger: Logger) {}
+  constructor(private readonly logger: Logger) {
+    const { managed } = this;
+    new Gauge({
+      name: 'supervised_process_ready',
+      help: 'Whether the process is ready (1) or down (0)',
+      labelNames: ['process'],
+      registers: [this.registry],
+      collect() {
+        for (const [name, { current }] of managed) this.set({ process: name }, current ? 1 : 0);
+      },
+    });
+  }
 
   /**
-   * Starts one process, which migrates the database and creates the first key, and then the others.
-   * @returns the address they serve, or undefined if the first process ended before it was ready
+   * Starts a process once, and keeps it running if it becomes ready.
+   * @returns the address that it serves, or undefined if it ended before it was ready
    */
-  async start(processes: number): Promise<string | undefined> {
-    const address = await this.fork(1);
-    if (address === undefined) return undefined;
-    await Promise.all(Array.from({ length: processes - 1 }, (_, index) => this.forkUntilReady(index + 2)));
-    return address;
+  start(spec: ProcessSpec): Promise<string | undefined> {
+    return this.fork(this.manage(spec));
+  }
+
+  /** Keeps a process running; waits until it is ready for the first time. */
+  async keep(spec: ProcessSpec): Promise<void> {
+    await this.forkUntilReady(this.manage(spec));
   }
 
   /** Replaces all processes one by one; each new one is ready before the old one stops accepting connections. */
@@ -33,59 +68,95 @@ export class Supervisor {
     if (this.isRestarting || this.isStopping) return;
     this.isRestarting = true;
     this.logger.info('Restarting the processes one by one');
-    const numbers = [...this.current.keys()];
-    while (numbers[0] !== undefined && (await this.fork(numbers[0])) !== undefined) numbers.shift();
-    if (numbers.length === 0) this.logger.info('All processes restarted');
+    const rest = [...this.managed.values()];
+    while (rest[0] !== undefined && (await this.fork(rest[0])) !== undefined) rest.shift();
+    if (rest.length === 0) this.logger.info('All processes restarted');
     else this.logger.error('Restart stopped: a new process ended before it was ready');
     this.isRestarting = false;
   }
 
   async stop(): Promise<void> {
     this.isStopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(workers.map((worker) => this.end(worker, () => worker.process.kill('SIGTERM'))));
+    await Promise.all([...this.running].map((child) => this.end(child, () => child.kill('SIGTERM'))));
   }
 
   /**
-   * Starts a process, which replaces the current one of its number as soon as it is ready.
-   * @returns its address, or undefined if it ended before it was ready
+   * Metrics of all supervised processes and of the supervision.
+   * @param own registry of this process, if it serves requests itself
    */
-  private fork(number: number): Promise<string | undefined> {
-    const worker = cluster.fork({ PROCESS_NUMBER: String(number) });
-    // Sending fails while a process dies; its exit is handled below.
-    worker.on('error', () => undefined);
+  async metrics(own?: Registry): Promise<string> {
+    const ready = [...this.managed.values()].flatMap(({ current }) => (current ? [current] : []));
+    const registries = own ? [own, this.registry] : [this.registry];
+    return mergeMetrics(
+      await Promise.all([...registries.map((registry) => registry.getMetricsAsJSON()), ...ready.map(metricsOf)]),
+    );
+  }
+
+  private manage(spec: ProcessSpec): Managed {
+    const managed = { spec, current: undefined, failures: 0 };
+    this.managed.set(spec.name, managed);
+    return managed;
+  }
+
+  /**
+   * Starts a process, which replaces the current one of its name as soon as it is ready.
+   * @returns its address, empty if it serves none, or undefined if it ended before it was ready
+   */
+  private fork(managed: Managed): Promise<string | undefined> {
+    const child = managed.spec.fork();
+    this.running.add(child);
+    let readyAt = Infinity;
     return new Promise((resolve) => {
-      worker.once('exit', (code, signal) => {
+      const ended = (how: string, isReplaced: boolean) => {
+        // A process that cannot be created has an error, and may have an exit as well.
+        if (!this.running.delete(child)) return;
         resolve(undefined);
-        const isReplaced = code === 0 && this.current.get(number) !== worker;
-        if (!this.isStopping && !isReplaced)
-          this.logger.warn(`Process ${worker.process.pid} ended (${signal || `exit code ${code}`})`);
-        if (this.current.get(number) === worker) void this.forkUntilReady(number);
+        if (this.isStopping || isReplaced) return;
+        managed.failures = performance.now() - readyAt > STABLE_MS ? 0 : managed.failures + 1;
+        this.logEnd(managed, child, how);
+        if (managed.current !== child) return;
+        managed.current = undefined;
+        this.replaced.inc({ process: managed.spec.name });
+        void this.forkUntilReady(managed);
+      };
+      child.on('error', (error) => {
+        if (child.pid === undefined) ended(error.message, false);
       });
-      worker.on('message', ({ kind, address }: { kind?: string; address?: string }) => {
-        if (kind === 'ready') void this.takeOver(number, worker).then(() => resolve(address));
+      child.once('exit', (code, signal) => {
+        const isReplaced = code === 0 && readyAt !== Infinity && managed.current !== child;
+        ended(signal ?? `exit code ${code}`, isReplaced);
+      });
+      child.on('message', ({ kind, address = '' }: { kind?: string; address?: string }) => {
+        if (kind !== 'ready') return;
+        readyAt = performance.now();
+        void this.takeOver(managed, child).then(() => resolve(address));
       });
     });
   }
 
-  private async takeOver(number: number, worker: Worker): Promise<void> {
-    this.logger.info(`Process ${worker.process.pid} is ready`);
-    const previous = this.current.get(number);
-    this.current.set(number, worker);
+  private async takeOver(managed: Managed, child: ChildProcess): Promise<void> {
+    this.logger.info(`Process ${managed.spec.name} (${child.pid}) is ready`);
+    const previous = managed.current;
+    managed.current = child;
     if (previous) await this.end(previous, () => previous.send({ kind: 'retire' }));
   }
 
-  private async forkUntilReady(number: number, pauseMs = FIRST_PAUSE_MS): Promise<void> {
-    await sleep(pauseMs);
-    if (this.isStopping || (await this.fork(number)) !== undefined) return;
-    await this.forkUntilReady(number, Math.min(2 * pauseMs, LONGEST_PAUSE_MS));
+  private async forkUntilReady(managed: Managed): Promise<void> {
+    do await sleep(Math.min(FIRST_PAUSE_MS * 2 ** managed.failures, LONGEST_PAUSE_MS));
+    while (!this.isStopping && (await this.fork(managed)) === undefined);
   }
 
-  private end(worker: Worker, ask: () => void): Promise<void> {
-    if (worker.isDead()) return Promise.resolve();
-    const timeout = setTimeout(() => worker.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  private logEnd({ spec, failures }: Managed, { pid }: ChildProcess, how: string): void {
+    const line = `Process ${spec.name} (${pid}) ended (${how})`;
+    if (failures < ALARMING_FAILURES) this.logger.warn(line);
+    else this.logger.error(`${line}, failure ${failures} in a row: ${spec.purpose} wait until it can run`);
+  }
+
+  private end(child: ChildProcess, ask: () => void): Promise<void> {
+    if (!this.running.has(child)) return Promise.resolve();
+    const timeout = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     return new Promise((resolve) => {
-      worker.once('exit', () => resolve(clearTimeout(timeout)));
+      child.once('exit', () => resolve(clearTimeout(timeout)));
       ask();
     });
   }

@@ -38,7 +38,11 @@ const start = async (processes: number, env: Record<string, string> = {}) => {
     ...env,
   });
 };
-const started = (processes: number) => service.waitForOutput(`${processes} processes listen`);
+/** Waits until the API processes and the worker process are ready. */
+const started = async (processes: number) => {
+  await service.waitForOutput(`${processes} processes listen`);
+  await service.waitForOutput('Process worker \\(\\d+\\) is ready');
+};
 const isRunning = (pid: number) => {
   try {
     return process.kill(pid, 0);
@@ -73,7 +77,7 @@ it('serves one port with four processes and one exact rate limit, even after one
   expect(tally(await burst(200, () => ask(agents)))).toEqual({ 200: 60, 429: 140 });
 
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const served = [...metrics.matchAll(/^http_request_duration_seconds_count\{.*process="(\d)"\} (\d+)$/gm)];
+  const served = [...metrics.matchAll(/^http_request_duration_seconds_count\{.*process="api-(\d)"\} (\d+)$/gm)];
   expect(new Set(served.map(([, number]) => number))).toEqual(new Set(['1', '2', '3', '4']));
   expect(served.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(200);
 
@@ -83,12 +87,12 @@ it('serves one port with four processes and one exact rate limit, even after one
   expect(tally(first)).toEqual({ 401: 40 });
   const [victim = 0] = service.children;
   process.kill(victim, 'SIGKILL');
-  await service.waitForOutput(`Process ${victim} ended \\(SIGKILL\\)`);
+  await service.waitForOutput(`Process api-1 \\(${victim}\\) ended \\(SIGKILL\\)`);
   expect(tally(await burst(40, anonymous))).toEqual({ 401: 20, 429: 20 });
-  await service.waitForOutput('is ready', 5);
+  await service.waitForOutput('is ready', 6);
   expect(tally(await burst(40, anonymous))).toEqual({ 429: 40 });
   expect(service.children).not.toContain(victim);
-  expect(service.children).toHaveLength(4);
+  expect(service.children).toHaveLength(5);
   expect(await sql(database.url, 'SELECT id FROM workspaces')).toHaveLength(1);
 });
 
@@ -115,7 +119,7 @@ it('restarts its processes one by one under load without a failed request, and e
   await sleep(500);
   const beforeKill = responses.length;
   const after = service.children;
-  expect(after).toHaveLength(2);
+  expect(after).toHaveLength(3);
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
 
   isLoading = false;
@@ -132,7 +136,7 @@ it('restarts its processes one by one under load without a failed request, and e
                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await until('both wait', async () => (await sql(database.url, waiting)).length === 2);
     service.child.kill('SIGTERM');
-    await service.waitForOutput('Shutting down \\(SIGTERM\\)', 3);
+    await service.waitForOutput('Shutting down \\(SIGTERM\\)', 4);
     await blocker.query('ROLLBACK');
     expect(await Promise.all(underWay)).toEqual([200, 200]);
   });
@@ -167,7 +171,7 @@ it('frees the port and ends its processes when the primary process is killed', a
   await start(2);
   await started(2);
   const processes = service.children;
-  expect(processes).toHaveLength(2);
+  expect(processes).toHaveLength(3);
   service.child.kill('SIGKILL');
   await service.waitForExit();
   await until('the processes are gone', () => !processes.some(isRunning), 5_000);

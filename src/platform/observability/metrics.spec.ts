@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
 import type { Database } from '../database/database.js';
-import { Metrics } from './metrics.js';
+import { Metrics, serveMetrics } from './metrics.js';
 
 describe('metrics', () => {
   let metrics: Metrics;
@@ -11,7 +11,7 @@ describe('metrics', () => {
 
   beforeAll(async () => {
     metrics = new Metrics({ poolState: { total: 5, idle: 2, waiting: 1 } } as Database);
-    server = await metrics.listen(0, '127.0.0.1');
+    server = await serveMetrics(0, '127.0.0.1', () => metrics.registry.metrics());
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
@@ -55,6 +55,8 @@ describe('metrics', () => {
 
   it('reject with EADDRINUSE if their port is in use', async () => {
     const { port } = server.address() as AddressInfo;
-    await expect(metrics.listen(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(serveMetrics(port, '127.0.0.1', () => metrics.registry.metrics())).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
   });
 });

@@ -37,11 +37,6 @@ export class Metrics {
     const labels = { method: request.method, route, status: String(response.statusCode) };
     this.requests.observe(labels, milliseconds / 1000);
   }
-
-  /** Serves the metrics of this process; see `serveMetrics`. */
-  listen(port: number, host: string): Promise<Server> {
-    return serveMetrics(port, host, () => this.registry.metrics());
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { type ExecutionContext, Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule, type ThrottlerModuleOptions } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
-import { isWorkerProcess } from '../cluster/worker-process.js';
+import { sharesPort } from '../cluster/supervised-process.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { FallbackCounter } from './fallback-counter.js';
@@ -24,7 +24,7 @@ const counter: Provider<WindowCounter> = {
       const { RedisCounter } = await import('./redis-counter.js');
       return new RedisCounter(redisUrl, local);
     }
-    if (!isWorkerProcess(settings)) return local;
+    if (!sharesPort()) return local;
     const shared = new RateLimiterCluster({ ...LIMITER_OPTIONS, timeoutMs: PRIMARY_TIMEOUT_MS });
     return new FallbackCounter(new LimiterCounter(shared), local);
   },

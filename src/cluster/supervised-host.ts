@@ -1,9 +1,14 @@
-import { AggregatorRegistry } from 'prom-client';
 import type { ProcessHost } from '../bootstrap/serve.js';
+import { offerMetricsTo } from './process-metrics.js';
 
-/** The host of one of several processes. Node ends it when the primary process is gone. */
-export function workerHost(): ProcessHost {
-  // A terminal sends these to the whole process group; the primary process decides what they mean.
+/**
+ * The host of a process that a supervisor started. Create it first: the process ends when its supervisor does, also
+ * while it is still starting.
+ * @param name of this process
+ */
+export function supervisedHost(name: string): ProcessHost {
+  process.once('disconnect', () => process.exit(0));
+  // A terminal sends these to the whole process group; the supervisor decides what they mean.
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);
   // From the beginning, because it may arrive before this process is ready.
   const retired = new Promise<void>((resolve) => {
@@ -14,10 +19,8 @@ export function workerHost(): ProcessHost {
   return {
     offerMetrics({ registry }) {
       // Keeps the processes apart: a sum would fall when one is replaced, which looks like a reset of all counters.
-      registry.setDefaultLabels({ process: process.env['PROCESS_NUMBER'] ?? '' });
-      AggregatorRegistry.setRegistries(registry);
-      // Answers the primary process's requests for metrics.
-      new AggregatorRegistry();
+      registry.setDefaultLabels({ process: name });
+      offerMetricsTo(process, registry);
       return Promise.resolve();
     },
     ready: (address) => void process.send?.({ kind: 'ready', address }),
@@ -25,5 +28,6 @@ export function workerHost(): ProcessHost {
       process.once('SIGTERM', () => stop('SIGTERM', false));
       void retired.then(() => stop('replaced by another process', true));
     },
+    stopOthers: () => Promise.resolve(),
   };
 }
