@@ -2337,10 +2337,15 @@ export interface components {
          */
         Matcher: {
             /**
-             * @description Text to find, ignoring letter case and differences in white space
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
              * @example table for four
              */
             text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
             /**
              * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
@@ -2501,10 +2506,15 @@ export interface components {
             /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
-             * @description Text to find, ignoring letter case and differences in white space
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
              * @example table for four
              */
             text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
             /**
              * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
@@ -3035,10 +3045,15 @@ export interface components {
             /** @description Name in the result; by default a description of the check */
             name?: string;
             /**
-             * @description Text to find, ignoring letter case and differences in white space
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
              * @example table for four
              */
             text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
             /**
              * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b
@@ -3142,10 +3157,15 @@ export interface components {
          */
         SpokenMatcher: {
             /**
-             * @description Text to find, ignoring letter case and differences in white space
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
              * @example table for four
              */
             text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
             /**
              * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
              * @example (?i)\b(booked|confirmed)\b

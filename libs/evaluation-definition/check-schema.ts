@@ -1,5 +1,5 @@
 import { DEFAULTS, LIMITS } from './limits.js';
-import { exactlyOne, type JsonSchema, matcherFields, ref } from './script-schema.js';
+import { type JsonSchema, matcherFields, oneMatcher, ref } from './script-schema.js';
 
 const weight = {
   type: 'number',
@@ -58,7 +58,6 @@ function check(
 }
 
 const spoken = { ...matcherFields, speaker };
-const oneMatcher = { oneOf: exactlyOne('text', 'pattern') };
 const tool = {
   tool: {
     type: 'string',

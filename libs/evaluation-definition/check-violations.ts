@@ -154,7 +154,10 @@ function subjectOf(check: Check): string {
 const variantOf = (check: Check): string => (check.type === 'ends_by' ? check.by : check.type);
 
 const identity = (matcher: SpokenMatcher): string =>
-  JSON.stringify([matcher.speaker, 'pattern' in matcher ? { pattern: matcher.pattern } : fold(matcher.text)]);
+  JSON.stringify([
+    matcher.speaker,
+    'pattern' in matcher ? { pattern: matcher.pattern } : [fold(matcher.text), matcher.partOfWord ?? false],
+  ]);
 
 /** JSON with sorted names, so that equal values have equal texts. */
 export function canonical(value: unknown): string {

@@ -1,8 +1,14 @@
 /** A side of the conversation. */
 export type Speaker = 'agent' | 'caller';
 
-/** Matches a text: either a substring, ignoring letter case and differences in white space, or an RE2 regular expression. */
-export type Matcher = { readonly text: string } | { readonly pattern: string };
+/** Matches whole words, or with `partOfWord` parts of them too, after normalisation (`normaliseText`). */
+export interface TextMatcher {
+  readonly text: string;
+  readonly partOfWord?: boolean;
+}
+
+/** Matches a text: either words or an RE2 regular expression. */
+export type Matcher = TextMatcher | { readonly pattern: string };
 
 export type SpokenMatcher = Matcher & { readonly speaker: Speaker };
 

@@ -4,7 +4,7 @@
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
 export { DEFAULTS, LIMITS } from './limits.js';
-export { compileMatcher, fold } from './matcher.js';
+export { compileMatcher, compileText, fold } from './matcher.js';
 export { normalise } from './normalise.js';
 export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
 export { type Path, sentence, shownName, SizeExceeded, type Violation } from '../json-input/index.js';

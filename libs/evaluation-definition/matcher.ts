@@ -1,9 +1,17 @@
-import type { Matcher } from './definition.js';
+import { findWords, normaliseText } from '../text/index.js';
+import type { Matcher, TextMatcher } from './definition.js';
 import { compilePattern } from './pattern.js';
 
-/** Normalises a text for comparison: lower case, white space collapsed. */
-export function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+/** Normalises a text for comparison. */
+export const fold = normaliseText;
+
+/**
+ * Compiles a `text` matcher to a search in a normalised text.
+ * @returns the position of the first match, or -1
+ */
+export function compileText({ text, partOfWord }: TextMatcher): (said: string) => number {
+  const wanted = fold(text);
+  return partOfWord ? (said) => said.indexOf(wanted) : (said) => findWords(wanted, said);
 }
 
 /**
@@ -15,6 +23,6 @@ export function compileMatcher(matcher: Matcher): (said: string) => boolean {
     const pattern = compilePattern(matcher.pattern);
     return (said) => pattern.test(said);
   }
-  const part = fold(matcher.text);
-  return (said) => fold(said).includes(part);
+  const search = compileText(matcher);
+  return (said) => search(fold(said)) !== -1;
 }

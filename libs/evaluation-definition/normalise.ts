@@ -81,6 +81,7 @@ const condition = ({ says, notSays }: Condition): Condition => ({
   ...(notSays && { notSays: matcher(notSays) }),
 });
 
-const matcher = (input: Matcher): Matcher => ('pattern' in input ? { pattern: input.pattern } : { text: input.text });
+const matcher = (input: Matcher): Matcher =>
+  'pattern' in input ? { pattern: input.pattern } : { text: input.text, ...(input.partOfWord && { partOfWord: true }) };
 
 const spoken = (input: SpokenMatcherInput): SpokenMatcher => ({ ...matcher(input), speaker: input.speaker ?? 'agent' });

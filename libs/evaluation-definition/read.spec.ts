@@ -128,6 +128,13 @@ describe('inputViolations', () => {
       'checks[0].text is never said by the script, so the check could never fail',
     ],
     [
+      { type: 'says', text: 'pizza', speaker: 'caller' },
+      { script: [{ say: 'Two pizzas' }] },
+      'checks[0].text is never said by the script, so the check could never hold',
+    ],
+    [{ type: 'says', pattern: 'a', partOfWord: true }, {}, 'checks[0].text is required with partOfWord'],
+    [{ type: 'says', text: 'a', partOfWord: 'yes' }, {}, 'checks[0].partOfWord must be true or false'],
+    [
       { type: 'says_before', first: { text: 'a' }, then: { pattern: 'pizza', speaker: 'caller' } },
       { script: [{ say: 'Hi' }] },
       'checks[0].then is never said by the script, so the check could never hold',
@@ -142,6 +149,7 @@ describe('inputViolations', () => {
     [{ type: 'max_latency_ms', ms: 9_000, percentile: 50 }, { maxTurns: 1 }],
     [{ type: 'says', text: 'HI  there', speaker: 'caller' }, { script: [{ say: 'Oh, hi there!' }] }],
     [{ type: 'says', text: 'pizza', speaker: 'caller' }, {}],
+    [{ type: 'says', text: 'pizza', partOfWord: true, speaker: 'caller' }, { script: [{ say: 'Two pizzas' }] }],
     [{ type: 'calls_tool', tool: 'book', arguments: {} }, {}],
   ])('accepts the check %j in an evaluation with %j', (check, fields) => {
     expect(checkViolations(check, fields)).toEqual([]);

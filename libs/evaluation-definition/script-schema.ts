@@ -18,10 +18,16 @@ const line = (description: string, example: string): JsonSchema => ({
 export const matcherFields = {
   text: {
     type: 'string',
-    description: 'Text to find, ignoring letter case and differences in white space',
+    description:
+      'Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"',
     minLength: 1,
     maxLength: LIMITS.matcherText,
     examples: ['table for four'],
+  },
+  partOfWord: {
+    type: 'boolean',
+    description: 'Used with `text`: whether it also matches parts of words and numbers',
+    default: false,
   },
   pattern: {
     type: 'string',
@@ -32,6 +38,7 @@ export const matcherFields = {
     examples: ['(?i)\\b(booked|confirmed)\\b'],
   },
 } as const;
+export const oneMatcher = { oneOf: exactlyOne('text', 'pattern'), dependentRequired: { partOfWord: ['text'] } };
 
 const when = {
   allOf: [ref('Condition')],
@@ -46,7 +53,7 @@ export const scriptDefinitions = {
     type: 'object',
     properties: matcherFields,
     additionalProperties: false,
-    oneOf: exactlyOne('text', 'pattern'),
+    ...oneMatcher,
   },
   Condition: {
     title: 'Condition',

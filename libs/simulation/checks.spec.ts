@@ -46,9 +46,24 @@ const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIM
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;
 
 describe('checks', () => {
+  it.each([
+    ['45 euros', 'That is 145 euros.', false],
+    ['45 euros', 'That is **45** euros.', true],
+    ["can't", 'No, I can’t do that.', true],
+    ['I can', 'No, I can’t do that.', false],
+  ])('finds %j in %j as whole words, and quotes what was said', async (text, said, isFound) => {
+    const { met, evidence } = await check({ type: 'says', text }, [speech('agent', said, 0, 1, 0)]);
+    expect(met).toBe(isFound);
+    expect(evidence).toEqual(isFound ? [{ entry: 0, quote: said }] : []);
+  });
+
   it.each<[CheckInput, boolean, string]>([
     [{ type: 'says', text: 'table  is booked' }, true, 'The agent said "Your table is BOOKED."'],
     [{ type: 'says', text: 'look. your' }, true, 'The agent said "Let me look. Your table is BOOKED."'],
+    [{ type: 'says', text: 'book' }, false, 'The agent never said "book"'],
+    [{ type: 'says', text: 'book', partOfWord: true }, true, 'The agent said "Your table is BOOKED."'],
+    [{ type: 'never_says', text: 'our tab' }, true, 'The agent never said "our tab"'],
+    [{ type: 'never_says', text: 'our tab', partOfWord: true }, false, 'The agent said "Your table is BOOKED."'],
     [{ type: 'says', pattern: 'booked' }, false, 'The agent never said /booked/'],
     [{ type: 'says', text: 'booked', speaker: 'caller' }, false, 'The caller never said "booked"'],
     [{ type: 'never_says', pattern: '(?i)\\bfour\\b' }, false, 'The agent said "For four people."'],

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
-import { compilePattern, fold, type Matcher } from '../evaluation-definition/index.js';
+import { compilePattern, compileText, type Matcher, type TextMatcher } from '../evaluation-definition/index.js';
+import { NormalisedText, normaliseText } from '../text/index.js';
 import { truncate } from './text.js';
 
 /** A match in a text. */
@@ -30,10 +31,10 @@ const prepared = new Map<string, Search>();
 const MAX_PREPARED = 1_000;
 
 function searchFor(matcher: Matcher): Search {
-  const key = 'pattern' in matcher ? `p${matcher.pattern}` : `t${matcher.text}`;
+  const key = JSON.stringify('pattern' in matcher ? [matcher.pattern] : [matcher.text, matcher.partOfWord ?? false]);
   let search = prepared.get(key);
   if (!search) {
-    search = 'pattern' in matcher ? patternSearch(matcher.pattern) : textSearch(matcher.text);
+    search = 'pattern' in matcher ? patternSearch(matcher.pattern) : textSearch(matcher);
     const [oldest] = prepared.keys();
     if (prepared.size >= MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
     prepared.set(key, search);
@@ -55,12 +56,16 @@ function patternSearch(source: string): Search {
   };
 }
 
-function textSearch(text: string): Search {
-  const part = fold(text);
+function textSearch(matcher: TextMatcher): Search {
+  const search = compileText(matcher);
+  const { length } = normaliseText(matcher.text);
   return {
     searchLimit: MAX_SEARCH_LENGTH,
-    // A match that only exists after normalisation has no position in the original text.
-    range: (said) => (fold(said).includes(part) ? (rangeOfFolded(part, said) ?? [0, said.length]) : undefined),
+    range: (said) => {
+      const at = search(normaliseText(said));
+      // Positions are only computed for a match: they cost more than the search.
+      return at === -1 ? undefined : new NormalisedText(said).originOf(at, at + length);
+    },
   };
 }
 
@@ -77,25 +82,12 @@ export function find(matcher: Matcher, said: string): Found | undefined {
   return range && { position: range[0], quote: quoteAround(said, ...range) };
 }
 
-/** Range [start, end) of a text in what was said, ignoring letter case and white space. */
-export const rangeOfText = (part: string, said: string): [number, number] | undefined =>
-  rangeOfFolded(fold(part), said);
-
-/** Finds folded text in the original. Folding changes lengths, so the origin of each folded character is kept. */
-function rangeOfFolded(wanted: string, said: string): [number, number] | undefined {
-  let folded = '';
-  const origins: number[] = [];
-  let position = 0;
-  for (const character of said) {
-    const isSpace = /\s/u.test(character);
-    const text = isSpace ? (folded === '' || folded.endsWith(' ') ? '' : ' ') : character.toLowerCase();
-    folded += text;
-    for (let unit = 0; unit < text.length; unit++) origins.push(position);
-    position += character.length;
-  }
-  const at = folded.indexOf(wanted);
-  if (at === -1) return undefined;
-  return [origins[at] ?? 0, (origins[at + wanted.length - 1] ?? 0) + 1];
+/** Range [start, end) of a text in what was said, compared after normalisation. */
+export function rangeOfText(part: string, said: string): [number, number] | undefined {
+  const wanted = normaliseText(part);
+  const normalised = new NormalisedText(said);
+  const at = wanted === '' ? -1 : normalised.text.indexOf(wanted);
+  return at === -1 ? undefined : normalised.originOf(at, at + wanted.length);
 }
 
 /** Maximum length of a quote, and of its part before the match. */

@@ -1,3 +1,6 @@
+export { findWords, isWordBoundary } from './find-words.js';
+export { NormalisedText, normaliseText } from './normalise-text.js';
+
 /**
  * Replaces unsafe characters in untrusted text by visible symbols; HTML and XML must still be escaped.
  *

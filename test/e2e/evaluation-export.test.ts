@@ -5,6 +5,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { parse as parseYaml } from 'yaml';
+import { normaliseText } from '../../libs/text/index.js';
 import { insertEvaluation } from '../factories/rows.js';
 import { EvaluationFiles, type Format, FORMATS, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
 
@@ -213,10 +214,17 @@ describe('export of evaluations', () => {
         .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 3 })
         .map((parts) => parts.join(''))
         .filter(
-          (value) => value.length <= max && value.trim() !== '' && !value.includes('\u0000') && value.isWellFormed(),
+          (value) =>
+            value.length <= max &&
+            normaliseText(value) !== '' &&
+            value.trim() !== '' &&
+            !value.includes('\u0000') &&
+            value.isWellFormed(),
         );
     const plain = text(60).filter((value) => /^[^\s,;]([^,;\r\n]*[^\s,;])?$/.test(value));
-    const matcher = text(400).map((value) => ({ text: value }));
+    const matcher = fc
+      .tuple(text(400), fc.boolean())
+      .map(([value, partOfWord]) => ({ text: value, ...(partOfWord && { partOfWord }) }));
     const value = fc.letrec((tie) => ({
       node: fc.oneof(
         { maxDepth: 3 },
@@ -309,7 +317,7 @@ describe('export of evaluations', () => {
             },
           ],
           checks: [
-            { type: 'says_before', first: { text: 'a' }, then: { pattern: 'b' } },
+            { type: 'says_before', first: { text: 'a', partOfWord: true }, then: { pattern: 'b' } },
             { type: 'max_latency_ms', ms: 900 },
           ],
           criteria: [{ text: 'Polite.' }],
