@@ -1,6 +1,7 @@
 import type { CallResult } from './call.js';
-import type { Failure, FailureCode } from './failure.js';
+import { type Failure, type FailureCode, isAgentsIfRepeated } from './failure.js';
 import type { Outcome } from '../statistics/index.js';
+import { truncate } from './text.js';
 import { decide } from './verdict.js';
 
 /** Summary of one attempt at a call; plain JSON. The call's result is that of its last attempt. */
@@ -37,33 +38,48 @@ export type NextStep =
 
 /** Delays before the retries of a call that ended as `error`; their number is the number of retries. */
 const RETRY_DELAYS_MS = [1_000, 4_000] as const;
+/** The longest `Retry-After` that is respected. */
+const MAX_RETRY_AFTER_MS = 60_000;
 /** Retries of an `invalid` call. Without delay: a model's next answer differs by chance, not over time. */
 const MAX_INVALID_RETRIES = 2;
-const EVERY_TIME = 'in three of three attempts';
-
-/** Failures that the network may cause once, but that are the agent's if they happen in every attempt. */
-const BLAMED_WHEN_REPRODUCED: ReadonlySet<FailureCode> = new Set(['agent_status', 'stream_cut']);
+/** Maximum length of what is said about one attempt in the reason of a failed call. */
+const MAX_REASON = 1_000;
 
 /**
  * Decides what follows one attempt at a call. Retries after `error` and after `invalid` are counted separately. A
- * failure that may be the network's is an `error`; if it was the same in every attempt, the call has `failed`.
- * @param earlier the earlier attempts, in any order
+ * failure that may be the network's is an `error`; if every attempt broke off through the agent (`isAgentsIfRepeated`), in
+ * whichever ways, the call has `failed`.
+ * @param earlier the earlier attempts, oldest first, without those that were interrupted
  */
 export function afterAttempt(result: CallResult, earlier: readonly Attempt[]): NextStep {
   const before = (outcome: Outcome) => earlier.filter((attempt) => attempt.outcome === outcome).length;
-  const { outcome, failure } = result;
+  const { outcome, failure, answeredTurns } = result;
   if (outcome === 'invalid' && before('invalid') < MAX_INVALID_RETRIES) return { next: 'retry', delayMs: 0 };
-  if (outcome !== 'error' || !failure?.retryable) return { next: 'end', result };
-  const delayMs = RETRY_DELAYS_MS[before('error')];
-  if (delayMs !== undefined) return { next: 'retry', delayMs };
-  const isReproduced =
-    BLAMED_WHEN_REPRODUCED.has(failure.code) && earlier.every((one) => one.failureCode === failure.code);
-  return { next: 'end', result: isReproduced ? blameAgent(result, failure) : result };
+  if (outcome !== 'error' || !failure) return { next: 'end', result };
+  const mayBeAgents = isAgentsIfRepeated(failure.code, answeredTurns);
+  if (!failure.retryable && !mayBeAgents) return { next: 'end', result };
+  const backOffMs = RETRY_DELAYS_MS[before('error')];
+  if (backOffMs !== undefined) {
+    const retryAfterMs = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    return { next: 'retry', delayMs: Math.max(backOffMs, retryAfterMs) };
+  }
+  const isAgents = mayBeAgents && earlier.every(wasAgents);
+  return { next: 'end', result: isAgents ? blameAgent(result, failure, earlier) : result };
 }
 
-/** The same result with the failure attributed to the agent. */
-function blameAgent(result: CallResult, { code, message }: Failure): CallResult {
-  const failure: Failure = { code, message: `${message}, ${EVERY_TIME}`, fault: 'agent', retryable: false };
+const wasAgents = ({ failureCode, answeredTurns = 0 }: Attempt): boolean =>
+  failureCode !== null && isAgentsIfRepeated(failureCode, answeredTurns);
+
+/** The same result with the failure attributed to the agent, and a reason that says what happened in each attempt. */
+function blameAgent(result: CallResult, { code, message }: Failure, earlier: readonly Attempt[]): CallResult {
+  const messages = [...earlier.map(({ reason }) => reason.replace(/\.$/, '')), message];
+  const isSame = messages.every((one) => one === message);
+  const all = isSame ? `${message}, in three of three attempts` : messages.map(nameAttempt).join('; ');
+  const failure: Failure = { code, message: all, fault: 'agent', retryable: false };
   const { checks, criteria, end, invalidity } = result;
   return { ...result, ...decide({ checks, criteria, end, failure, invalidity: invalidity ?? undefined }) };
 }
+
+const ORDINALS = ['First', 'second', 'third'];
+const nameAttempt = (message: string, index: number): string =>
+  `${ORDINALS[index]} attempt: ${truncate(message, MAX_REASON)}`;

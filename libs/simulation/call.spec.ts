@@ -1,4 +1,4 @@
-import { type CallProgress, VirtualClock } from './index.js';
+import { type CallProgress, inProcess, VirtualClock } from './index.js';
 import { agentSaying, call } from './testing/calls.js';
 
 const BOOKING = {
@@ -170,6 +170,32 @@ describe('scripted call', () => {
       end: { code: 'max_duration' },
       measures: { durationMs: 1_000, turns: 2 },
     });
+  });
+
+  it('ends as a failure when the agent is silent until the maximum duration', async () => {
+    const script = [{ say: 'Hello.' }, { say: 'And?' }];
+    const checks = [{ type: 'never_says', text: 'goodbye' } as const];
+    const stalling = (delayMs: number) =>
+      inProcess(async function* ({ messages, clock, signal }) {
+        yield { say: 'Let me ' };
+        if (messages.length > 1) await clock.sleep(delayMs, signal);
+        yield { say: 'see.' };
+      });
+    const stalled = await call({ script, checks, maxDurationSeconds: 20 }, { transport: stalling(60_000) });
+    expect(stalled).toMatchObject({
+      outcome: 'error',
+      answeredTurns: 1,
+      failure: { code: 'timeout', retryable: true },
+      end: { by: 'tester', code: 'failure' },
+      timeline: [{}, {}, {}, { text: 'Let me', cut: true }, { type: 'error' }, {}],
+    });
+    expect(stalled.reason).toBe(
+      "The agent's response was not complete in time: nothing for 20 s, until the maximum duration of the call.",
+    );
+    const brief = await call({ script, checks, maxDurationSeconds: 9 }, { transport: stalling(60_000) });
+    expect(brief).toMatchObject({ outcome: 'passed', end: { code: 'max_duration' } });
+    const slow = await call({ script, checks, maxDurationSeconds: 60 }, { transport: stalling(40_000) });
+    expect(slow).toMatchObject({ outcome: 'passed', end: { code: 'script_over' } });
   });
 
   it('records that the agent hangs up', async () => {

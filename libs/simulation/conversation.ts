@@ -2,7 +2,7 @@ import { CallTime } from './call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from './callers/caller.js';
 import type { Clock } from './clock.js';
 import { sanitizeText, truncate } from './text.js';
-import { CallFailure, type Failure } from './failure.js';
+import { CallFailure, type Failure, failure } from './failure.js';
 import { EventQueue } from './event-queue.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
@@ -64,6 +64,8 @@ class Conversation {
   private answeredTurns = 0;
   private hasGreeted = false;
   private silences = 0;
+  /** Call time of the agent's latest action. */
+  private lastHeard = 0;
   private answer = '';
 
   constructor(private readonly options: ConversationOptions) {
@@ -167,7 +169,7 @@ class Conversation {
       const until = isImpatient ? Math.min(patience, this.maxDurationMs()) : this.maxDurationMs();
       const event = this.events.poll() ?? (await this.events.next(this.clock, until - this.time.now()));
       if (event) this.hear(event);
-      else if (this.leftMs() <= 0) this.stop('tester', 'max_duration');
+      else if (this.leftMs() <= 0) this.stopAtMaxDuration(since);
       if (this.end) return 'over';
       // Timers may fire slightly early.
       if (event ? event.type === 'turn_end' : this.time.now() >= until) break;
@@ -207,6 +209,7 @@ class Conversation {
     // Events after the end of the call are ignored.
     if (this.end) return;
     const at = this.time.at(event.at);
+    this.lastHeard = at;
     this.isAgentActing = event.type !== 'turn_end';
     switch (event.type) {
       case 'speech':
@@ -222,6 +225,18 @@ class Conversation {
       case 'failure':
         return this.fail(event.failure, at);
     }
+  }
+
+  /**
+   * Ends the call while the caller waits for an answer. A caller would have given up on an agent that has been quiet for so
+   * long; the maximum duration must not hide that.
+   * @param since call time at which the agent's turn started
+   */
+  private stopAtMaxDuration(since: number): void {
+    const quietMs = this.time.now() - Math.max(since, this.lastHeard);
+    if (quietMs < MAX_SILENCES * this.options.patienceMs) return this.stop('tester', 'max_duration');
+    const detail = `nothing for ${Math.floor(quietMs / 1000)} s, until the maximum duration of the call`;
+    this.fail(failure('timeout', detail), this.time.now());
   }
 
   private stop(by: EndEntry['by'], code: EndCode, reason = '', at = this.time.now()): void {

@@ -1,6 +1,9 @@
 import { sanitizeText } from './text.js';
 
-/** Why a call did not complete: infrastructure or agent, retryable or not, message. A closed set, so that results can be grouped. */
+/**
+ * Why a call did not complete: who is to blame, whether the call is retried, message. A closed set, so that results can be
+ * grouped.
+ */
 export const FAILURES = {
   url_refused: ['infrastructure', false, "The agent's URL is not a valid http or https URL"],
   address_refused: [
@@ -9,18 +12,19 @@ export const FAILURES = {
     "The agent's address is in a network that is not allowed (OUTBOUND_ALLOWED_NETWORKS)",
   ],
   name_not_found: ['infrastructure', true, "The agent's host name could not be resolved"],
-  connection_failed: ['infrastructure', true, 'Could not connect to the agent'],
-  tls_failed: ['infrastructure', true, 'The TLS handshake with the agent failed'],
-  bad_response: ['infrastructure', true, 'The agent did not send a valid HTTP response'],
-  timeout: ['infrastructure', true, "The agent's response was not complete in time"],
-  redirect: ['infrastructure', false, 'The agent responded with a redirect; redirects are not followed'],
-  http_refused: ['infrastructure', false, 'The agent refused the request'],
-  http_status: ['infrastructure', true, 'The agent or a gateway in front of it is temporarily unavailable'],
-  agent_status: ['infrastructure', true, 'The agent responded with a server error'],
-  stream_cut: ['infrastructure', true, "The agent's response was cut off"],
-  invalid_answer: ['infrastructure', true, "The agent's response is not a chat completion"],
-  answer_too_large: ['infrastructure', false, "The agent's response is too large"],
-  agent_error: ['infrastructure', true, 'The agent reported an error in its response'],
+  connection_failed: ['agent_after_answer', true, 'Could not connect to the agent'],
+  tls_failed: ['agent_after_answer', true, 'The TLS handshake with the agent failed'],
+  bad_response: ['agent_after_answer', true, 'The agent did not send a valid HTTP response'],
+  timeout: ['agent_after_answer', true, "The agent's response was not complete in time"],
+  redirect: ['agent_after_answer', false, 'The agent responded with a redirect; redirects are not followed'],
+  http_refused: ['agent_after_answer', false, 'The agent refused the request'],
+  rate_limited: ['infrastructure', true, 'The agent is rate-limiting requests'],
+  http_status: ['agent_after_answer', true, 'The agent or a gateway in front of it is temporarily unavailable'],
+  agent_status: ['agent_if_repeated', true, 'The agent responded with a server error'],
+  stream_cut: ['agent_if_repeated', true, "The agent's response was cut off"],
+  invalid_answer: ['agent_after_answer', true, "The agent's response is not a chat completion"],
+  answer_too_large: ['agent_after_answer', false, "The agent's response is too large"],
+  agent_error: ['agent_after_answer', true, 'The agent reported an error in its response'],
   tool_loop: ['agent', false, 'The agent kept calling tools without responding'],
   no_language_model: ['infrastructure', false, 'No language model is configured, and the evaluation has no script'],
   llm_timeout: ['infrastructure', true, "The tester's language model did not respond in time"],
@@ -31,12 +35,15 @@ export const FAILURES = {
   llm_invalid_answer: ['infrastructure', true, "The response of the tester's language model is not a chat completion"],
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
   internal: ['infrastructure', true, 'Internal error of the tester'],
-} as const satisfies Readonly<Record<string, readonly [Fault, boolean, string]>>;
+} as const satisfies Readonly<Record<string, readonly [Blame, boolean, string]>>;
 
 /**
- * Whose fault a failure is: only `agent` makes the call `failed`. Failures that may be either's are `infrastructure` until
- * they are reproduced (`attempts.ts`).
+ * Who is to blame for a failure: the agent, at once; the agent, if every attempt fails in such a way; the agent, if every
+ * attempt fails in such a way after the agent has answered a turn, which shows that address, credentials and network were
+ * right; or never the agent.
  */
+export type Blame = 'agent' | 'agent_if_repeated' | 'agent_after_answer' | 'infrastructure';
+/** Only `agent` makes the call `failed`. A failure that may be either's is `infrastructure` until it has been repeated. */
 export type Fault = 'agent' | 'infrastructure';
 export type FailureCode = keyof typeof FAILURES;
 
@@ -47,12 +54,21 @@ export interface Failure {
   readonly fault: Fault;
   /** Whether the same call may succeed if retried. */
   readonly retryable: boolean;
+  /** How long the other side asked to wait before the next request (`Retry-After`), in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** Whether the failure is the agent's if every attempt ends with such a one. @param answeredTurns before the failure */
+export function isAgentsIfRepeated(code: FailureCode, answeredTurns: number): boolean {
+  const blame: Blame = FAILURES[code][0];
+  return blame === 'agent_if_repeated' || (blame === 'agent_after_answer' && answeredTurns > 0);
 }
 
 /** @param detail a few words of further information, possibly from the agent; never a secret */
 export function failure(code: FailureCode, detail?: string): Failure {
-  const [fault, retryable, sentence] = FAILURES[code];
-  return { code, message: detail === undefined ? sentence : `${sentence}: ${sanitizeText(detail)}`, fault, retryable };
+  const [blame, retryable, sentence] = FAILURES[code];
+  const message = detail === undefined ? sentence : `${sentence}: ${sanitizeText(detail)}`;
+  return { code, message, fault: blame === 'agent' ? 'agent' : 'infrastructure', retryable };
 }
 
 /** A failure as an exception. */

@@ -35,7 +35,7 @@ export type { Personality, Scenario } from './callers/persona.js';
 export { type CheckResult, type Evidence, toolCallText } from './checks.js';
 export type { JsonValue } from './text.js';
 export { type Clock, RealClock } from './clock.js';
-export { CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
+export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export { CallView, type Wait } from './call-view.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';

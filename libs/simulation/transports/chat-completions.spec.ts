@@ -184,7 +184,8 @@ const nested = (depth: number): string =>
 describe('misbehaving agent that ends the call as an error', () => {
   it.each<[string, string, (socket: Socket) => void]>([
     ...[500, 501, 505].map((status) => answering(status, 'agent_status')),
-    ...[408, 425, 429, 502, 503, 504, 522, 529].map((status) => answering(status, 'http_status')),
+    ...[408, 425, 502, 503, 504, 522, 529].map((status) => answering(status, 'http_status')),
+    answering(429, 'rate_limited'),
     ...[400, 401, 404].map((status) => answering(status, 'http_refused')),
     ['a redirect', 'redirect', (socket) => socket.end('HTTP/1.1 307 No\r\nLocation: http://169.254.169.254/\r\n\r\n')],
     [

@@ -85,7 +85,7 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
 }
 
 /** Temporary statuses; 5xx statuses other than the agent's own count as temporary gateway errors. */
-const TEMPORARY = new Set([408, 409, 425, 429]);
+const TEMPORARY = new Set([408, 409, 425]);
 /** Statuses of a server's own failure (RFC 9110 and related); gateways do not send them for a server behind them. */
 const AGENT_ERRORS = new Set([500, 501, 505, 506, 507, 508, 510]);
 
@@ -96,6 +96,7 @@ function refuseStatus(status: number): void {
 
 function codeOfStatus(status: number): FailureCode {
   if (status >= 300 && status < 400) return 'redirect';
+  if (status === 429) return 'rate_limited';
   if (AGENT_ERRORS.has(status)) return 'agent_status';
   return status >= 500 || TEMPORARY.has(status) ? 'http_status' : 'http_refused';
 }

@@ -60,12 +60,16 @@ const latency = object({
   p99: or(number),
   worst: or(number),
 });
-const failure = object({
-  code: oneOf(...Object.keys(FAILURES)),
-  message: text,
-  fault: oneOf('agent', 'infrastructure'),
-  retryable: flag,
-});
+const failure = object(
+  {
+    code: oneOf(...Object.keys(FAILURES)),
+    message: text,
+    fault: oneOf('agent', 'infrastructure'),
+    retryable: flag,
+    retryAfterMs: ms('How long the other side asked to wait before the next request'),
+  },
+  ['retryAfterMs'],
+);
 
 /** JSON Schema of call results: the counterpart of the types in libs/simulation. */
 const SCHEMAS = {
