@@ -11,6 +11,7 @@ import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
 import { WebhookDeliveryEntity } from '../modules/webhooks/webhook-delivery.entity.js';
 import { WebhookEndpointEntity } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { WebhookEventEntity } from '../modules/webhooks/webhook-event.entity.js';
+import { PlanRateEntity } from '../modules/workspaces/plan-rate.entity.js';
 import { UserEntity } from '../modules/workspaces/user.entity.js';
 import { WorkspaceEntity } from '../modules/workspaces/workspace.entity.js';
 import { EncryptionCanaryEntity } from '../platform/encryption/canary.entity.js';
@@ -22,6 +23,7 @@ import { buildDataSource } from '../platform/database/data-source.js';
 const ENTITIES = [
   WorkspaceEntity,
   UserEntity,
+  PlanRateEntity,
   ApiKeyEntity,
   ProviderKeyEntity,
   AgentEntity,

@@ -78,6 +78,50 @@ describe('Idempotency-Key', () => {
     expectForbidden(await post(key, agentBody(), '/agents', client.as((await createKey(app, owner, 'VIEWER')).value)));
   });
 
+  describe('of a request whose response shows a secret once', () => {
+    it.each([
+      ['POST /workspace/api-keys', '/workspace/api-keys', { name: 'CI' }, 'key'],
+      ['POST /workspace/webhooks', '/workspace/webhooks', { url: 'https://e.com', events: ['run.failed'] }, 'secret'],
+      ['POST /workspace/webhooks/{id}/rotate-secret', undefined, undefined, 'secret'],
+    ])('replays %s only to the API key that sent it', async (_, given, body, secret) => {
+      const webhook = { url: 'https://example.com', events: ['run.failed'] };
+      const path =
+        given ??
+        `/workspace/webhooks/${(await client.post('/workspace/webhooks', webhook)).body.data.id}/rotate-secret`;
+      const key = randomUUID();
+      const send = (by: HttpClient) => by.post(path, body, { 'Idempotency-Key': key });
+      const first = await send(client);
+      expect(first.body.data[secret]).toEqual(expect.any(String));
+      const other = await send(client.as((await createKey(app, owner, 'ADMIN')).value));
+      expectError(
+        other,
+        409,
+        'CONFLICT',
+        'Another API key used this Idempotency-Key, and the response showed a secret that is shown once',
+      );
+      expect(isReplayed(other)).toBeNull();
+      const again = await send(client);
+      expect([isReplayed(again), again.body]).toEqual(['true', first.body]);
+      // Stored by an earlier version, which did not record the API key.
+      await sql(app.databaseUrl, 'UPDATE idempotency_keys SET api_key_id = NULL');
+      expect((await send(client)).status).toBe(409);
+    });
+
+    it('is covered above for every operation of the OpenAPI document', async () => {
+      const { paths, components } = (await client.get('/openapi.json')).body;
+      const showing = Object.entries<any>(paths).flatMap(([path, { post: operation }]) => {
+        const shown = JSON.stringify(operation?.responses ?? {}).match(/#\/components\/schemas\/\w+/g) ?? [];
+        const schemas = shown.map((ref) => JSON.stringify(components.schemas[ref.split('/')[3] ?? '']));
+        return schemas.some((schema) => schema.includes('only shown in this response')) ? [`POST ${path}`] : [];
+      });
+      expect(showing.sort()).toEqual([
+        'POST /workspace/api-keys',
+        'POST /workspace/webhooks',
+        'POST /workspace/webhooks/{id}/rotate-secret',
+      ]);
+    });
+  });
+
   it('can be reused after a request that failed', async () => {
     const key = randomUUID();
     expectInvalid(await post(key, agentBody({ type: 'x' })), 'type');

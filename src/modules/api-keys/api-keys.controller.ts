@@ -19,7 +19,13 @@ export class ApiKeysController {
     tag,
     access: 'ADMIN',
     body: { type: CreateApiKeyRequest, example: { name: 'Nightly pipeline', role: 'EDITOR' } },
-    response: { shape: 'data', type: NewApiKey, message: 'API key created successfully', status: 201 },
+    response: {
+      shape: 'data',
+      type: NewApiKey,
+      showsSecretOnce: true,
+      message: 'API key created successfully',
+      status: 201,
+    },
   })
   @Post()
   createApiKey(@CurrentCaller() caller: Caller, @Body() body: CreateApiKeyRequest): Promise<NewApiKey> {

@@ -29,7 +29,13 @@ export class WebhooksController {
       type: CreateWebhookRequest,
       example: { url: 'https://example.com/hooks/voice-tests', events: ['run.completed', 'run.failed'] },
     },
-    response: { shape: 'data', type: WebhookWithSecret, message: 'Webhook created successfully', status: 201 },
+    response: {
+      shape: 'data',
+      type: WebhookWithSecret,
+      showsSecretOnce: true,
+      message: 'Webhook created successfully',
+      status: 201,
+    },
   })
   @Post()
   createWebhook(@CurrentCaller() caller: Caller, @Body() body: CreateWebhookRequest): Promise<WebhookWithSecret> {
@@ -100,7 +106,12 @@ export class WebhooksController {
     tag,
     access,
     path,
-    response: { shape: 'data', type: WebhookWithSecret, message: 'Webhook secret rotated successfully' },
+    response: {
+      shape: 'data',
+      type: WebhookWithSecret,
+      showsSecretOnce: true,
+      message: 'Webhook secret rotated successfully',
+    },
   })
   @Post(':id/rotate-secret')
   rotateWebhookSecret(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<WebhookWithSecret> {

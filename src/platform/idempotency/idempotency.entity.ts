@@ -18,6 +18,10 @@ export class IdempotencyEntity {
   @Column({ type: 'text' })
   response: string;
 
+  /** The API key that sent the request; null in rows of an earlier version. */
+  @Column({ name: 'api_key_id', type: 'uuid', nullable: true })
+  apiKeyId: string | null;
+
   @Index('idempotency_keys_expires_at_idx')
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt: Date;

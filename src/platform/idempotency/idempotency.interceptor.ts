@@ -3,9 +3,11 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import type { Caller } from '../access/caller.js';
 import { Database } from '../database/database.js';
 import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
+import type { IdempotencyEntity } from './idempotency.entity.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 
 /** How long a response is kept, in milliseconds. */
@@ -14,8 +16,22 @@ const MAX_KEY_LENGTH = 255;
 
 const IDEMPOTENT = 'idempotency:enabled';
 
+export interface IdempotentOptions {
+  /** The response shows a secret that cannot be read again, so it is replayed only to the API key that received it. */
+  readonly showsSecretOnce: boolean;
+}
+
 /** The route honours `Idempotency-Key` when its method is POST; the other methods are idempotent already. */
-export const Idempotent = () => SetMetadata(IDEMPOTENT, true);
+export const Idempotent = (options: IdempotentOptions) => SetMetadata(IDEMPOTENT, options);
+
+/** A request with an `Idempotency-Key`. */
+interface KeyedRequest {
+  /** Digest of workspace, method, path and key. */
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly apiKeyId: string;
+  readonly showsSecretOnce: boolean;
+}
 
 /** Context that the ciphertext of a stored response is bound to. */
 export const responsePurpose = (id: string) => `idempotency.response:${id}`;
@@ -37,57 +53,72 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
-    const applies =
-      request.method === 'POST' &&
-      request.headers['idempotency-key'] !== undefined &&
-      // Anonymous clients would share their keys.
-      request.identity?.kind === 'caller' &&
-      this.reflector.get<boolean | undefined>(IDEMPOTENT, context.getHandler());
-    if (!applies) return next.handle();
-    return from(this.once(request, response, () => lastValueFrom(next.handle())));
+    const options = this.reflector.get<IdempotentOptions | undefined>(IDEMPOTENT, context.getHandler());
+    // Anonymous clients would share their keys.
+    const caller = request.identity?.kind === 'caller' ? request.identity.caller : undefined;
+    if (request.method !== 'POST' || request.headers['idempotency-key'] === undefined || !caller || !options) {
+      return next.handle();
+    }
+    return from(this.once(request, response, caller, options, () => lastValueFrom(next.handle())));
   }
 
   /**
    * Runs `work`, or returns the stored response of the earlier request.
    * @throws DomainError BAD_REQUEST, CONFLICT or UNPROCESSABLE_CONTENT
    */
-  private async once(request: Request, response: Response, work: () => Promise<unknown>): Promise<unknown> {
+  private async once(
+    request: Request,
+    response: Response,
+    { workspaceId, apiKeyId }: Caller,
+    { showsSecretOnce }: IdempotentOptions,
+    work: () => Promise<unknown>,
+  ): Promise<unknown> {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw invalidInput(`Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
     }
-    const workspaceId = request.identity?.kind === 'caller' ? request.identity.caller.workspaceId : '';
     const id = sha256(JSON.stringify([workspaceId, request.method, request.path, key]));
     // What else decides what the request does: `?dryRun=true` is another request than the same without it.
     const rest = [request.originalUrl.split('?')[1] ?? '', request.headers['content-type'] ?? ''];
-    const fingerprint = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
-    return this.inTransaction(id, fingerprint, response, work);
+    const bodyHash = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
+    return this.inTransaction({ id, bodyHash, apiKeyId, showsSecretOnce }, response, work);
   }
 
-  private inTransaction(id: string, bodyHash: string, response: Response, work: () => Promise<unknown>) {
+  private inTransaction(request: KeyedRequest, response: Response, work: () => Promise<unknown>) {
+    const { id, bodyHash, apiKeyId } = request;
     return this.database.transaction(async (): Promise<unknown> => {
       if (!(await this.repository.tryLock(id))) {
         throw conflict('A request with this Idempotency-Key is still in progress');
       }
       const stored = await this.repository.find(id);
-      if (stored) {
-        if (stored.bodyHash !== bodyHash) {
-          throw new DomainError('UNPROCESSABLE_CONTENT', undefined, ['Idempotency-Key was used with another body']);
-        }
-        response.status(stored.status).setHeader('Idempotent-Replayed', 'true');
-        return JSON.parse(this.keyRing.decrypt(stored.response, responsePurpose(id))) as unknown;
-      }
+      if (stored) return this.replay(stored, request, response);
 
       const body = await work();
       await this.repository.save({
         id,
         bodyHash,
+        apiKeyId,
         status: response.statusCode,
         response: this.keyRing.encrypt(JSON.stringify(body), responsePurpose(id)),
         expiresAt: new Date(Date.now() + KEPT_MS),
       });
       return body;
     });
+  }
+
+  private replay(
+    stored: IdempotencyEntity,
+    { id, bodyHash, apiKeyId, showsSecretOnce }: KeyedRequest,
+    response: Response,
+  ): unknown {
+    if (stored.bodyHash !== bodyHash) {
+      throw new DomainError('UNPROCESSABLE_CONTENT', undefined, ['Idempotency-Key was used with another body']);
+    }
+    if (showsSecretOnce && stored.apiKeyId !== apiKeyId) {
+      throw conflict('Another API key used this Idempotency-Key, and the response showed a secret that is shown once');
+    }
+    response.status(stored.status).setHeader('Idempotent-Replayed', 'true');
+    return JSON.parse(this.keyRing.decrypt(stored.response, responsePurpose(id))) as unknown;
   }
 }
 

@@ -39,7 +39,8 @@ is 429 with \`Retry-After\`. Health checks are never refused.
 
 Send an \`Idempotency-Key\` with a POST to make it safe to repeat: for 24 hours, the same key with the same body returns the
 first response again, marked \`Idempotent-Replayed: true\`. With another body the response is 422, and 409 while the first
-request is still in progress.
+request is still in progress. A response with a secret that is shown only once is replayed only to the API key that received it; another
+key gets 409.
 
 ## Tracing
 

@@ -40,6 +40,8 @@ export interface OperationOptions {
     /** Content of the file. */
     readonly content?: FileContent;
     readonly type?: Type;
+    /** The response contains a secret that no other response shows: only the same API key can have it replayed. */
+    readonly showsSecretOnce?: boolean;
     readonly message?: string;
     readonly status?: 200 | 201;
     /** Another success, which the route returns as an `AlternateResponse`. */
@@ -66,7 +68,7 @@ export interface OperationOptions {
  */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { summary, description, tag, access, response, body, file, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200, example, content, alternate } = response;
+  const { shape, type, message, status = 200, example, content, alternate, showsSecretOnce = false } = response;
   const isPublic = access === 'PUBLIC';
   const needsPath = Object.keys(path).length > 0;
   const possible: ErrorCode[] = isPublic
@@ -92,7 +94,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ...(file && { requestBody: { required: true, content: file.content } }),
     }),
     ApiExtension(ERRORS_EXTENSION, possible),
-    isPublic ? Public() : applyDecorators(Needs(access), Idempotent(), ApiBearerAuth()),
+    isPublic ? Public() : applyDecorators(Needs(access), Idempotent({ showsSecretOnce }), ApiBearerAuth()),
     ...(isPublic || query ? [] : [TakesNoQuery()]),
     HttpCode(status),
     ...(shape === 'file'
