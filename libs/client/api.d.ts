@@ -2893,6 +2893,21 @@ export interface components {
              */
             totalCalls: number;
             /**
+             * @description Score that the run must reach; null for no minimum
+             * @example 80
+             */
+            minimumScore: number | null;
+            /**
+             * @description Share of the counted calls that must pass, 0 to 1; null for no minimum
+             * @example 0.95
+             */
+            minimumPassRate: number | null;
+            /**
+             * @description Number of calls that may end as `error` or `invalid` after their retries
+             * @example 0
+             */
+            allowedUncounted: number;
+            /**
              * @description Calls per evaluation
              * @example 3
              */
@@ -2902,11 +2917,6 @@ export interface components {
              * @example 5
              */
             concurrency: number;
-            /**
-             * @description Score that the run must reach; null for no minimum
-             * @example 80
-             */
-            minimumScore: number | null;
             /**
              * Format: date-time
              * @description When its first call started
@@ -2921,6 +2931,11 @@ export interface components {
             endedAt: string | null;
             /** @description Calls by outcome */
             counts: components["schemas"]["CallCounts"];
+            /**
+             * @description Exit code of `vat`: 0 the gate is met, 1 the agent does not meet it, 2 not everything could be tested, or the run was cancelled; null until the run has ended
+             * @example 0
+             */
+            exitCode: number | null;
             /**
              * @description Why the gate is not met, one sentence each; empty otherwise
              * @example []
@@ -2969,6 +2984,21 @@ export interface components {
         };
         RunPlan: {
             /**
+             * @description Score that the run must reach; null for no minimum
+             * @example 80
+             */
+            minimumScore: number | null;
+            /**
+             * @description Share of the counted calls that must pass, 0 to 1; null for no minimum
+             * @example 0.95
+             */
+            minimumPassRate: number | null;
+            /**
+             * @description Number of calls that may end as `error` or `invalid` after their retries
+             * @example 0
+             */
+            allowedUncounted: number;
+            /**
              * Format: uuid
              * @description Agent under test
              * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
@@ -2989,11 +3019,6 @@ export interface components {
              * @example 5
              */
             concurrency: number;
-            /**
-             * @description Score that the run must reach; null for no minimum
-             * @example 80
-             */
-            minimumScore: number | null;
             /**
              * @description Total number of calls
              * @example 3
@@ -3182,6 +3207,24 @@ export interface components {
         } & (unknown | unknown);
         StartRunRequest: {
             /**
+             * @description Score that the run must reach; null for no minimum. Without it and `minimumPassRate`, every counted call must pass
+             * @default null
+             * @example 80
+             */
+            minimumScore?: number | null;
+            /**
+             * @description Share of the counted calls that must pass, 0 to 1; null for no minimum
+             * @default null
+             * @example 0.95
+             */
+            minimumPassRate?: number | null;
+            /**
+             * @description Number of calls that may end as `error` or `invalid` after their retries
+             * @default 0
+             * @example 0
+             */
+            allowedUncounted?: number;
+            /**
              * @description Display name; defaults to the start time
              * @example Nightly
              */
@@ -3212,12 +3255,6 @@ export interface components {
              * @example 5
              */
             concurrency?: number;
-            /**
-             * @description Score that the run must reach; null for no minimum. Critical evaluations must pass in any case
-             * @default null
-             * @example 80
-             */
-            minimumScore?: number | null;
             /**
              * @description With `true` nothing is started; the response is the plan
              * @default false
@@ -5201,11 +5238,13 @@ export interface operations {
                      * @example {
                      *       "message": "Run planned successfully; nothing was started",
                      *       "data": {
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
                      *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
                      *         "name": "Nightly",
                      *         "repeat": 3,
                      *         "concurrency": 5,
-                     *         "minimumScore": 80,
                      *         "totalCalls": 3,
                      *         "evaluations": [
                      *           {
@@ -5259,9 +5298,11 @@ export interface operations {
                      *         "status": "QUEUED",
                      *         "score": 0,
                      *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
                      *         "repeat": 3,
                      *         "concurrency": 5,
-                     *         "minimumScore": 80,
                      *         "startedAt": null,
                      *         "endedAt": null,
                      *         "counts": {
@@ -5272,6 +5313,7 @@ export interface operations {
                      *           "cancelled": 0,
                      *           "pending": 12
                      *         },
+                     *         "exitCode": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -6468,9 +6510,11 @@ export interface operations {
                      *         "status": "COMPLETED",
                      *         "score": 92.5,
                      *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
                      *         "repeat": 3,
                      *         "concurrency": 5,
-                     *         "minimumScore": 80,
                      *         "startedAt": "2026-11-21T06:37:42.758Z",
                      *         "endedAt": "2026-11-21T06:37:42.758Z",
                      *         "counts": {
@@ -6481,6 +6525,7 @@ export interface operations {
                      *           "cancelled": 0,
                      *           "pending": 0
                      *         },
+                     *         "exitCode": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -6635,9 +6680,11 @@ export interface operations {
                      *         "status": "CANCELLED",
                      *         "score": 92.5,
                      *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
                      *         "repeat": 3,
                      *         "concurrency": 5,
-                     *         "minimumScore": 80,
                      *         "startedAt": "2026-11-21T06:37:42.758Z",
                      *         "endedAt": "2026-11-21T06:37:42.758Z",
                      *         "counts": {
@@ -6648,6 +6695,7 @@ export interface operations {
                      *           "cancelled": 0,
                      *           "pending": 0
                      *         },
+                     *         "exitCode": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -6839,9 +6887,11 @@ export interface operations {
                      *         "status": "QUEUED",
                      *         "score": 0,
                      *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
                      *         "repeat": 3,
                      *         "concurrency": 5,
-                     *         "minimumScore": 80,
                      *         "startedAt": null,
                      *         "endedAt": null,
                      *         "counts": {
@@ -6852,6 +6902,7 @@ export interface operations {
                      *           "cancelled": 0,
                      *           "pending": 0
                      *         },
+                     *         "exitCode": 0,
                      *         "reasons": []
                      *       }
                      *     }

@@ -4,7 +4,7 @@ export const EXIT = {
   met: 0,
   /** The gate is not met, by calls that count. */
   notMet: 1,
-  /** No result: says nothing about the agent. */
+  /** Not everything could be tested, or there is no result: says nothing about the agent. */
   noResult: 2,
   /** Wrong usage or configuration: the same command will fail again. */
   misused: 3,

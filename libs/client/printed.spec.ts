@@ -26,7 +26,16 @@ const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u20
 describe('printed results', () => {
   it('replaces control characters in untrusted text', () => {
     const plan = {
-      ...{ agentId: 'agent', name: HOSTILE, repeat: 1, concurrency: 1, minimumScore: null, totalCalls: 1 },
+      ...{
+        agentId: 'agent',
+        name: HOSTILE,
+        repeat: 1,
+        concurrency: 1,
+        minimumScore: null,
+        minimumPassRate: null,
+        allowedUncounted: 0,
+        totalCalls: 1,
+      },
       evaluations: [
         {
           id: 'e',

@@ -1,3 +1,4 @@
+import { gateConditions } from '../statistics/index.js';
 import { count } from '../text/index.js';
 import { styleOf } from './colour.js';
 import { EXIT } from './errors.js';
@@ -49,7 +50,7 @@ const row =
 
 /** The plan of a run. */
 export function planText(plan: RunPlan, look: Look): string {
-  const { name, repeat, concurrency, minimumScore, totalCalls, evaluations, warnings } = plan;
+  const { name, repeat, concurrency, totalCalls, evaluations, warnings } = plan;
   const table = textTable(
     [NAME, { title: 'Key', width: 30 }, { title: 'Tags', width: 30 }, { title: 'Caller' }, figure('Calls'), CRITICAL],
     evaluations.map(({ name: evaluation, key, tags, caller, calls, critical }) => [
@@ -66,7 +67,7 @@ export function planText(plan: RunPlan, look: Look): string {
     table,
     '',
     `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
-    `Gate: ${minimumScore === null ? 'no minimum score' : `score of at least ${minimumScore}`}; every critical evaluation must pass.`,
+    `Gate: ${gateConditions(plan, evaluations.filter(({ critical }) => critical).length).join(', ')}.`,
     ...warnings.map((warning) => look.paint('yellow', plain(warning))),
     'Nothing was started.',
   ].join('\n');

@@ -12,6 +12,8 @@ interface RunFlags extends FollowFlags {
   readonly repeat?: number;
   readonly concurrency?: number;
   readonly minScore?: number;
+  readonly minPassRate?: number;
+  readonly allowUncounted?: number;
   readonly name?: string;
   readonly dryRun?: boolean;
 }
@@ -58,7 +60,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     )
     .option('--repeat <n>', 'calls per evaluation; repetition reveals flaky results', wholeNumber)
     .option('--concurrency <n>', 'maximum number of concurrent calls of the agent', wholeNumber)
-    .option('--min-score <score>', 'score that the run must reach, 0 to 100', score)
+    .option('--min-score <score>', 'score that the run must reach, 0 to 100', numberUpTo(100))
+    .option('--min-pass-rate <rate>', 'share of the counted calls that must pass, 0 to 1', numberUpTo(1))
+    .option('--allow-uncounted <n>', 'number of calls that may end as error or invalid', wholeNumber)
     .option('--name <name>', 'name of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without starting a run')
@@ -125,7 +129,7 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
 }
 
 function requestOf(flags: RunFlags): StartRunRequest {
-  const { evaluation, tag, repeat, concurrency, minScore, name } = flags;
+  const { evaluation, tag, repeat, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
@@ -134,6 +138,8 @@ function requestOf(flags: RunFlags): StartRunRequest {
     ...(repeat !== undefined && { repeat }),
     ...(concurrency !== undefined && { concurrency }),
     ...(minScore !== undefined && { minimumScore: minScore }),
+    ...(minPassRate !== undefined && { minimumPassRate: minPassRate }),
+    ...(allowUncounted !== undefined && { allowedUncounted: allowUncounted }),
   };
 }
 
@@ -145,15 +151,19 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   repeat: '--repeat',
   concurrency: '--concurrency',
   minimumScore: '--min-score',
+  minimumPassRate: '--min-pass-rate',
+  allowedUncounted: '--allow-uncounted',
 };
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
-function score(text: string): number {
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value <= 100) return value;
-  throw new InvalidArgumentError('Must be a number from 0 to 100.');
-}
+const numberUpTo =
+  (maximum: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value <= maximum) return value;
+    throw new InvalidArgumentError(`Must be a number from 0 to ${maximum}.`);
+  };
 
 function wholeNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -70,18 +70,14 @@ describe('summary', () => {
 
 describe('exit code', () => {
   it.each([
-    [
-      0,
-      'COMPLETED',
-      { passed: 1, failed: 1 },
-      'Gate met: 2 calls, 1 passed, 1 failed; score 50, no minimum score set.',
-    ],
-    [1, 'FAILED', { failed: 2 }, 'Gate not met: 2 calls, 0 passed, 2 failed; score 50, no minimum score set.'],
-    [2, 'FAILED', { error: 1, invalid: 1 }, 'No result: 2 calls, 0 passed, 1 invalid, 1 error; no score.'],
-    [2, 'CANCELLED', { passed: 1, cancelled: 1 }, 'Cancelled: 2 calls, 1 passed, 1 cancelled; score 50.'],
-    [2, 'RUNNING', { passed: 1, pending: 1 }, 'In progress: 2 calls, 1 passed, 1 pending; score 50.'],
-  ] as const)('is %i for a run that is %s with %j', (code, status, counts, line) => {
-    const run = runOf({ status, score: 50, totalCalls: 2, counts: countsOf(counts) });
+    [0, 0, 'COMPLETED', { passed: 1, failed: 1 }, 'Gate met: 2 calls, 1 passed, 1 failed; score 50.'],
+    [1, 1, 'FAILED', { failed: 2 }, 'Gate not met: 2 calls, 0 passed, 2 failed; score 50.'],
+    [2, 2, 'FAILED', { passed: 1, error: 1 }, 'Gate not met: 2 calls, 1 passed, 1 error; score 50.'],
+    [2, 2, 'FAILED', { error: 1, invalid: 1 }, 'No result: 2 calls, 0 passed, 1 invalid, 1 error; no score.'],
+    [2, 2, 'CANCELLED', { passed: 1, cancelled: 1 }, 'Cancelled: 2 calls, 1 passed, 1 cancelled; score 50.'],
+    [2, null, 'RUNNING', { passed: 1, pending: 1 }, 'In progress: 2 calls, 1 passed, 1 pending; score 50.'],
+  ] as const)('is %i if the service says %j for a run that is %s with %j', (code, exitCode, status, counts, line) => {
+    const run = runOf({ status, exitCode, score: 50, totalCalls: 2, counts: countsOf(counts) });
     expect(exitCodeOf(run)).toBe(code);
     expect(verdictLine(run)).toBe(line);
   });

@@ -82,24 +82,22 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
   };
 }
 
-/** The service decides on the gate; without counted calls there is no result. */
-export function exitCodeOf({ status, counts }: Pick<RunDetails, 'status' | 'counts'>): ExitCode {
-  if (status === 'COMPLETED') return EXIT.met;
-  return status === 'FAILED' && counts.passed + counts.failed > 0 ? EXIT.notMet : EXIT.noResult;
-}
+/** The service decides on the gate, with 0, 1 or 2; a run that has not ended has no result. */
+export const exitCodeOf = ({ exitCode }: Pick<RunDetails, 'exitCode'>): ExitCode =>
+  (exitCode ?? EXIT.noResult) as ExitCode;
 
 /** Summary of the run: `Gate met: 12 calls, 12 passed; score 100.` */
 export function verdictLine(run: RunDetails): string {
   const score = run.counts.passed + run.counts.failed > 0 ? `score ${number(run.score)}` : 'no score';
-  const none = run.counts.failed > 0 ? ', no minimum score set' : '';
-  const minimum = run.minimumScore === null ? none : ` of at least ${number(run.minimumScore)}`;
+  const minimum = run.minimumScore === null ? '' : ` of at least ${number(run.minimumScore)}`;
   return `${verdict(run)}: ${countsLine(run)}; ${score}${minimum}.`;
 }
 
 function verdict(run: RunDetails): string {
   if (run.status === 'CANCELLED') return 'Cancelled';
   if (!hasEnded(run)) return 'In progress';
-  return ['Gate met', 'Gate not met', 'No result'][exitCodeOf(run)] ?? run.status;
+  if (run.status === 'COMPLETED') return 'Gate met';
+  return run.counts.passed + run.counts.failed > 0 ? 'Gate not met' : 'No result';
 }
 
 /** `12 calls, 10 passed, 1 failed, 1 error`. */

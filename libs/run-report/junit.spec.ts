@@ -12,6 +12,8 @@ async function junit({ run, read }: Pick<Built, 'run' | 'read'>): Promise<XmlEle
 }
 
 const casesOf = (root: XmlElement): XmlElement[] => root.children.flatMap(({ children }) => children);
+/** Without the case of the gate, which comes last. */
+const callCasesOf = (root: XmlElement): XmlElement[] => casesOf(root).slice(0, -1);
 const having = (elements: readonly XmlElement[], name: string) =>
   elements.filter(({ children }) => children.some((child) => child.name === name)).length;
 const fullName = ({ attributes: { classname, name } }: XmlElement) => `${classname} ${name}`;
@@ -41,8 +43,9 @@ describe('renderJunit', () => {
       'safety',
       'manners',
       'evaluations',
+      'gate',
     ]);
-    const cases = casesOf(root);
+    const cases = callCasesOf(root);
     expect(cases).toHaveLength(sample.calls.length);
     expect(new Set(cases.map(fullName)).size).toBe(cases.length);
     expect(cases[0]?.attributes).toMatchObject({ classname: 'booking', name: 'Books a table, detail by detail #1' });
@@ -52,7 +55,7 @@ describe('renderJunit', () => {
   it('has counts that match its cases', () => {
     for (const suite of root.children) checkCounts(suite, suite.children);
     checkCounts(root, casesOf(root));
-    expect(root.attributes).toMatchObject({ tests: '55', failures: '14', errors: '1', skipped: '1', time: '97.000' });
+    expect(root.attributes).toMatchObject({ tests: '56', failures: '15', errors: '2', skipped: '0', time: '97.000' });
   });
 
   it('describes a failed call with the reasons, the quoted evidence and the transcript', () => {
@@ -79,25 +82,51 @@ describe('renderJunit', () => {
       message: 'The agent responded with a server error: HTTP 500.',
       type: 'agent_status',
     });
-    expect(children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
-      'Invalid, not counted: The caller stated "01715550199", which is not in its scenario.',
-    );
+    expect(children.find(({ attributes }) => attributes.type === 'invalid')).toMatchObject({
+      name: 'error',
+      attributes: { message: 'The caller stated "01715550199", which is not in its scenario.' },
+    });
   });
 
   it('reports cancelled and pending calls as skipped', async () => {
-    const built = buildRun([{ name: 'Waits', calls: ['cancelled', 'pending'] }], { endedAt: null });
+    const built = buildRun([{ name: 'Waits', calls: ['cancelled', 'pending'] }], { endedAt: null, exitCode: null });
     const waiting = await junit(built);
     expect(waiting.attributes).toEqual({
       name: 'Nightly booking regression',
-      tests: '2',
+      tests: '3',
       failures: '0',
       errors: '0',
-      skipped: '2',
+      skipped: '3',
     });
     expect(casesOf(waiting).map(({ children }) => children[0]?.attributes.message)).toEqual([
       'Cancelled',
       'Pending: the call has not ended yet',
+      'Pending: the run has not ended yet',
     ]);
+  });
+
+  it.each([
+    ['failure', 1, 'FAILED', ['The score is low.', 'Books failed.'], 'The score is low. Books failed.'],
+    ['error', 2, 'FAILED', ['One call could not be tested.'], 'One call could not be tested.'],
+    ['skipped', 2, 'CANCELLED', [], 'The run was cancelled'],
+  ] as const)(
+    'has a case "gate" as %s for exit code %i of a run that is %s',
+    async (name, exitCode, status, reasons, message) => {
+      const decided = await junit(
+        buildRun([{ name: 'One', calls: [hostileCall('no')] }], { exitCode, status, reasons }),
+      );
+      const last = casesOf(decided).at(-1)!;
+      expect(fullName(last)).toBe('gate gate');
+      expect(last.children).toMatchObject([{ name, attributes: { message } }]);
+      checkCounts(decided, casesOf(decided));
+    },
+  );
+
+  it('has a passed case "gate" if the gate is met', async () => {
+    const met = await junit(
+      buildRun([{ name: 'One', calls: [hostileCall('no')] }], { exitCode: 0, status: 'COMPLETED' }),
+    );
+    expect(casesOf(met).at(-1)!.children).toEqual([]);
   });
 
   it('distinguishes evaluations with the same name, by key if they have one', async () => {
@@ -110,7 +139,7 @@ describe('renderJunit', () => {
       { name: 'Same\u0000', key: 'b', calls },
       { name: 'Same␀', key: 'b', calls },
     ]);
-    const names = casesOf(await junit(built)).map(({ attributes }) => attributes.name);
+    const names = callCasesOf(await junit(built)).map(({ attributes }) => attributes.name);
     expect(names).toEqual(['Same (a)', 'Same', 'Same (2)', 'Same (2) (2)', 'Same␀ (b)', 'Same␀ (b) (2)']);
   });
 
@@ -128,7 +157,7 @@ describe('renderJunit', () => {
   it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
     'is well-formed for hostile text: %j',
     async (_name, text) => {
-      const cases = casesOf(await junit(hostileRun([text])));
+      const cases = callCasesOf(await junit(hostileRun([text])));
       expect(cases).toHaveLength(5);
       expect(new Set(cases.map(fullName)).size).toBe(5);
     },
@@ -145,8 +174,8 @@ describe('renderJunit', () => {
       fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 4 }), async (texts) => {
         const built = hostileRun(texts);
         const found = await junit(built);
-        const cases = casesOf(found);
-        checkCounts(found, cases);
+        checkCounts(found, casesOf(found));
+        const cases = callCasesOf(found);
         expect(new Set(cases.map(fullName)).size).toBe(built.calls.length);
       }),
     );

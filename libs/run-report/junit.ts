@@ -8,6 +8,8 @@ import { xmlElement, xmlTag } from './xml.js';
 
 /** The suite of evaluations without a tag. */
 const UNTAGGED = 'evaluations';
+/** Name of the suite and of the test case with the run's decision. */
+const GATE = 'gate';
 const MAX_NAME = 200;
 const MAX_MESSAGE = 1_000;
 const MAX_LINE = 300;
@@ -15,8 +17,9 @@ const MAX_LINES = 60;
 
 /**
  * A run as JUnit XML, as GitLab, GitHub's report actions and Jenkins read it. One suite per first tag, one test case
- * per call. Failed calls are failures; failures of the network or the tester are errors; invalid, cancelled and pending
- * calls are skipped with a message. Names do not depend on the outcome, so that runs of a plan can be compared.
+ * per call, and a suite with the run's gate. Failed calls are failures; calls that could not be tested (`error` and
+ * `invalid`) are errors; cancelled and pending calls are skipped with a message. Names do not depend on the outcome, so
+ * that runs of a plan can be compared.
  * Yields parts and keeps only one call in memory.
  * @param calls is called once per suite
  * @throws what `calls` throws
@@ -28,7 +31,9 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
   yield '<?xml version="1.0" encoding="UTF-8"?>\n';
   const took = between(run.startedAt, run.endedAt);
   const time = took === undefined ? undefined : seconds(took);
-  yield `<${xmlTag('testsuites', { name: name(run.name), ...countsOf(run.evaluations), time })}>\n`;
+  const gateCounts = countsOfGate(run);
+  const total = sums(countsOf(run.evaluations), gateCounts);
+  yield `<${xmlTag('testsuites', { name: name(run.name), ...total, time })}>\n`;
   for (const [suite, evaluations] of suites) {
     const timestamp = run.startedAt === null ? undefined : run.startedAt.slice(0, 19);
     yield `  <${xmlTag('testsuite', { name: suite, ...countsOf(evaluations), timestamp })}>\n`;
@@ -41,8 +46,49 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
     }
     yield '  </testsuite>\n';
   }
+  yield `  <${xmlTag('testsuite', { name: GATE, ...gateCounts })}>\n${gateCase(run)}  </testsuite>\n`;
   yield '</testsuites>\n';
 }
+
+/** The decision on the run as a test case: some CI systems show only test cases. */
+function gateCase(run: ReportedRun): string {
+  const start = xmlTag('testcase', { classname: GATE, name: GATE, time: seconds(0) });
+  const result = gateResult(run);
+  return result === '' ? `    <${start}/>\n` : `    <${start}>\n      ${result}\n    </testcase>\n`;
+}
+
+function gateResult({ status, exitCode, reasons }: ReportedRun): string {
+  const message = clipped(reasons.join(' '), MAX_MESSAGE);
+  const all = reasons.map((reason) => clipped(reason, MAX_MESSAGE)).join('\n');
+  if (status === 'CANCELLED') return xmlElement('skipped', { message: 'The run was cancelled' }, '');
+  if (exitCode === null) return xmlElement('skipped', { message: 'Pending: the run has not ended yet' }, '');
+  if (exitCode === 0) return '';
+  return xmlElement(exitCode === 1 ? 'failure' : 'error', { message, type: 'gate_not_met' }, all);
+}
+
+interface Counts {
+  readonly tests: number;
+  readonly failures: number;
+  readonly errors: number;
+  readonly skipped: number;
+}
+
+function countsOfGate({ status, exitCode }: ReportedRun): Counts {
+  const isDecided = status !== 'CANCELLED' && exitCode !== null;
+  return {
+    tests: 1,
+    failures: isDecided && exitCode === 1 ? 1 : 0,
+    errors: isDecided && exitCode === 2 ? 1 : 0,
+    skipped: isDecided ? 0 : 1,
+  };
+}
+
+const sums = (one: Counts, other: Counts): Counts => ({
+  tests: one.tests + other.tests,
+  failures: one.failures + other.failures,
+  errors: one.errors + other.errors,
+  skipped: one.skipped + other.skipped,
+});
 
 /** In the order of the plan. */
 function suitesOf({ evaluations }: ReportedRun): ReadonlyMap<string, ReportedEvaluation[]> {
@@ -80,13 +126,13 @@ function caseNames(evaluations: readonly ReportedEvaluation[]): ReadonlyMap<stri
   return names;
 }
 
-function countsOf(evaluations: readonly ReportedEvaluation[]) {
+function countsOf(evaluations: readonly ReportedEvaluation[]): Counts {
   const sum = (of: (evaluation: ReportedEvaluation) => number) => evaluations.reduce((all, one) => all + of(one), 0);
   return {
     tests: sum(({ total }) => total),
     failures: sum(({ failed }) => failed),
-    errors: sum(({ error }) => error),
-    skipped: sum(({ total, passed, failed, error }) => total - passed - failed - error),
+    errors: sum(({ error, invalid }) => error + invalid),
+    skipped: sum(({ total, passed, failed, error, invalid }) => total - passed - failed - error - invalid),
   };
 }
 
@@ -112,7 +158,7 @@ function resultOf(call: ReportedCall): string {
     case 'error':
       return xmlElement('error', { message, type: errorCode(call) ?? 'error' }, `${message}\nCall ${call.id}`);
     case 'invalid':
-      return xmlElement('skipped', { message: `Invalid, not counted: ${message}` }, '');
+      return xmlElement('error', { message, type: 'invalid' }, `${message}\nCall ${call.id}`);
     case 'cancelled':
       return xmlElement('skipped', { message: 'Cancelled' }, '');
     case 'pending':

@@ -1,4 +1,11 @@
-import { type CallState, evaluationState, latencyMeasures, passAtK, passHatK } from '../statistics/index.js';
+import {
+  type CallState,
+  evaluationState,
+  gateConditions,
+  latencyMeasures,
+  passAtK,
+  passHatK,
+} from '../statistics/index.js';
 import { html, type Html } from './html.js';
 import { latencyLabels, longestOf, sparkline } from './latency.js';
 import { badge, facts, share } from './parts.js';
@@ -38,15 +45,11 @@ function scale({ score, minimumScore }: ReportedRun): Html {
   </svg>`;
 }
 
-function gateText({ status, minimumScore, reasons, evaluations }: ReportedRun): Html {
+function gateText(run: ReportedRun): Html {
+  const { status, reasons, evaluations } = run;
   const critical = evaluations.filter((evaluation) => evaluation.critical).length;
-  const required = [
-    minimumScore !== null && `a score of at least ${number(minimumScore)}`,
-    critical > 0 && `every critical evaluation (${critical}) passed`,
-  ].filter((part) => part !== false);
-  const gate = required.length > 0 ? `Required: ${required.join(', ')}.` : 'No minimum score is required.';
   const met = status === 'COMPLETED' ? ' The gate is met.' : '';
-  return html`<p>${gate}${met}</p>
+  return html`<p>Required: ${gateConditions(run, critical).join(', ')}.${met}</p>
     ${
       reasons.length > 0 &&
       html`<ul class="reasons">

@@ -53,9 +53,14 @@ describe('renderReport', () => {
   it('starts with the verdict of the run, its reasons and the calls that caused it', () => {
     const [top = ''] = words(document).split('55 calls');
     expect(top).toContain(
-      '✗ Failed 87.7 of 100 Required: a score of at least 80, every critical evaluation (2) passed.',
+      '✗ Failed 87.7 of 100 Required: every planned call tested, every counted call of the critical evaluations (2) passed, a score of at least 80.',
     );
-    expect(top).toContain('The critical evaluation "Keeps its instructions to itself" failed.');
+    expect(top).toMatch(
+      /The critical evaluation "Keeps its instructions to itself" failed in \d of \d counted calls\./,
+    );
+    expect(top).toMatch(
+      /2 of 55 planned calls could not be tested \(1 ended as error, 1 ended as invalid\); allowed: 0\./,
+    );
     expect(top).toContain(
       '✗ Failed Answers questions about the restaurant 2 calls: 2 5 Not met: States the closing time',
     );
@@ -100,21 +105,23 @@ describe('renderReport', () => {
   });
 
   it.each([
-    ['COMPLETED', 'Passed'],
-    ['FAILED', 'Failed'],
-    ['CANCELLED', 'Cancelled'],
-    ['RUNNING', 'Running'],
-    ['QUEUED', 'Queued'],
-  ] as const)('labels a run with status %s as %s', async (status, word) => {
+    ['COMPLETED', 'Passed', 0],
+    ['FAILED', 'Failed', 1],
+    ['FAILED', 'Not fully tested', 2],
+    ['CANCELLED', 'Cancelled', 2],
+    ['RUNNING', 'Running', null],
+    ['QUEUED', 'Queued', null],
+  ] as const)('labels a run with status %s as %s', async (status, word, exitCode) => {
     const built = buildRun([{ name: 'One', calls: ['pending'] }], {
       status,
+      exitCode,
       score: null,
       minimumScore: null,
       reasons: [],
     });
     const found = await page(built);
     expect(found).toContain(`<title>${word}: Nightly booking regression</title>`);
-    expect(words(found)).toContain(`${word} – of 100 No minimum score is required.`);
+    expect(words(found)).toContain(`${word} – of 100 Required: every planned call tested, every counted call passed.`);
     expect(words(found)).toContain('… Pending Call It has not ended yet.');
   });
 

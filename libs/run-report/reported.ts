@@ -1,8 +1,8 @@
 import type { CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
-import type { CallState, Outcome, Stability } from '../statistics/index.js';
+import type { CallState, GateExitCode, GateSettings, Outcome, Stability } from '../statistics/index.js';
 
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
-export interface ReportedRun {
+export interface ReportedRun extends GateSettings {
   readonly id: string;
   readonly name: string;
   readonly agentId: string;
@@ -11,7 +11,8 @@ export interface ReportedRun {
   readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
   /** 0 to 100; null if no call is counted. */
   readonly score: number | null;
-  readonly minimumScore: number | null;
+  /** Null until the run has ended. */
+  readonly exitCode: GateExitCode | null;
   /** Why the gate is not met, as sentences. */
   readonly reasons: readonly string[];
   /** Calls per evaluation. */

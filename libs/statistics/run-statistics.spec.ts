@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import {
   type CountedCall,
   evaluationStatistics,
-  gate,
   latencyMeasures,
   passAtK,
   passHatK,
@@ -92,20 +91,5 @@ describe('statistics of a run', () => {
           expect(passHatK(n, c, k)).toBeCloseTo(all.filter((choice) => !choice.includes(false)).length / all.length, 5);
         }
     expect(passAtK(1_000, 1, 500)).toBeCloseTo(0.5, 5);
-  });
-});
-
-describe('gate', () => {
-  const critical = [{ evaluationId: 'c', name: 'Books' }];
-  it.each([
-    ['pp', 'p', 90, []],
-    ['pf', 'p', 90, ['The score of 77.8 is below the minimum of 90.']],
-    ['pf', 'p', null, []],
-    ['pp', 'pf', null, ['The critical evaluation "Books" failed.']],
-    ['pp', 'e', null, ['The critical evaluation "Books" has no counted calls.']],
-    ['ei', 'i', null, ['No call could be counted.']],
-  ])('other calls %s, critical calls %s, minimum %s', (others, own, minimumScore, reasons) => {
-    const result = gate({ calls: [...calls('a', others), ...calls('c', own)], minimumScore, critical });
-    expect(result).toEqual({ met: reasons.length === 0, reasons });
   });
 });

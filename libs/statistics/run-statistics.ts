@@ -87,35 +87,3 @@ function choiceRatio(a: number, n: number, k: number): number {
   for (let i = 0; i < k; i++) ratio *= Math.max(0, a - i) / (n - i);
   return ratio;
 }
-
-export interface GateInput {
-  readonly calls: readonly CountedCall[];
-  /** 0 to 100; null for no minimum. */
-  readonly minimumScore: number | null;
-  /** Evaluations of which no call may fail, with their display names. */
-  readonly critical: readonly { readonly evaluationId: string; readonly name: string }[];
-}
-
-export interface Gate {
-  readonly met: boolean;
-  /** Why the gate is not met, as sentences. */
-  readonly reasons: readonly string[];
-}
-
-/** Decides whether a run passes; its status, its webhook and the CLI's exit code follow from it. */
-export function gate({ calls, minimumScore, critical }: GateInput): Gate {
-  const score = runScore(calls);
-  if (score === null) return { met: false, reasons: ['No call could be counted.'] };
-  const reasons: string[] = [];
-  if (minimumScore !== null && score < minimumScore) {
-    reasons.push(`The score of ${score} is below the minimum of ${minimumScore}.`);
-  }
-  for (const { evaluationId, name } of critical) {
-    const own = calls.filter((call) => call.evaluationId === evaluationId);
-    if (own.some(({ outcome }) => outcome === 'failed')) reasons.push(`The critical evaluation "${name}" failed.`);
-    else if (!own.some(({ outcome }) => outcome === 'passed')) {
-      reasons.push(`The critical evaluation "${name}" has no counted calls.`);
-    }
-  }
-  return { met: reasons.length === 0, reasons };
-}

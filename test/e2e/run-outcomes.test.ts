@@ -18,6 +18,8 @@ const MEBIBYTE = 1024 * 1024;
 const BEHAVIOURS: Readonly<Record<string, (request: AgentRequest) => string | void>> = {
   greets: () => 'Welcome!',
   mute: () => 'Good day.',
+  'greets-or-refuses': ({ said, response }) =>
+    said.includes('Refuse') ? void response.writeHead(403).end() : 'Welcome!',
   'every-other': (() => {
     let count = 0;
     return () => (count++ % 2 === 0 ? 'Welcome!' : 'Good day.');
@@ -94,10 +96,46 @@ describe('outcomes of runs', () => {
       });
     });
 
-    it('has no minimum score by default: a run with failed calls completes', async () => {
-      const { client, agentId } = await scripted('mute');
-      const run = await executeRun(client, agentId);
-      expect(run).toMatchObject({ status: 'COMPLETED', score: 0, counts: { passed: 0, failed: 1 } });
+    it('requires every call to pass by default', async () => {
+      const { client, agentId } = await scripted('every-other');
+      const run = await executeRun(client, agentId, { repeat: 4, concurrency: 1 });
+      expect(run).toMatchObject({
+        status: 'FAILED',
+        exitCode: 1,
+        score: 50,
+        counts: { passed: 2, failed: 2 },
+        reasons: ['2 of 4 counted calls failed; without a minimum score or pass rate, every one must pass.'],
+      });
+    });
+
+    it('allows failed calls down to the minimum pass rate', async () => {
+      const { client, agentId } = await scripted('every-other');
+      const met = await executeRun(client, agentId, { repeat: 4, concurrency: 1, minimumPassRate: 0.5 });
+      expect(met).toMatchObject({ status: 'COMPLETED', exitCode: 0, minimumPassRate: 0.5, reasons: [] });
+      const missed = await executeRun(client, agentId, { repeat: 4, concurrency: 1, minimumPassRate: 0.51 });
+      expect(missed).toMatchObject({ status: 'FAILED', exitCode: 1 });
+      expect(missed.reasons).toEqual(['The pass rate of 0.5 (2 of 4 counted calls) is below the minimum of 0.51.']);
+    });
+
+    it('is not met with exit code 2 if calls could not be tested, unless that many are allowed', async () => {
+      const { client, agentId } = await scripted('greets-or-refuses', [
+        shortEvaluation({ name: 'Is greeted' }),
+        shortEvaluation({ name: 'Is refused', script: [{ say: 'Refuse me, please.' }] }),
+      ]);
+      const strict = await executeRun(client, agentId, { minimumScore: 90 });
+      expect(strict).toMatchObject({ status: 'FAILED', exitCode: 2, score: 100, allowedUncounted: 0 });
+      expect(strict.reasons).toEqual(['1 of 2 planned calls could not be tested (1 ended as error); allowed: 0.']);
+      const loose = await executeRun(client, agentId, { minimumScore: 90, allowedUncounted: 1 });
+      expect(loose).toMatchObject({ status: 'COMPLETED', exitCode: 0, allowedUncounted: 1, reasons: [] });
+    });
+
+    it('is kept by a rerun', async () => {
+      const { client, agentId } = await scripted('greets');
+      const gate = { minimumScore: 10, minimumPassRate: 0.2, allowedUncounted: 3 };
+      const { id } = await executeRun(client, agentId, gate);
+      const { body } = await client.post(`/runs/${id}/rerun`, {});
+      expect(body.data).toMatchObject({ ...gate, exitCode: null });
+      await client.get(`/runs/${body.data.id}?wait=60`);
     });
 
     it('is never met if a critical evaluation failed, whatever the score', async () => {
@@ -109,7 +147,7 @@ describe('outcomes of runs', () => {
       expect(run).toMatchObject({
         status: 'FAILED',
         score: 50,
-        reasons: ['The critical evaluation "Is greeted" failed.'],
+        reasons: ['The critical evaluation "Is greeted" failed in 1 of 1 counted call.'],
         counts: { passed: 1, failed: 1 },
       });
     });
@@ -140,7 +178,8 @@ describe('outcomes of runs', () => {
         expect(run).toMatchObject({
           status: 'FAILED',
           score: 0,
-          reasons: ['No call could be counted.'],
+          exitCode: 2,
+          reasons: ['No call could be counted: 1 ended as error.'],
           counts: { passed: 0, failed: 0, error: 1 },
         });
         const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;

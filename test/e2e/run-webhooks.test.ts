@@ -88,7 +88,7 @@ describe('webhook events of a run', () => {
     expect(await types('own')).toEqual(['run.failed', 'run.failed']);
     const events = await of('run.failed');
     expect(events.map(({ data }) => data.reason).sort()).toEqual([
-      'No call could be counted.',
+      'No call could be counted: 1 ended as error.',
       'The score of 0 is below the minimum of 1.',
     ]);
     expect(events[0].data.run.metrics.status).toBe('FAILED');

@@ -80,7 +80,7 @@ describe('the vat command', () => {
     ]);
     expect(calls).toEqual((await client.get(`/runs/${run.id}/calls`)).body.data);
     expect(await readFile(file('run.md'), 'utf8')).toContain('| ✅ passed | Books a table, detail by detail | 2/2 |');
-    expect(await readFile(file('junit.xml'), 'utf8')).toMatch(/<testsuites name="Nightly" tests="4" failures="0"/);
+    expect(await readFile(file('junit.xml'), 'utf8')).toMatch(/<testsuites name="Nightly" tests="5" failures="0"/);
     expect(await readFile(file('report.html'), 'utf8')).toMatch(/^<!doctype html>/);
     // No temporary files are left.
     expect((await readdir(path.dirname(file('x')))).sort()).toEqual(['junit.xml', 'report.html', 'run.json', 'run.md']);
@@ -96,7 +96,7 @@ describe('the vat command', () => {
     expect(stdout).toMatch(
       /Gate not met: 2 calls, 1 passed, 1 failed; score [\d.]+ of at least 95\.\n {2}The score of/,
     );
-    expect(await readFile(junit, 'utf8')).toMatch(/failures="1" errors="0"[^]*<failure /);
+    expect(await readFile(junit, 'utf8')).toMatch(/failures="2" errors="0"[^]*<failure /);
     const { run } = JSON.parse(await readFile(json, 'utf8'));
 
     // The service stores the result: a later `status` reports the same.
@@ -116,10 +116,34 @@ describe('the vat command', () => {
 
   it('exits with 2 if the agent is unreachable', async () => {
     const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_2' });
-    const { code, stdout } = await vat(['run', '--agent', agentId], env);
+    const { code, stdout } = await vat(['run', '--agent', agentId, '--tag', 'facts'], env);
     expect(code).toBe(2);
-    expect(stdout).toMatch(/^error +Books a table/m);
-    expect(stdout).toContain('No result: 2 calls, 0 passed, 2 error; no score.');
+    expect(stdout).toMatch(/^error +Answers questions/m);
+    expect(stdout).toContain('No result: 1 call, 0 passed, 1 error; no score.');
+    expect(stdout).toContain('No call could be counted: 1 ended as error.');
+  });
+
+  it('exits with 1 if a critical evaluation could not be tested', async () => {
+    const { agentId, env } = await prepare({ provider: 'AGENT_PROVIDER_2' });
+    const { code, stdout } = await vat(['run', '--agent', agentId, '--tag', 'booking'], env);
+    expect(code).toBe(1);
+    expect(stdout).toContain('The critical evaluation "Books a table, detail by detail" has no counted calls.');
+  });
+
+  it('exits with 1 for a failed call without a minimum, and with 0 if the pass rate allows it', async () => {
+    const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
+    const strict = await vat(['run', '--agent', agentId], env);
+    expect(strict).toMatchObject({ code: 1, stdout: expect.stringContaining('1 of 2 counted calls failed') });
+    const loose = ['run', '--agent', agentId, '--min-pass-rate', '0.5', '--allow-uncounted', '1'];
+    expect(await vat(loose, env)).toMatchObject({ code: 0, stdout: expect.stringContaining('Gate met: 2 calls') });
+    const plan = await vat([...loose, '--dry-run'], env);
+    expect(plan.stdout).toContain(
+      'Gate: at most 1 planned calls not tested, every counted call of the critical evaluations (1) passed, a pass rate of at least 0.5.',
+    );
+    expect(await vat(['run', '--agent', agentId, '--min-pass-rate', '90'], env)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('Must be a number from 0 to 1.'),
+    });
   });
 
   it('exits with 2 if the service is down', async () => {

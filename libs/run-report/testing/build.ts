@@ -24,10 +24,7 @@ const idOf = (n: number): string => `0197b3c4-1f2a-7b3c-8d4e-${n.toString(16).pa
 const at = (ms: number): string => new Date(START + ms).toISOString();
 
 /** A run of these calls, with the statistics and gate computed by the production code. */
-export function buildRun(
-  evaluations: readonly PlayedEvaluation[],
-  more: Partial<ReportedRun> & { readonly minimumScore?: number | null } = {},
-): Built {
+export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial<ReportedRun> = {}): Built {
   const calls = evaluations.flatMap((evaluation, position) =>
     evaluation.calls.map((played, index) => reportedCall(played, position, index)),
   );
@@ -37,8 +34,9 @@ export function buildRun(
   const critical = evaluations.flatMap(({ critical: isCritical, name }, position) =>
     isCritical ? [{ evaluationId: idOf(position + 1), name }] : [],
   );
-  const { minimumScore = 80 } = more;
-  const { met, reasons } = gate({ calls: counted, minimumScore, critical });
+  const { minimumScore = 80, minimumPassRate = null, allowedUncounted = 0 } = more;
+  const settings = { minimumScore, minimumPassRate, allowedUncounted };
+  const { met, exitCode, reasons } = gate({ ...settings, calls: counted, critical });
   const run: ReportedRun = {
     id: idOf(0xff0000),
     name: 'Nightly booking regression',
@@ -46,6 +44,7 @@ export function buildRun(
     agentName: 'Bella Vista booking line',
     status: met ? 'COMPLETED' : 'FAILED',
     score: runScore(counted),
+    exitCode,
     reasons,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
     createdAt: at(0),
@@ -53,8 +52,8 @@ export function buildRun(
     endedAt: at(97_400),
     counts: countsOf(calls),
     evaluations: evaluations.map((evaluation, position) => reportedEvaluation(evaluation, position, counted, calls)),
+    ...settings,
     ...more,
-    minimumScore,
   };
   return { run, calls, read: readerOf(calls) };
 }

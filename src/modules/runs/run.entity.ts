@@ -1,4 +1,5 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { GateExitCode } from '../../../libs/statistics/index.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 
 export const RUN_LABELS = ['READ'] as const;
@@ -28,6 +29,9 @@ export interface AgentSnapshot {
 @Check('runs_repeat_check', 'repeat BETWEEN 1 AND 50')
 @Check('runs_concurrency_check', 'concurrency BETWEEN 1 AND 100')
 @Check('runs_minimum_score_check', 'minimum_score BETWEEN 0 AND 100')
+@Check('runs_minimum_pass_rate_check', 'minimum_pass_rate BETWEEN 0 AND 1')
+@Check('runs_allowed_uncounted_check', 'allowed_uncounted BETWEEN 0 AND 10000')
+@Check('runs_exit_code_check', 'exit_code BETWEEN 0 AND 2')
 export class RunEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'runs_pkey' })
   id: string;
@@ -72,6 +76,18 @@ export class RunEntity {
   /** Minimum score of the gate; null for none. */
   @Column({ name: 'minimum_score', type: 'double precision', nullable: true })
   minimumScore: number | null;
+
+  /** Minimum share of passed among counted calls, 0 to 1; null for none. */
+  @Column({ name: 'minimum_pass_rate', type: 'double precision', nullable: true })
+  minimumPassRate: number | null;
+
+  /** Number of calls that may end as `error` or `invalid`. */
+  @Column({ name: 'allowed_uncounted', type: 'integer', default: 0 })
+  allowedUncounted: number;
+
+  /** Exit code that the gate decides on; null until the run has ended. */
+  @Column({ name: 'exit_code', type: 'smallint', nullable: true })
+  exitCode: GateExitCode | null;
 
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;

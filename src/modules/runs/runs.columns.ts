@@ -1,5 +1,6 @@
 /** The columns of `runs r`, named like the entity's properties. */
 export const RUN_COLUMNS = `r.id, r.workspace_id AS "workspaceId", r.agent_id AS "agentId", r.user_id AS "userId", r.label,
   r.name, r.status, r.score, r.total_calls AS "totalCalls", r.repeat, r.concurrency,
-  r.minimum_score AS "minimumScore", r.agent_snapshot AS "agentSnapshot", r.reasons, r.started_at AS "startedAt",
+  r.minimum_score AS "minimumScore", r.minimum_pass_rate AS "minimumPassRate",
+  r.allowed_uncounted AS "allowedUncounted", r.exit_code AS "exitCode", r.agent_snapshot AS "agentSnapshot", r.reasons, r.started_at AS "startedAt",
   r.ended_at AS "endedAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;

@@ -62,7 +62,7 @@ const LOCK_CLAIMS = `SELECT pg_advisory_xact_lock(hashtextextended('calls:' || $
 
 /** Ends the run with the score so far. */
 const CANCEL = `
-  UPDATE runs r SET status = 'CANCELLED', ended_at = now(), updated_at = now(), score = coalesce((
+  UPDATE runs r SET status = 'CANCELLED', exit_code = 2, ended_at = now(), updated_at = now(), score = coalesce((
     SELECT round(avg(c.score)::numeric, 1) FROM calls c
      WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed')), 0)
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING id`;

@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionOptions } from './data-source-options.js';
 import { Initial1732600000000 } from './migrations/1732600000000-initial.js';
+import { RunGates1732700100000 } from './migrations/1732700100000-run-gates.js';
 import { Security1732700300000 } from './migrations/1732700300000-security.js';
 
 export interface DataSourceInput {
@@ -16,6 +17,6 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
   return new DataSource({
     ...connectionOptions(url, poolSize),
     entities,
-    migrations: [Initial1732600000000, Security1732700300000],
+    migrations: [Initial1732600000000, RunGates1732700100000, Security1732700300000],
   });
 }

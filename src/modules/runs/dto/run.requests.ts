@@ -11,13 +11,13 @@ import {
   IdField,
   IntegerField,
   MAX_LENGTH,
-  NumberField,
   QueryIntegerField,
   StringField,
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { OUTCOMES } from '../call.entity.js';
+import { GateFields, GateRequest } from './gate.fields.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
@@ -59,7 +59,7 @@ function SelectionField({ description, example, maxItems, items, violation }: Li
 }
 
 /** Which evaluations to run, how often, and with which gate. */
-export class StartRunRequest {
+export class StartRunRequest extends GateRequest {
   @StringField({
     description: 'Display name; defaults to the start time',
     example: 'Nightly',
@@ -108,17 +108,6 @@ export class StartRunRequest {
   })
   concurrency?: number;
 
-  @NumberField({
-    description: 'Score that the run must reach; null for no minimum. Critical evaluations must pass in any case',
-    example: 80,
-    minimum: 0,
-    maximum: 100,
-    optional: true,
-    nullable: true,
-    default: null,
-  })
-  minimumScore?: number | null;
-
   @BooleanField({
     description: 'With `true` nothing is started; the response is the plan',
     example: false,
@@ -159,7 +148,7 @@ export class PlannedEvaluation {
 }
 
 /** The calls that a run would make. */
-export class RunPlan {
+export class RunPlan extends GateFields {
   @IdField({ kind: 'agent', description: 'Agent under test' })
   agentId: string;
 
@@ -176,15 +165,6 @@ export class RunPlan {
     maximum: 100,
   })
   concurrency: number;
-
-  @NumberField({
-    description: 'Score that the run must reach; null for no minimum',
-    example: 80,
-    minimum: 0,
-    maximum: 100,
-    nullable: true,
-  })
-  minimumScore: number | null;
 
   @IntegerField({ description: 'Total number of calls', example: 3, minimum: 1 })
   totalCalls: number;

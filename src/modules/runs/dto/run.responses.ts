@@ -8,6 +8,7 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
+import { GateFields } from './gate.fields.js';
 import { RUN_LABELS, RUN_STATUSES, type RunLabel, type RunStatus } from '../run.entity.js';
 
 /** A run in responses. */
@@ -79,7 +80,7 @@ export class CallCounts {
 }
 
 /** A run with its settings, progress and results. */
-export class RunDetails extends IntersectionType(Run, RunMetrics) {
+export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 
@@ -91,15 +92,6 @@ export class RunDetails extends IntersectionType(Run, RunMetrics) {
   })
   concurrency: number;
 
-  @NumberField({
-    description: 'Score that the run must reach; null for no minimum',
-    example: 80,
-    minimum: 0,
-    maximum: 100,
-    nullable: true,
-  })
-  minimumScore: number | null;
-
   @TimestampField({ description: 'When its first call started', nullable: true })
   startedAt: string | null;
 
@@ -108,6 +100,16 @@ export class RunDetails extends IntersectionType(Run, RunMetrics) {
 
   @ApiProperty({ type: CallCounts, description: 'Calls by outcome' })
   counts: CallCounts;
+
+  @IntegerField({
+    description:
+      'Exit code of `vat`: 0 the gate is met, 1 the agent does not meet it, 2 not everything could be tested, or the run was cancelled; null until the run has ended',
+    example: 0,
+    minimum: 0,
+    maximum: 2,
+    nullable: true,
+  })
+  exitCode: 0 | 1 | 2 | null;
 
   @ApiProperty({
     type: [String],

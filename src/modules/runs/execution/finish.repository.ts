@@ -42,7 +42,7 @@ const PLANNED = `
     FROM run_evaluations WHERE run_id = $1 ORDER BY position`;
 
 const FINISH = `
-  UPDATE runs r SET status = $2, score = $3, reasons = $4, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** The score of the agent's latest ended run with at least one counted call. */
@@ -89,9 +89,14 @@ export class FinishRepository {
   /** @returns the ended run; undefined if it had ended already */
   async finish(
     runId: string,
-    { status, score, reasons }: Pick<RunEntity, 'status' | 'score'> & { readonly reasons: readonly string[] },
+    {
+      status,
+      score,
+      exitCode,
+      reasons,
+    }: Pick<RunEntity, 'status' | 'score' | 'exitCode'> & { readonly reasons: readonly string[] },
   ): Promise<RunEntity | undefined> {
-    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, reasons]);
+    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, exitCode, reasons]);
     return run;
   }
 

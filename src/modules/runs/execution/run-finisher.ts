@@ -31,10 +31,10 @@ export class RunFinisher {
       const calls = await this.repository.endedCalls(runId);
       const evaluations = await this.repository.evaluations(runId);
       const critical = evaluations.filter((evaluation) => evaluation.critical);
-      const { met, reasons } = gate({ calls, minimumScore: run.minimumScore, critical });
+      const { met, exitCode, reasons } = gate({ ...run, calls, critical });
       const score = runScore(calls);
       const status = met ? 'COMPLETED' : 'FAILED';
-      const ended = await this.repository.finish(runId, { status, score: score ?? 0, reasons });
+      const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons });
       if (!ended) return;
       await this.sendOutcome(ended);
       if (score !== null) await this.sendDrop(ended);

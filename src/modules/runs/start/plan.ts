@@ -1,3 +1,4 @@
+import type { GateSettings } from '../../../../libs/statistics/index.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
 /** Maximum number of calls of one run. */
@@ -7,11 +8,10 @@ export const MAX_WAITING_CALLS = 50_000;
 export const DEFAULTS = { repeat: 1, concurrency: 5 } as const;
 
 /** The content of a run. */
-export interface Plan {
+export interface Plan extends GateSettings {
   readonly name: string;
   readonly repeat: number;
   readonly concurrency: number;
-  readonly minimumScore: number | null;
   readonly evaluations: readonly PlannedEvaluation[];
 }
 

@@ -57,13 +57,11 @@ export class RunStarterService {
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
     const plan = await this.makePlan(caller, agent, request);
-    const { name, repeat, concurrency, minimumScore, evaluations } = plan;
+    const { evaluations, ...settings } = plan;
+    const { repeat } = plan;
     return {
       agentId: agent.id,
-      name,
-      repeat,
-      concurrency,
-      minimumScore,
+      ...settings,
       totalCalls: callCount(plan),
       evaluations: evaluations.map(({ id, snapshot }) => ({
         id,
@@ -107,13 +105,14 @@ export class RunStarterService {
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireModel(evaluations);
-      const { name, repeat, concurrency, minimumScore } = run;
-      return this.write(caller, agent, { name, repeat, concurrency, minimumScore, evaluations });
+      const { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted } = run;
+      const gate = { minimumScore, minimumPassRate, allowedUncounted };
+      return this.write(caller, agent, { name, repeat, concurrency, ...gate, evaluations });
     });
   }
 
   private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<Plan> {
-    const { evaluationIds, tags, minimumScore = null } = request;
+    const { evaluationIds, tags, minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
     if (evaluationIds && tags) throw invalidInput('tags must not be given together with evaluationIds');
     const selected = await this.evaluations.select(caller, agent.id, {
@@ -128,7 +127,7 @@ export class RunStarterService {
     const evaluations = await this.snapshots(selected);
     this.requireModel(evaluations);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-    const plan = { name, repeat, concurrency, minimumScore, evaluations };
+    const plan = { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, evaluations };
     const calls = callCount(plan);
     if (calls > MAX_CALLS) {
       throw invalidInput(`repeat must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`);
@@ -199,7 +198,8 @@ export class RunStarterService {
 
   private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
-    const { name, repeat, concurrency, minimumScore, evaluations } = plan;
+    const { evaluations, ...settings } = plan;
+    const { repeat, concurrency } = plan;
     const { id: agentId, provider, assistantId } = agent;
     await this.requireQueueCapacity(agentId);
     const totalCalls = callCount(plan);
@@ -208,11 +208,8 @@ export class RunStarterService {
       workspaceId,
       agentId,
       userId,
-      name,
+      ...settings,
       totalCalls,
-      repeat,
-      concurrency,
-      minimumScore,
       agentSnapshot: { name: agent.name, provider, assistantId },
     });
     await this.repository.insertPlan(run.id, evaluations);

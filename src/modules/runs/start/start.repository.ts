@@ -9,8 +9,8 @@ const BATCH_SIZE = 100;
 
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
-                         concurrency, minimum_score, agent_snapshot, reasons)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, '{}') RETURNING ${RUN_COLUMNS}`;
+                         concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons)
+  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}') RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
 const IS_FULL = `
@@ -49,6 +49,8 @@ type NewRun = Pick<
   | 'repeat'
   | 'concurrency'
   | 'minimumScore'
+  | 'minimumPassRate'
+  | 'allowedUncounted'
   | 'agentSnapshot'
 >;
 
@@ -69,19 +71,19 @@ export class StartRepository {
   }
 
   async insertRun(run: NewRun): Promise<RunEntity> {
-    const { id, workspaceId, agentId, userId, name, totalCalls, repeat, concurrency, minimumScore, agentSnapshot } =
-      run;
     const values = [
-      id,
-      workspaceId,
-      agentId,
-      userId,
-      name,
-      totalCalls,
-      repeat,
-      concurrency,
-      minimumScore,
-      agentSnapshot,
+      run.id,
+      run.workspaceId,
+      run.agentId,
+      run.userId,
+      run.name,
+      run.totalCalls,
+      run.repeat,
+      run.concurrency,
+      run.minimumScore,
+      run.minimumPassRate,
+      run.allowedUncounted,
+      run.agentSnapshot,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;
