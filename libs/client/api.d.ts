@@ -1379,7 +1379,7 @@ export interface components {
          */
         CallFailure: {
             /** @enum {string} */
-            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "nothing_judged" | "internal";
+            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "internal";
             message: string;
             /** @enum {string} */
             fault: "agent" | "infrastructure";
@@ -1580,6 +1580,8 @@ export interface components {
             met: boolean;
             detail: string;
             evidence: components["schemas"]["Evidence"][];
+            /** @description Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it */
+            decidedByEntry?: number;
         };
         /**
          * Condition
@@ -1997,6 +1999,8 @@ export interface components {
                 met: boolean | null;
                 reasoning: string;
                 evidence: components["schemas"]["Evidence"] | null;
+                /** @description Answers of the model that were unusable, truncated */
+                unusable?: string[];
             }[];
             disagreement: boolean;
             failure?: components["schemas"]["CallFailure"];

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { agentSaying, call } from './testing/calls.js';
-import { stubModel } from './testing/llm-stub.js';
+import { type Asked, stubModel, verdict } from './testing/llm-stub.js';
 import { sendCompletion, TestServers } from './testing/servers.js';
 import { VirtualClock } from './index.js';
 
@@ -10,7 +10,6 @@ afterEach(() => servers.close());
 type Answer = string | object | ((response: ServerResponse) => void);
 type Role = 'caller' | 'judge';
 
-const MET = { met: true, quote: 'is booked', reasoning: 'So it is.' };
 const LINES = [
   { say: 'A table, please.', end: null },
   { say: 'Goodbye.', end: 'It is booked' },
@@ -35,12 +34,12 @@ const INVENTED = { met: false, quote: 'I hate tables', reasoning: 'It is rude.' 
 async function play(role: Role, bad: Answer, times = Infinity) {
   let line = 0;
   let badAnswers = 0;
-  const reply = (asked: { readonly role: Role }): Answer => {
+  const reply = (asked: Asked): Answer => {
     if (asked.role === role && badAnswers < times) {
       badAnswers++;
       return bad;
     }
-    return asked.role === 'judge' ? MET : LINES[Math.min(line++, 1)]!;
+    return asked.role === 'judge' ? verdict(asked, true) : LINES[Math.min(line++, 1)]!;
   };
   const { model } = await stubModel(servers, reply, { timeoutMs: 200 });
   const clock = new VirtualClock();
@@ -92,7 +91,7 @@ describe('misbehaving language model', () => {
     });
     expect((await play('judge', EMPTY)).result).toMatchObject({
       outcome: 'error',
-      failure: { code: 'nothing_judged' },
+      failure: { code: 'no_verdict' },
       criteria: [{ verdict: 'no_verdict' }],
     });
   });
@@ -103,7 +102,7 @@ describe('misbehaving language model', () => {
       outcome: 'error',
       score: null,
       invalidity: null,
-      failure: { code: 'nothing_judged' },
+      failure: { code: 'no_verdict' },
       criteria: [{ verdict: 'no_verdict', evidence: null }],
     });
   });

@@ -54,9 +54,14 @@ export class CallView {
     return this.waits.flatMap(({ ms, answer }) => (answer ? [ms] : []));
   }
 
+  /** The agent's answers to the caller's turns. */
+  get answers(): Utterance[] {
+    return this.said('agent').filter(({ turn }) => turn > 0);
+  }
+
   /** Number of the caller's turns that the agent answered. */
   get turns(): number {
-    return this.utterances.filter(({ speaker, turn }) => speaker === 'agent' && turn > 0).length;
+    return this.answers.length;
   }
 
   said(speaker: Speaker): Utterance[] {

@@ -261,7 +261,7 @@ describe('scripted call', () => {
     expect(result.timeline[3]).toMatchObject({ text: `a${'\u0301\u0327'.repeat(15)}` });
   });
 
-  it('is an error if no criterion could be decided', async () => {
+  it('is an error if no criterion, or a required one, could not be decided', async () => {
     const criteria = [{ text: 'The agent is polite.' }];
     const alone = await call({ script: [{ say: 'Hello.' }], criteria }, { transport: agentSaying(['Hi.']) });
     expect(alone).toMatchObject({
@@ -272,11 +272,17 @@ describe('scripted call', () => {
     const checks = [{ type: 'says', text: 'hi' } as const];
     const both = await call({ script: [{ say: 'Hello.' }], criteria, checks }, { transport: agentSaying(['Hi.']) });
     expect(both).toMatchObject({
-      outcome: 'passed',
-      score: 100,
+      outcome: 'error',
+      score: null,
+      failure: { code: 'nothing_judged' },
       criteria: [{ verdict: 'not_judged', reason: 'No language model is configured' }],
     });
-    expect(both.reason).toContain('Not decided and not counted: The agent is polite.');
+    const optional = await call(
+      { script: [{ say: 'Hello.' }], criteria: [{ text: 'The agent is polite.', required: false }], checks },
+      { transport: agentSaying(['Hi.']) },
+    );
+    expect(optional).toMatchObject({ outcome: 'passed', score: 100 });
+    expect(optional.reason).toContain('Not decided and not counted: The agent is polite.');
     const unplayed = await call({}, { transport: agentSaying(['Hi.']) });
     expect(unplayed).toMatchObject({ outcome: 'error', failure: { code: 'no_language_model', retryable: false } });
   });

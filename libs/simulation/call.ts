@@ -10,7 +10,7 @@ import { type Clock, RealClock } from './clock.js';
 import { type ConversationResult, runConversation } from './conversation.js';
 import { CallFailure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
-import { Judge, unjudged } from './judge/judge.js';
+import { Judge, type JudgeSamples, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
@@ -21,7 +21,7 @@ import { findInvalidity, type Invalidity } from './validity.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
-export const SIMULATION_VERSION = '1';
+export const SIMULATION_VERSION = '2';
 /** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;
 
@@ -36,6 +36,8 @@ export interface CallOptions {
   /** Aborts the call; `executeCall` then throws its reason. */
   readonly signal?: AbortSignal;
   readonly patienceMs?: number;
+  /** Verdicts on one statement: 3 (default) takes two, and a third when they disagree; 1 takes one. */
+  readonly judgeSamples?: JudgeSamples;
   readonly onProgress?: (progress: CallProgress) => void;
 }
 
@@ -166,10 +168,11 @@ class Call {
     if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
     this.enter('judging');
     const { clock, signal, judgeMeter: meter } = this;
-    const judge = new Judge({ model, entries: this.timeline.entries, scenario, clock, signal, meter });
-    const found = isGenerated ? await judge.callerInvalidity() : undefined;
-    if (found) return { criteria: unjudged(definition.criteria, 'The caller broke its role'), invalidity: found };
-    return { criteria: await judge.criteria(definition.criteria), invalidity };
+    const samples = this.options.judgeSamples ?? 3;
+    const judge = new Judge({ model, entries: this.timeline.entries, scenario, clock, signal, meter, samples });
+    const role = isGenerated ? await judge.callerRole() : {};
+    if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
+    return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
   }
 
   private enter(phase: CallPhase): void {

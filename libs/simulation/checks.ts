@@ -29,9 +29,15 @@ export interface CheckResult {
   /** What was found, as a sentence without full stop. */
   readonly detail: string;
   readonly evidence: readonly Evidence[];
+  /** Present if not met and nothing later in the call could have changed that: the timeline entry that decided it. */
+  readonly decidedByEntry?: number;
 }
 
-type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence'>;
+type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence' | 'decidedByEntry'>;
+
+/** An unmet finding that nothing later could change. */
+const decidedBy = (finding: Finding, entry: number | undefined): Finding =>
+  finding.met || entry === undefined || entry < 0 ? finding : { ...finding, decidedByEntry: entry };
 
 /** Evaluates every check on a finished timeline. @throws the reason of the aborted signal */
 export async function evaluateChecks(
@@ -55,21 +61,25 @@ async function evaluate(check: Check, view: CallView, yieldToEventLoop: YieldToE
       return says(check, view, yieldToEventLoop);
     case 'never_says': {
       const found = await says(check, view, yieldToEventLoop);
-      return { ...found, met: !found.met };
+      const finding = { ...found, met: !found.met };
+      // What the caller says is not decided against the agent.
+      return check.speaker === 'agent' ? decidedBy(finding, found.evidence[0]?.entry) : finding;
     }
     case 'calls_tool':
       return callsTool(check, view);
     case 'never_calls_tool': {
       const { met, detail, evidence } = callsTool(check, view);
       // A call with other arguments is not evidence that the tool was never called with these.
-      return { met: !met, detail, evidence: met ? evidence : [] };
+      return decidedBy({ met: !met, detail, evidence: met ? evidence : [] }, evidence[0]?.entry);
     }
     case 'ends_by':
       return endsBy(check.by, view);
     case 'max_turns':
-      return atMost('turns', view.turns, check.turns);
-    case 'max_duration_ms':
-      return atMost('ms', Math.round(view.end?.end ?? 0), check.ms);
+      return decidedBy(atMost('turns', view.turns, check.turns), view.answers[check.turns]?.parts[0]?.index);
+    case 'max_duration_ms': {
+      const late = view.entries.findIndex(({ end }) => end > check.ms);
+      return decidedBy(atMost('ms', Math.round(view.end?.end ?? 0), check.ms), late);
+    }
     case 'max_latency_ms':
       return latencyWithin(check.ms, check.percentile, view);
     case 'max_silence_ms':
@@ -140,11 +150,15 @@ async function saysBefore(
     await firstSaying(then, view, yieldToEventLoop),
   ];
   const evidence = [earlier, later].flatMap((saying) => ('missing' in saying ? [] : saying.evidence));
-  if ('missing' in earlier) return { met: false, detail: earlier.missing, evidence };
+  if ('missing' in earlier) {
+    const finding = { met: false, detail: earlier.missing, evidence };
+    return 'missing' in later ? finding : decidedBy(finding, later.evidence.entry);
+  }
   if ('missing' in later) return { met: false, detail: later.missing, evidence };
   const [a, b] = [earlier.place, later.place];
   const met = a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
-  return { met, detail: `${quoteOf(first)} was said ${met ? 'before' : 'only after'} ${quoteOf(then)}`, evidence };
+  const detail = `${quoteOf(first)} was said ${met ? 'before' : 'only after'} ${quoteOf(then)}`;
+  return decidedBy({ met, detail, evidence }, later.evidence.entry);
 }
 
 function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Finding {
@@ -198,11 +212,14 @@ function latencyWithin(ms: number, percent: number, view: CallView): Finding {
   const which = percent === 100 ? 'slowest answer started' : `answer at the ${percent}th percentile started`;
   const within = `The ${which} after ${Math.round(value)} ms; the limit is ${ms}`;
   const slowest = waits.find((wait) => wait.ms === value);
-  return {
+  const finding = {
     met: value <= ms,
     detail: few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within,
     evidence: slowest ? [waitEvidence(slowest)] : [],
   };
+  const tooSlow = view.waits.find((wait) => wait.ms > ms);
+  // Further answers could bring any other percentile below the limit.
+  return percent === 100 && tooSlow ? decidedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
 
 function waitEvidence({ answer, words }: Wait): Evidence {
@@ -213,11 +230,12 @@ function waitEvidence({ answer, words }: Wait): Evidence {
 function silenceWithin(ms: number, view: CallView): Finding {
   const longest = longestSilence(view.entries);
   const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
-  return {
+  const finding = {
     met: longest.ms <= ms,
     detail: `The longest silence lasted ${Math.round(longest.ms)} ms; the limit is ${ms}`,
     evidence: after === -1 ? [] : [{ entry: after, quote: '' }],
   };
+  return decidedBy(finding, after);
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -38,6 +38,7 @@ export { type Clock, RealClock } from './clock.js';
 export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export { CallView, type Wait } from './call-view.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
+export type { JudgeSamples } from './judge/judge.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
 export { rangeOfText } from './matching.js';
 export type { Measures } from './measures.js';

@@ -41,10 +41,10 @@ describe('cost of the tester', () => {
   });
 
   it.each<[string, object, number | null]>([
-    ['with prices', { prices: PRICES }, 0.00035],
+    ['with prices', { prices: PRICES }, 0.0007],
     ['without prices', {}, null],
   ])('is part of the measures of a call, %s', async (_what, options, costUsd) => {
-    const verdict = { met: true, quote: 'hi there', reasoning: 'So it is.' };
+    const verdict = { met: true, quote: 'Hi there.', reasoning: 'So it is.' };
     const { model } = await stubModel(servers, () => verdict, options);
     const criteria = [{ text: 'The agent greets.' }];
     const { measures } = await call(

@@ -13,6 +13,7 @@ export interface Invalidity {
   readonly code: InvalidityCode;
   /** A sentence without full stop. */
   readonly message: string;
+  /** The first entry is where the caller broke its role; none if that was at the end of the call. */
   readonly evidence: readonly Evidence[];
 }
 

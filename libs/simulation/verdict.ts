@@ -22,32 +22,43 @@ export interface VerdictInput {
   readonly end: Pick<EndEntry, 'code'>;
   readonly failure: Failure | undefined;
   readonly invalidity: Invalidity | undefined;
+  /** Why the judge could not decide whether a generated caller kept its role. */
+  readonly roleFailure?: Failure | undefined;
 }
 
 /** Decides the outcome of a call. */
 export function decide(input: VerdictInput): Verdict {
   const { failure: broken, invalidity } = input;
   if (broken?.fault === 'infrastructure') return uncounted('error', `${broken.message}.`, broken);
-  if (invalidity) return uncounted('invalid', `${invalidity.message}.`);
 
-  const items = [...input.checks.map(ofCheck), ...input.criteria.map(ofCriterion)];
+  const items = [...input.checks.map((check) => ofCheck(check, invalidity)), ...input.criteria.map(ofCriterion)];
   const counted = items.filter(({ met }) => met !== undefined);
   const missed = counted.filter(({ met }) => met === false);
-  const isFailed = missed.some(({ required }) => required) || breakage(input) !== undefined;
-  const judgeFailure = input.criteria.find((criterion) => criterion.failure)?.failure;
-  if (!isFailed) {
-    if (judgeFailure) return uncounted('error', `${judgeFailure.message}.`, judgeFailure);
-    if (counted.length === 0 && items.length > 0) {
-      const undecided = failure('nothing_judged', truncate(input.criteria[0]?.reason ?? '', 200));
-      return uncounted('error', `${undecided.message}.`, undecided);
-    }
-  }
+  const isBroken = breakage(input) !== undefined;
+  const isFailed = missed.some(({ required }) => required) || isBroken;
+  if (invalidity && !isFailed) return uncounted('invalid', `${invalidity.message}.`);
+  const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
+  const undecided = isSettled ? undefined : isFailed ? input.roleFailure : missingVerdict(input, counted.length);
+  if (undecided) return uncounted('error', `${undecided.message}.`, undecided);
   return {
     outcome: isFailed ? 'failed' : 'passed',
     score: scoreOf(counted, isFailed),
     reason: sentences(input, items, missed),
     failure: broken ?? null,
   };
+}
+
+/** Why a call that did not fail cannot pass either. */
+function missingVerdict({ checks, criteria }: VerdictInput, countedItems: number): Failure | undefined {
+  const failed = criteria.find((criterion) => criterion.failure)?.failure;
+  if (failed) return failed;
+  const open = criteria.filter(({ verdict }) => verdict === 'no_verdict' || verdict === 'not_judged');
+  const required = open.find((criterion) => criterion.required);
+  if (required?.verdict === 'no_verdict') return failure('no_verdict', truncate(required.text, 200));
+  const isUntested = countedItems === 0 && checks.length + criteria.length > 0;
+  return required || isUntested
+    ? failure('nothing_judged', truncate((required ?? open[0])?.reason ?? '', 200))
+    : undefined;
 }
 
 interface Item {
@@ -57,15 +68,16 @@ interface Item {
   readonly required: boolean;
   /** Undefined when not counted. */
   readonly met: boolean | undefined;
+  /** Whether it was decided against the agent, whatever followed. */
+  readonly isFinal: boolean;
 }
 
-const ofCheck = ({ name, detail, weight, required, met }: CheckResult): Item => ({
-  name,
-  detail,
-  weight,
-  required,
-  met,
-});
+/** After the caller broke its role, only what was decided against the agent before counts as not met. */
+function ofCheck({ name, detail, weight, required, met, decidedByEntry }: CheckResult, invalidity?: Invalidity): Item {
+  const brokenAt = invalidity?.evidence[0]?.entry ?? Infinity;
+  const isFinal = !met && decidedByEntry !== undefined && decidedByEntry <= brokenAt;
+  return { name, detail, weight, required, met: invalidity && !met && !isFinal ? undefined : met, isFinal };
+}
 
 const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResult): Item => ({
   name: text,
@@ -73,6 +85,7 @@ const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResul
   weight,
   required,
   met: verdict === 'met' ? true : verdict === 'not_met' ? false : undefined,
+  isFinal: false,
 });
 
 const uncounted = (outcome: 'invalid' | 'error', reason: string, cause: Failure | null = null): Verdict => ({
@@ -91,9 +104,9 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
 }
 
 /** Why the agent failed the call regardless of its checks and criteria. */
-function breakage({ end, failure: broken }: VerdictInput): string | undefined {
+function breakage({ end, failure: broken, invalidity }: VerdictInput): string | undefined {
   if (broken) return broken.message;
-  return end.code === 'agent_silent' ? `Broken off: ${END_CODES.agent_silent}` : undefined;
+  return !invalidity && end.code === 'agent_silent' ? `Broken off: ${END_CODES.agent_silent}` : undefined;
 }
 
 const MAX_NAMED = 3;
@@ -112,6 +125,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
     const more = ordered.length > MAX_NAMED ? `; and ${ordered.length - MAX_NAMED} more` : '';
     found.push(`Not met: ${named.join('; ')}${more}.`);
   }
+  if (input.invalidity) found.push(`Decided before the caller broke its role: ${input.invalidity.message}.`);
   const undecided = items.filter(({ met }) => met === undefined);
   if (found.length === 0) {
     const count = items.length - undecided.length;

@@ -28,7 +28,7 @@ describe('runs with a language model', () => {
         : { say: 'Thank you, goodbye.', end: 'I was greeted' };
     }
     if (statement.startsWith('The caller keeps its role')) {
-      return { reasoning: 'It speaks as a caller.', quote: 'Good day', met: keepsRole };
+      return { reasoning: 'It speaks as a caller.', quote: 'Good day, I am calling', met: keepsRole };
     }
     return { reasoning: 'The words show it.', quote: 'Welcome!', met: /greets/.test(statement) };
   }
@@ -86,7 +86,7 @@ describe('runs with a language model', () => {
     expect(asked[0]).toMatchObject({ model: 'stub-1', authorization: 'Bearer llm-key-of-the-service' });
   });
 
-  it('judges criteria with a quote as evidence and confirms failures', async () => {
+  it('judges criteria twice, with a quote as evidence', async () => {
     const criteria = [{ text: 'The agent greets.' }, { text: 'The agent sings.', weight: 3, required: false }];
     const prepared = await prepareEvaluations(app, [shortEvaluation({ checks: [], criteria })]);
     const run = await executeRun(prepared.client, prepared.agentId, { minimumScore: 25 });
@@ -96,7 +96,7 @@ describe('runs with a language model', () => {
       { text: 'The agent greets.', verdict: 'met', evidence: { quote: 'Welcome!' }, disagreement: false },
       { text: 'The agent sings.', verdict: 'not_met', evidence: { quote: 'Welcome!' } },
     ]);
-    expect(results.map(({ samples }: any) => samples.length)).toEqual([1, 3]);
+    expect(results.map(({ samples }: any) => samples.length)).toEqual([2, 2]);
   });
 
   it('names failed criteria in the event of a critical evaluation and in the reason', async () => {

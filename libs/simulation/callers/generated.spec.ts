@@ -1,19 +1,24 @@
 import { type AgentAction, RealClock } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
-import { stubModel } from '../testing/llm-stub.js';
+import { type Asked, type Reply, stubModel, verdict } from '../testing/llm-stub.js';
 import { sendCompletion, TestServers } from '../testing/servers.js';
 
 const servers = new TestServers();
 afterEach(() => servers.close());
 
-const KEPT = { met: true, quote: 'table', reasoning: 'It does.' };
+const KEPT = (asked: Asked) => verdict(asked, true);
 type Line = object | string | Parameters<Parameters<TestServers['http']>[0]>[0] | ((response: any) => void);
 
 /** A call whose caller says these lines; by default the judge finds that the caller keeps its role. */
-async function play(lines: Line[], answers: (string | readonly AgentAction[])[], verdict: object = KEPT, more = {}) {
+async function play(
+  lines: Line[],
+  answers: (string | readonly AgentAction[])[],
+  judging: (asked: Asked) => Reply = KEPT,
+  more = {},
+) {
   let count = 0;
-  const { model, asked } = await stubModel(servers, ({ role }) =>
-    role === 'judge' ? verdict : (lines[Math.min(count++, lines.length - 1)] as object),
+  const { model, asked } = await stubModel(servers, (question) =>
+    question.role === 'judge' ? judging(question) : (lines[Math.min(count++, lines.length - 1)] as object),
   );
   const result = await call(
     { checks: [{ type: 'says', text: 'booked' }] },
@@ -57,7 +62,7 @@ describe('generated caller', () => {
     });
     // The agent answers at once: nearly all of the time is the model's.
     expect(result.measures.durationMs).toBeLessThan(result.measures.tester.caller.ms / 2);
-    expect(result.measures.tester.judge.requests).toBe(1);
+    expect(result.measures.tester.judge.requests).toBe(2);
   });
 
   it('receives a message about a silence, and hangs up at the second one', async () => {
@@ -147,14 +152,15 @@ describe('generated caller', () => {
   it('is checked by the judge for role breaks that code cannot detect, with its own words as evidence', async () => {
     const broken = { met: false, quote: 'under the name Bianchi', reasoning: 'Its name is Rossi.' };
     const lines = [say('A table under the name Bianchi.'), BYE];
-    const { result, judge } = await play(lines, ['booked', 'Bye'], broken);
-    expect(judge).toHaveLength(3);
+    const { result, judge } = await play(lines, ['booked', 'Bye'], () => broken);
+    expect(judge).toHaveLength(2);
     expect(result).toMatchObject({ outcome: 'invalid', invalidity: { code: 'left_role', evidence: [{ entry: 0 }] } });
     // A quote of the agent is not evidence against the caller.
-    const blamed = await play(lines, ['booked under the name Verdi', 'Bye'], {
-      ...broken,
-      quote: 'under the name Verdi',
-    });
+    const quote = 'under the name Verdi';
+    const blamed = await play(lines, ['booked under the name Verdi', 'Bye'], () => ({ ...broken, quote }));
     expect(blamed.result.outcome).toBe('passed');
+    // Without a verdict on the caller, the agent is not blamed for what the caller may have caused.
+    const unknown = await play(lines, ['No.', 'Bye'], () => ({ ...broken, quote }));
+    expect(unknown.result).toMatchObject({ outcome: 'error', failure: { code: 'no_verdict', retryable: true } });
   });
 });

@@ -7,6 +7,8 @@ export interface Sample {
   readonly met: boolean | null;
   readonly reasoning: string;
   readonly evidence: Evidence | null;
+  /** Answers of the model that were unusable, truncated; absent without any. */
+  readonly unusable?: readonly string[];
 }
 
 export interface CriterionResult {
@@ -15,15 +17,18 @@ export interface CriterionResult {
   readonly text: string;
   readonly weight: number;
   readonly required: boolean;
-  /** `no_verdict`: no majority with a valid quote. `not_judged`: the judge was not or could not be asked. Neither counts. */
+  /**
+   * `no_verdict`: no majority with a valid quote. `not_judged`: the judge was not or could not be asked. Neither counts, and
+   * a required criterion with either makes the call an `error`.
+   */
   readonly verdict: 'met' | 'not_met' | 'no_verdict' | 'not_judged';
   /** A sentence without full stop: the judge's reasoning, or why there is no verdict. */
   readonly reason: string;
   readonly evidence: Evidence | null;
-  /** All samples; a failing verdict takes three. */
+  /** All samples: two, and a third unless the first two agree; one with `JUDGE_SAMPLES=1`. */
   readonly samples: readonly Sample[];
   /** Whether the samples contradict each other. */
   readonly disagreement: boolean;
-  /** Why the judge could not be asked. */
+  /** Why the judge could not be asked, or gave no verdict. */
   readonly failure?: Failure;
 }

@@ -2,7 +2,7 @@ import type { Criterion } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
-import { CallFailure } from '../failure.js';
+import { CallFailure, type Failure, failure } from '../failure.js';
 import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
@@ -19,16 +19,20 @@ export interface JudgeOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly meter: ModelMeter;
+  readonly samples: JudgeSamples;
 }
+
+/** Number of verdicts on one statement: two, and a third when they disagree; or one. */
+export type JudgeSamples = 1 | 3;
 
 /** Number of statements of one call that are judged concurrently. */
 const PARALLEL = 4;
-/** Additional samples that confirm or overturn a failing verdict. */
-const CONFIRMATIONS = 2;
 const FIRST_TEMPERATURE = 0;
 /** Above 0, because the samples would otherwise repeat the first. */
-const CONFIRMING_TEMPERATURE = 0.7;
+const FURTHER_TEMPERATURE = 0.7;
 const MAX_REASONING = 1_000;
+/** Maximum length of an unusable answer in the result. */
+const MAX_UNUSABLE = 500;
 
 type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement'>;
 type Who = 'agent' | 'caller' | undefined;
@@ -57,11 +61,17 @@ export class Judge {
     return results;
   }
 
-  /** Whether a generated caller left its role in a way that code cannot detect. @throws the signal's reason */
-  async callerInvalidity(): Promise<Invalidity | undefined> {
-    const { verdict, reason, evidence } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
-    if (verdict !== 'not_met' || !evidence) return undefined;
-    return { code: 'left_role', message: `The caller left its role: ${reason}`, evidence: [evidence] };
+  /**
+   * Whether a generated caller left its role in a way that code cannot detect.
+   * @returns `invalidity` if it did; `failure` if that could not be decided
+   * @throws the signal's reason
+   */
+  async callerRole(): Promise<{ readonly invalidity?: Invalidity; readonly failure?: Failure }> {
+    const { verdict, reason, evidence, failure: cause } = await this.rule(CALLER_KEEPS_ROLE, 'caller');
+    if (verdict === 'met') return {};
+    if (verdict !== 'not_met' || !evidence)
+      return { failure: cause ?? failure('no_verdict', 'whether the caller kept its role') };
+    return { invalidity: { code: 'left_role', message: `The caller left its role: ${reason}`, evidence: [evidence] } };
   }
 
   private async rule(statement: string, who?: Who): Promise<Ruling & Pick<CriterionResult, 'failure'>> {
@@ -69,30 +79,31 @@ export class Judge {
       return await this.decide(statement, who);
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      const { failure } = error;
       const none = { evidence: null, samples: [], disagreement: false };
-      return { verdict: 'not_judged', reason: failure.message, failure, ...none };
+      return { verdict: 'not_judged', reason: error.failure.message, failure: error.failure, ...none };
     }
   }
 
   private async decide(statement: string, who: Who): Promise<Ruling> {
-    const first = await this.sample(statement, FIRST_TEMPERATURE, who);
-    const samples = [first];
-    if (first.met === false) {
-      for (let n = 0; n < CONFIRMATIONS; n++) samples.push(await this.sample(statement, CONFIRMING_TEMPERATURE, who));
+    const samples = [await this.sample(statement, FIRST_TEMPERATURE, who)];
+    if (this.options.samples > 1) {
+      samples.push(await this.sample(statement, FURTHER_TEMPERATURE, who));
+      const [first, second] = samples;
+      // If both gave no verdict, a third could not give a majority.
+      if (first!.met !== second!.met) samples.push(await this.sample(statement, FURTHER_TEMPERATURE, who));
     }
-    const votes = samples.flatMap(({ met }) => (met === null ? [] : [met]));
-    const against = votes.filter((met) => !met).length;
-    const disagreement = against > 0 && against < votes.length;
-    // Two of three samples are a majority, even if the third gave no verdict.
-    const needed = samples.length === 1 ? 1 : 2;
-    const met = votes.length - against >= needed ? true : against >= needed ? false : undefined;
-    const speaker = samples.find((sample) => sample.met === met);
-    if (met === undefined || !speaker) {
-      const reason = 'The judge gave no verdict with a quote from the transcript';
+    const count = (met: boolean) => samples.filter((sample) => sample.met === met).length;
+    const majority = this.options.samples > 1 ? 2 : 1;
+    const disagreement = count(true) > 0 && count(false) > 0;
+    const met = count(true) >= majority ? true : count(false) >= majority ? false : undefined;
+    const winner = samples.find((sample) => sample.met === met);
+    if (met === undefined || !winner) {
+      const reason = disagreement
+        ? "The judge's verdicts contradict each other"
+        : 'The judge gave no verdict with a quote from the transcript';
       return { verdict: 'no_verdict', reason, evidence: null, samples, disagreement };
     }
-    const { reasoning, evidence } = speaker;
+    const { reasoning, evidence } = winner;
     return { verdict: met ? 'met' : 'not_met', reason: reasoning, evidence, samples, disagreement };
   }
 
@@ -107,8 +118,10 @@ export class Judge {
     if (typeof sample !== 'string') return sample;
     messages.push({ role: 'assistant', content: truncate(answer, 2_000) || '(nothing)' });
     messages.push({ role: 'user', content: askAgain(sample) });
-    const second = this.read(await ask(), who);
-    return typeof second === 'string' ? { met: null, reasoning: second, evidence: null } : second;
+    const again = await ask();
+    const second = this.read(again, who);
+    if (typeof second !== 'string') return { ...second, unusable: [shown(answer)] };
+    return { met: null, reasoning: second, evidence: null, unusable: [shown(answer), shown(again)] };
   }
 
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
@@ -116,13 +129,14 @@ export class Judge {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
     if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
-    const clean = sanitizeText(quote);
-    const evidence = this.transcript.locate(clean, who);
-    if (!evidence) return `Nobody said "${truncate(clean, 200)}" in the transcript.`;
+    const evidence = this.transcript.locate(sanitizeText(quote), who);
+    if ('fault' in evidence) return evidence.fault;
     const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
   }
 }
+
+const shown = (answer: string): string => truncate(sanitizeText(answer), MAX_UNUSABLE);
 
 /** The results of criteria that were not judged. */
 export const unjudged = (criteria: readonly Criterion[], reason: string): CriterionResult[] =>

@@ -1,56 +1,95 @@
-import { fold } from '../../evaluation-definition/index.js';
+import { findWords, normaliseText } from '../../text/index.js';
 import { type Evidence, toolCallText } from '../checks.js';
+import { quotedJson } from '../quoted-json.js';
 import { truncate, trimQuotes } from '../text.js';
 import type { TimelineEntry } from '../timeline.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
-  /** Index of the timeline entry. */
-  readonly entry: number;
   readonly who: 'agent' | 'caller' | 'agent calls tool' | 'call';
   readonly atMs: number;
   readonly text: string;
+  /** The timeline entries that it consists of, with the position of their text in `text`. */
+  readonly parts: readonly { readonly entry: number; readonly start: number }[];
+}
+
+/** What is wrong with a quote, as a sentence for the model. */
+export interface UnusableQuote {
+  readonly fault: string;
 }
 
 /** Maximum length of a line shown to the judge, in characters. */
 const MAX_LINE = 8_000;
 const MAX_QUOTE = 500;
+/** A shorter quote is evidence only if it is everything that was said: single words stand in nearly every transcript. */
+const MIN_WORDS = 3;
 
 /** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
   private readonly lines: readonly TranscriptLine[];
   /** Normalised texts of the lines for comparison with quotes, computed on first use. */
-  private readonly folded: string[] = [];
+  private readonly normalised: string[] = [];
 
   constructor(entries: readonly TimelineEntry[]) {
-    this.lines = entries.flatMap((entry, index) => {
-      const line = lineOf(entry);
-      if (!line) return [];
-      return [{ entry: index, atMs: Math.round(entry.start), ...line, text: truncate(line.text, MAX_LINE) }];
-    });
+    this.lines = linesOf(entries);
   }
 
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
   toString(): string {
-    return this.lines.map((line) => JSON.stringify(line)).join('\n');
+    return this.lines.map(({ who, atMs, text }) => quotedJson({ who, atMs, text })).join('\n');
   }
 
   /**
-   * Locates a quote, ignoring letter case and white space.
+   * Locates a quote: it must stand in a line at word boundaries after normalisation, and have three words or be the whole
+   * line.
    * @param who limits the search to this side's words
    */
-  locate(quote: string, who?: 'agent' | 'caller'): Evidence | undefined {
-    const wanted = fold(trimQuotes(quote));
-    if (!/[\p{L}\p{N}]/u.test(wanted)) return undefined;
-    const line = this.lines.find((candidate, position) => {
-      if (candidate.who === 'call' || (who && candidate.who !== who)) return false;
-      return (this.folded[position] ??= fold(candidate.text)).includes(wanted);
-    });
-    return line && { entry: line.entry, quote: truncate(quote.trim(), MAX_QUOTE) };
+  locate(quote: string, who?: 'agent' | 'caller'): Evidence | UnusableQuote {
+    // Models escape the quotation marks of a tool's arguments once more.
+    const wanted = normaliseText(trimQuotes(quote.replaceAll('\\"', '"')));
+    const missing = { fault: `Nobody said "${truncate(quote, 200)}" in the transcript.` };
+    if (wanted.length > MAX_LINE || !/[\p{L}\p{N}]/u.test(wanted)) return missing;
+    const isLong = hasWords(wanted, MIN_WORDS);
+    let isFound = false;
+    for (const [position, line] of this.lines.entries()) {
+      if (line.who === 'call' || (who && line.who !== who)) continue;
+      const text = (this.normalised[position] ??= normaliseText(line.text));
+      const at = findWords(wanted, text);
+      if (at === -1) continue;
+      isFound = true;
+      if (isLong || trimPunctuation(text) === trimPunctuation(wanted)) {
+        return { entry: entryAt(line, at), quote: truncate(quote.trim(), MAX_QUOTE) };
+      }
+    }
+    if (!isFound) return missing;
+    return { fault: `The quote "${truncate(quote, 200)}" proves nothing: it needs at least ${MIN_WORDS} words.` };
   }
 }
 
-function lineOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> | undefined {
+/** Speech of one side that only pauses divide is one line. */
+function linesOf(entries: readonly TimelineEntry[]): TranscriptLine[] {
+  const lines: (TranscriptLine & { text: string; parts: { entry: number; start: number }[]; turn: number })[] = [];
+  for (const [entry, item] of entries.entries()) {
+    const content = contentOf(item);
+    const text = truncate(content.text, MAX_LINE);
+    const last = lines.at(-1);
+    if (last && item.type === 'speech' && last.who === item.speaker && last.turn === item.turn) {
+      last.parts.push({ entry, start: last.text.length + 1 });
+      last.text = truncate(`${last.text} ${text}`, MAX_LINE);
+    } else {
+      const atMs = Math.round(item.start);
+      lines.push({ who: content.who, text, atMs, turn: item.turn, parts: [{ entry, start: 0 }] });
+    }
+  }
+  return lines;
+}
+
+/** Normalising changes lengths a little, so the entry of a quote near a pause may be the one beside it. */
+function entryAt({ parts }: TranscriptLine, position: number): number {
+  return parts.findLast(({ start }) => start <= position)?.entry ?? parts[0]!.entry;
+}
+
+function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
   switch (entry.type) {
     case 'speech':
       return { who: entry.speaker, text: entry.text };
@@ -63,4 +102,23 @@ function lineOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> | un
     case 'error':
       return { who: 'call', text: entry.message };
   }
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** Whether a text has at least `wanted` words, in scripts with and without spaces. */
+function hasWords(text: string, wanted: number): boolean {
+  let count = 0;
+  for (const { isWordLike } of segmenter.segment(text)) if (isWordLike && ++count >= wanted) return true;
+  return false;
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+
+/** Removes white space and punctuation around a text, in linear time. */
+function trimPunctuation(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && !WORD.test(text[from]!)) from++;
+  while (from < to && !WORD.test(text[to - 1]!)) to--;
+  return text.slice(from, to);
 }

@@ -35,6 +35,7 @@ describe('settings', () => {
       databasePoolSize: 20,
       webConcurrency: 1,
       workerConcurrency: 20,
+      judgeSamples: 3,
       languageModel: undefined,
       agentProviders: Object.fromEntries(
         [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', url: undefined }]),
@@ -92,6 +93,8 @@ describe('settings', () => {
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
+    ['JUDGE_SAMPLES', '1', 'judgeSamples', 1],
+    ['JUDGE_SAMPLES', '3', 'judgeSamples', 3],
   ])('accept %s=%s', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
   });
@@ -105,6 +108,7 @@ describe('settings', () => {
   it.each([
     ['PORT', ['-1', '65536', '80.5', '1e3', 'abc', '0x50'], 'must be a whole number from 0 to 65535'],
     ['METRICS_PORT', ['-1', '65536', 'no'], 'must be a whole number from 0 to 65535'],
+    ['JUDGE_SAMPLES', ['0', '2', '5', 'three'], 'must be one of 1, 3'],
     ['ROLE', ['web', 'ALL'], 'must be one of all, api, worker'],
     ['DEFAULT_PLAN', ['free', 'GOLD'], 'must be one of FREE, PRO, ENTERPRISE'],
     ['LOG_LEVEL', ['verbose'], 'must be one of trace, debug, info, warn, error, fatal, silent'],

@@ -35,6 +35,8 @@ export interface Settings {
   readonly workerConcurrency: number;
   /** The language model that plays callers without a script, and judges; undefined without one. */
   readonly languageModel: LanguageModelSetting | undefined;
+  /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
+  readonly judgeSamples: 1 | 3;
   /** How agents of each provider are reached. */
   readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
@@ -218,6 +220,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
       WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
       WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
+      JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
       LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
       LLM_API_KEY: credential({ default: undefined }),
       LLM_MODEL: str({ default: undefined }),
@@ -251,6 +254,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     databasePoolSize: clean.DATABASE_POOL_SIZE,
     webConcurrency: clean.WEB_CONCURRENCY,
     workerConcurrency: clean.WORKER_CONCURRENCY,
+    judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
     agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,

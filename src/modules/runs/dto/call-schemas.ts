@@ -78,15 +78,23 @@ const SCHEMAS = {
     description: 'One event of a call: speech of either side, a tool call, silence, an error or the end',
   },
   Evidence: evidence,
-  CheckResult: object({
-    index: { ...count, description: "Position among the evaluation's checks" },
-    type: oneOf(...Object.keys(CHECK_DEFINITIONS)),
-    name: text,
-    ...weighed,
-    met: flag,
-    detail: text,
-    evidence: list(ref('Evidence')),
-  }),
+  CheckResult: object(
+    {
+      index: { ...count, description: "Position among the evaluation's checks" },
+      type: oneOf(...Object.keys(CHECK_DEFINITIONS)),
+      name: text,
+      ...weighed,
+      met: flag,
+      detail: text,
+      evidence: list(ref('Evidence')),
+      decidedByEntry: {
+        ...count,
+        description:
+          'Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it',
+      },
+    },
+    ['decidedByEntry'],
+  ),
   CriterionResult: object(
     {
       index: { ...count, description: "Position among the evaluation's criteria" },
@@ -95,7 +103,17 @@ const SCHEMAS = {
       verdict: oneOf('met', 'not_met', 'no_verdict', 'not_judged'),
       reason: text,
       evidence: or(ref('Evidence')),
-      samples: list(object({ met: or(flag), reasoning: text, evidence: or(ref('Evidence')) })),
+      samples: list(
+        object(
+          {
+            met: or(flag),
+            reasoning: text,
+            evidence: or(ref('Evidence')),
+            unusable: { ...list(text), description: 'Answers of the model that were unusable, truncated' },
+          },
+          ['unusable'],
+        ),
+      ),
       disagreement: flag,
       failure: ref('CallFailure'),
     },

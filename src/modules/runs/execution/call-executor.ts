@@ -68,6 +68,7 @@ export class CallExecutor {
       }),
       signal,
       ...(this.model && { model: this.model }),
+      judgeSamples: this.settings.judgeSamples,
     });
   }
 }
