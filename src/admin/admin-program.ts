@@ -64,12 +64,13 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
     .description('Lists all workspaces')
     .option('--json', 'print only a JSON array')
     .action((options: { json?: boolean }) =>
-      withAdmin(async ({ workspaces, appContext }) => {
+      withAdmin(async ({ workspaces, planRates }) => {
+        const rates = await planRates.read();
         const rows = (await workspaces.list()).map((workspace) => ({
           id: workspace.id,
           name: workspace.name,
           plan: workspace.plan,
-          requestsPerMinute: workspace.requestsPerMinute ?? appContext.settings.planLimits[workspace.plan],
+          requestsPerMinute: workspace.requestsPerMinute ?? rates[workspace.plan],
           createdAt: workspace.createdAt.toISOString(),
         }));
         if (options.json) return printJson(rows);
@@ -85,9 +86,9 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
     .option('--rate-limit <n|none>', "requests per minute, instead of the plan's; none removes it", rateOrNone)
     .option('--json', 'print only a JSON object')
     .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | null; json?: boolean }) =>
-      withAdmin(async ({ workspaces, appContext }) => {
+      withAdmin(async ({ workspaces, planRates }) => {
         const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, options.rateLimit);
-        const requestsPerMinute = changed.requestsPerMinute ?? appContext.settings.planLimits[plan];
+        const requestsPerMinute = changed.requestsPerMinute ?? (await planRates.read())[plan];
         if (options.json) return printJson({ workspaceId: changed.id, plan, requestsPerMinute });
         print(`Workspace ${changed.id} is on the plan ${plan}, ${requestsPerMinute} requests per minute`);
       }),

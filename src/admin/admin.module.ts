@@ -4,6 +4,7 @@ import type { AppContext } from '../app.module.js';
 import { ApiKeysModule } from '../modules/api-keys/api-keys.module.js';
 import { ApiKeysService } from '../modules/api-keys/api-keys.service.js';
 import { FirstKeyService } from '../modules/api-keys/first-key.service.js';
+import { PlanRatesService } from '../modules/workspaces/plan-rates.service.js';
 import { WorkspacesModule } from '../modules/workspaces/workspaces.module.js';
 import { WorkspacesService } from '../modules/workspaces/workspaces.service.js';
 import { SettingsModule } from '../platform/config/settings.module.js';
@@ -30,6 +31,7 @@ class AdminModule {
 export interface Admin {
   readonly appContext: AppContext;
   readonly workspaces: WorkspacesService;
+  readonly planRates: PlanRatesService;
   readonly apiKeys: ApiKeysService;
   readonly firstKeys: FirstKeyService;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function openAdmin(appContext: AppContext): Promise<Admin> {
   return {
     appContext,
     workspaces: context.get(WorkspacesService),
+    planRates: context.get(PlanRatesService),
     apiKeys: context.get(ApiKeysService),
     firstKeys: context.get(FirstKeyService),
     close: () => context.close(),

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
@@ -7,10 +6,8 @@ import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
 import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
-import { checkCanary } from '../platform/encryption/canary.js';
-import { loadOrCreateKeyFile } from '../platform/encryption/key-file.js';
-import { KeyRing } from '../platform/encryption/key-ring.js';
 import { messageOf } from '../platform/errors/message-of.js';
+import { openKeyRing } from './open-key-ring.js';
 import { migrate, UnknownMigrationsError } from './migrate.js';
 import { StartError } from './start-error.js';
 
@@ -45,8 +42,7 @@ export async function openAppContext(settings: Settings, logger: Logger): Promis
     await connect(dataSource, databaseUrl, logger);
     const migrations = await migrate(dataSource);
     if (migrations.length > 0) logger.info({ migrations }, 'Database migrated');
-    const keyRing = await openKeyRing(settings, logger);
-    await checkCanary(dataSource, keyRing);
+    const keyRing = await openKeyRing(dataSource, settings, logger);
     return { settings, dataSource, databaseUrl, keyRing, release };
   } catch (error) {
     await release().catch(() => undefined);
@@ -90,17 +86,4 @@ async function initialize(dataSource: DataSource, where: string, logger: Logger)
       await pause(STARTING_PAUSE_MS);
     }
   }
-}
-
-async function openKeyRing({ encryptionKeys, dataDir, databaseUrl }: Settings, logger: Logger): Promise<KeyRing> {
-  if (encryptionKeys) return new KeyRing(encryptionKeys);
-  const { keys, created } = await loadOrCreateKeyFile(path.resolve(dataDir));
-  if (databaseUrl !== undefined) {
-    const file = path.join(dataDir, 'encryption-keys');
-    logger.warn(
-      `ENCRYPTION_KEYS is not set: ${created ? 'generated keys in' : 'using the keys in'} ${file}. ` +
-        'Every process on this database needs the same keys; without them its secrets are lost',
-    );
-  }
-  return new KeyRing(keys);
 }

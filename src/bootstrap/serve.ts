@@ -3,10 +3,12 @@ import type { Logger } from 'pino';
 import { createApp } from '../app.setup.js';
 import { openAppContext } from './app-context.js';
 import { FirstKeyService } from '../modules/api-keys/first-key.service.js';
+import { PlanRatesService } from '../modules/workspaces/plan-rates.service.js';
 import { isGeneratedKey } from '../modules/api-keys/key-format.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import { Readiness } from '../platform/observability/readiness.js';
+import { createFirstKey } from './first-key.js';
 import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
@@ -49,10 +51,15 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
       logger.warn('BOOTSTRAP_API_KEY does not look like a generated key, so secret scanners will not recognise it');
     }
-    const firstKey = await nest.get(FirstKeyService).bootstrap(settings.bootstrapApiKey);
     const address = addressOf(settings.host, server.address());
-    host.ready(settings.role === 'worker' ? undefined : address);
-    if (firstKey && settings.bootstrapApiKey === undefined) process.stdout.write(welcome(address, firstKey));
+    // A process without HTTP applies no rates, and cannot name the address of the first steps.
+    const isApi = settings.role !== 'worker';
+    const firstKey = isApi
+      ? await createFirstKey(nest.get(FirstKeyService), settings, process.stdout.isTTY)
+      : undefined;
+    if (isApi) await nest.get(PlanRatesService).publish();
+    host.ready(isApi ? address : undefined);
+    if (firstKey) process.stdout.write(welcome(address, firstKey));
   } catch (error) {
     await stop(false);
     throw error;

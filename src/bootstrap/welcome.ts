@@ -1,17 +1,29 @@
-import type { FirstKey } from '../modules/api-keys/first-key.service.js';
+import type { FirstKeyLocation } from './first-key.js';
 
-/** What the first start prints: the API key and the first steps. */
-export function welcome(address: string, { apiKey }: FirstKey): string {
+/** What the first start prints: the API key, or the file that contains it, and the first steps. */
+export function welcome(address: string, location: FirstKeyLocation): string {
+  const isFile = 'file' in location;
+  const key = isFile
+    ? `  Your ADMIN API key is in a file that only its owner can read. Store the key safely and delete the file:
+
+    ${location.file}`
+    : `  Your ADMIN API key, shown only once:
+
+    ${location.apiKey}`;
+  const header = isFile
+    ? `"Authorization: Bearer $(cat ${quoted(location.file)})"`
+    : `'Authorization: Bearer ${location.apiKey}'`;
   return `
 Voice Agent Testing is ready at ${address}
 
-  Your ADMIN API key, shown only once:
-
-    ${apiKey}
+${key}
 
   Swagger page:   ${address}/docs
   Create a first agent:
 
-curl -sS -X POST ${address}/agents -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"provider":"AGENT_PROVIDER_1","assistantId":"assistant-1","apiKey":"provider-key-1","name":"Bella Vista reservations"}'
+curl -sS -X POST ${address}/agents -H ${header} -H 'Content-Type: application/json' -d '{"provider":"AGENT_PROVIDER_1","assistantId":"assistant-1","apiKey":"provider-key-1","name":"Bella Vista reservations"}'
 `;
 }
+
+/** As one word of a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { openAppContext } from '../../src/bootstrap/app-context.js';
 import { readSettings } from '../../src/platform/config/settings.js';
+import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { fatal } from '../support/postgres-messages.js';
 import { sql } from '../support/sql.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -56,6 +59,51 @@ describe('openAppContext', () => {
   it('does not wait if the database rejects the password', async () => {
     rejections = [fatal('28P01', 'password authentication failed')];
     await expect(open([])).rejects.toThrow(/cannot be reached: password authentication failed\. Check DATABASE_URL/);
+  });
+
+  describe('without ENCRYPTION_KEYS', () => {
+    const keyFile = () => path.join(directory, 'encryption-keys');
+    beforeEach(async () => {
+      await rm(keyFile(), { force: true });
+      await sql(database.url, 'DELETE FROM encryption_canary');
+    });
+
+    it('generates a key file that fits the database on the next start', async () => {
+      await (await open([])).release();
+      const written = await readFile(keyFile(), 'utf8');
+      await (await open([])).release();
+      expect(await readFile(keyFile(), 'utf8')).toBe(written);
+    });
+
+    it('writes no key file if the database cannot be reached', async () => {
+      rejections = [fatal('28P01', 'password authentication failed')];
+      await expect(open([])).rejects.toThrow('cannot be reached');
+      expect(existsSync(keyFile())).toBe(false);
+    });
+
+    it('writes no key file for a database that is encrypted with other keys', async () => {
+      const sealed = new KeyRing([{ id: 'k7', key: randomBytes(32) }]).encrypt('x', 'canary');
+      await sql(database.url, 'INSERT INTO encryption_canary (id, sealed) VALUES (1, $1)', [sealed]);
+      await expect(open([])).rejects.toMatchObject({
+        name: 'SettingsError',
+        message: expect.stringMatching(/^The secrets of this database are encrypted with the key "k7", but .*[^\n]$/),
+      });
+      expect(existsSync(keyFile())).toBe(false);
+    });
+
+    it('lets one of several first starts with different data directories generate the key', async () => {
+      const directories = await Promise.all([1, 2, 3].map(() => mkdtemp(path.join(tmpdir(), 'app-context-'))));
+      const results = await Promise.allSettled(
+        directories.map((dataDir) =>
+          openAppContext(readSettings({ DATABASE_URL: database.url, DATA_DIR: dataDir }), pino({ level: 'silent' })),
+        ),
+      );
+      for (const result of results) if (result.status === 'fulfilled') await result.value.release();
+      const isOpen = results.map(({ status }) => status === 'fulfilled');
+      expect(isOpen.filter(Boolean)).toHaveLength(1);
+      expect(directories.map((dataDir) => existsSync(path.join(dataDir, 'encryption-keys')))).toEqual(isOpen);
+      for (const dataDir of directories) await rm(dataDir, { recursive: true });
+    });
   });
 
   it('rejects a database of another version with one line', async () => {

@@ -37,12 +37,19 @@ export class FirstKeyService {
   /**
    * Creates the first workspace of an empty database.
    * @param value the key to use instead of a generated one
+   * @param keep stores the key before the transaction is committed; if it fails, nothing is created
    * @returns undefined if there is a workspace already
    */
-  async bootstrap(value: string | undefined): Promise<FirstKey | undefined> {
-    return this.database.transaction(async () =>
+  async bootstrap(
+    value: string | undefined,
+    keep: (key: FirstKey) => Promise<void> = async () => {},
+  ): Promise<FirstKey | undefined> {
+    return this.database.transaction(async () => {
       // If several processes start on an empty database, one creates the workspace and the others wait for it.
-      (await this.workspaces.lockIfEmpty()) ? this.createWorkspace({ name: 'Default' }, value) : undefined,
-    );
+      if (!(await this.workspaces.lockIfEmpty())) return undefined;
+      const key = await this.createWorkspace({ name: 'Default' }, value);
+      await keep(key);
+      return key;
+    });
   }
 }

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { SettingsError } from '../config/settings.js';
 import * as sql from './canary.sql.js';
 import { DecryptionError, type KeyRing } from './key-ring.js';
@@ -6,13 +6,26 @@ import { DecryptionError, type KeyRing } from './key-ring.js';
 const PURPOSE = 'canary';
 const CLEAR = 'the configured keys open this database';
 
+/** What runs the statements: a connection of the pool, or a transaction. */
+type Connection = Pick<DataSource | EntityManager, 'query'>;
+
+/**
+ * Serialises first starts until the transaction ends, so that only one of several processes generates a key.
+ * @returns the id of the key that the canary is encrypted with; undefined in a database without one
+ */
+export async function lockCanary(manager: EntityManager): Promise<string | undefined> {
+  await manager.query(sql.LOCK);
+  const [row] = await manager.query<{ sealed: string }[]>(sql.FIND);
+  return row?.sealed.split('.', 1)[0];
+}
+
 /**
  * Checks at start that the configured keys are the ones this database was written with.
  * @throws SettingsError if they are not
  */
-export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
-  await dataSource.query(sql.INSERT, [keyRing.encrypt(CLEAR, PURPOSE)]);
-  const [row] = await dataSource.query<{ sealed: string }[]>(sql.FIND);
+export async function checkCanary(connection: Connection, keyRing: KeyRing): Promise<void> {
+  await connection.query(sql.INSERT, [keyRing.encrypt(CLEAR, PURPOSE)]);
+  const [row] = await connection.query<{ sealed: string }[]>(sql.FIND);
   try {
     if (row && keyRing.decrypt(row.sealed, PURPOSE) === CLEAR) return;
   } catch (error) {
@@ -27,6 +40,6 @@ export async function checkCanary(dataSource: DataSource, keyRing: KeyRing): Pro
 }
 
 /** Encrypts the canary with the first key, after all other secrets. */
-export async function renewCanary(dataSource: DataSource, keyRing: KeyRing): Promise<void> {
-  await dataSource.query(sql.UPDATE, [keyRing.encrypt(CLEAR, PURPOSE)]);
+export async function renewCanary(connection: Connection, keyRing: KeyRing): Promise<void> {
+  await connection.query(sql.UPDATE, [keyRing.encrypt(CLEAR, PURPOSE)]);
 }

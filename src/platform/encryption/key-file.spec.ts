@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SettingsError } from '../config/settings.js';
-import { loadOrCreateKeyFile } from './key-file.js';
+import { loadOrCreateKeyFile, readKeyFile } from './key-file.js';
 
 describe('loadOrCreateKeyFile', () => {
   let directory: string;
@@ -65,5 +65,13 @@ describe('loadOrCreateKeyFile', () => {
   it('rejects a directory in which no file can be created', async () => {
     await writeFile(path.join(directory, 'a-file'), '');
     await expect(loadOrCreateKeyFile(path.join(directory, 'a-file'))).rejects.toThrow(SettingsError);
+  });
+});
+
+describe('readKeyFile', () => {
+  it('returns undefined and creates nothing if there is no file', async () => {
+    const directory = path.join(tmpdir(), `no-such-directory-${randomBytes(6).toString('hex')}`);
+    expect(await readKeyFile(directory)).toBeUndefined();
+    await expect(stat(directory)).rejects.toThrow('ENOENT');
   });
 });
