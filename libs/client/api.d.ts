@@ -943,6 +943,11 @@ export interface components {
             /** @description Calls of these runs */
             calls: components["schemas"]["CallFigures"];
             /**
+             * @description Ended calls of these runs that needed a second attempt
+             * @example 12
+             */
+            retriedCalls: number;
+            /**
              * @description Mean score of the counted calls; null if there are none
              * @example 92.5
              */
@@ -1072,6 +1077,11 @@ export interface components {
             /** @description Attempts so far, oldest first */
             attempts: components["schemas"]["CallAttempt"][];
             /**
+             * @description How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted`) do not count
+             * @example 0
+             */
+            retries: number;
+            /**
              * @description Response latencies in order, in milliseconds
              * @example [
              *       412.3,
@@ -1155,6 +1165,71 @@ export interface components {
              * @example 6
              */
             answeredTurns: number;
+        };
+        CallAttemptDetails: {
+            /**
+             * @description Outcome
+             * @example passed
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "invalid" | "error";
+            /**
+             * @description Code of the failure; null without one
+             * @example null
+             */
+            failureCode: string | null;
+            /**
+             * @description Why
+             * @example All 6 requirements were met.
+             */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When it started
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            endedAt: string;
+            /**
+             * @description UUID that the agent received with this attempt (`X-Call-Id`); null if it was not called
+             * @example 0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55
+             */
+            callId: string | null;
+            /**
+             * @description How often the agent spoke: the caller's turns that it answered, and a greeting
+             * @example 6
+             */
+            answeredTurns: number;
+            /** @description Events of the call, in order */
+            timeline: components["schemas"]["TimelineEntry"][];
+            /** @description How it ended */
+            end: components["schemas"]["CallEnd"] | null;
+            /** @description The checks with their evidence */
+            checks: components["schemas"]["CheckResult"][];
+            /** @description The criteria with their evidence */
+            criteria: components["schemas"]["CriterionResult"][];
+            /** @description Measures */
+            measures: components["schemas"]["CallMeasures"] | null;
+            /** @description Why the call could not be completed */
+            failure: components["schemas"]["CallFailure"] | null;
+            /** @description How the caller broke its role */
+            invalidity: components["schemas"]["CallInvalidity"] | null;
+            /** @description Versions used for the result */
+            versions: components["schemas"]["CallVersions"] | null;
+            /** @description Requests to the agent; null if it was not called */
+            exchange: components["schemas"]["CallExchange"] | null;
+            /** @description Answers of the tester's language model that could not be used */
+            unusableAnswers: components["schemas"]["UnusableAnswer"][];
+            /**
+             * @description Whether parts of its result were omitted because it was too large
+             * @example false
+             */
+            isShortened: boolean;
         };
         CallCounts: {
             /**
@@ -1251,8 +1326,13 @@ export interface components {
              * @example All 6 requirements were met.
              */
             reason: string | null;
-            /** @description Attempts so far, oldest first */
-            attempts: components["schemas"]["CallAttempt"][];
+            /** @description Attempts so far with their results, oldest first */
+            attempts: components["schemas"]["CallAttemptDetails"][];
+            /**
+             * @description How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted`) do not count
+             * @example 0
+             */
+            retries: number;
             /**
              * @description Response latencies in order, in milliseconds
              * @example [
@@ -1285,8 +1365,6 @@ export interface components {
              * @example 2026-11-21T06:37:42.758Z
              */
             updatedAt: string;
-            evaluation: components["schemas"]["CallEvaluation"];
-            agent: components["schemas"]["CallAgent"];
             /** @description Events of the call, in order */
             timeline: components["schemas"]["TimelineEntry"][];
             /** @description How it ended */
@@ -1303,6 +1381,12 @@ export interface components {
             invalidity: components["schemas"]["CallInvalidity"] | null;
             /** @description Versions used for the result */
             versions: components["schemas"]["CallVersions"] | null;
+            /** @description Requests to the agent; null if it was not called */
+            exchange: components["schemas"]["CallExchange"] | null;
+            /** @description Answers of the tester's language model that could not be used */
+            unusableAnswers: components["schemas"]["UnusableAnswer"][];
+            evaluation: components["schemas"]["CallEvaluation"];
+            agent: components["schemas"]["CallAgent"];
         };
         /**
          * @example {
@@ -1371,6 +1455,47 @@ export interface components {
         };
         /**
          * @example {
+         *       "protocol": "chat-completions",
+         *       "url": "AGENT_PROVIDER_1_URL",
+         *       "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+         *       "requests": [
+         *         {
+         *           "turn": 1,
+         *           "sentAtMs": 0,
+         *           "status": 200,
+         *           "firstByteMs": 398.2,
+         *           "tokenTimesMs": [
+         *             412.3,
+         *             655.1
+         *           ],
+         *           "finishReason": "stop"
+         *         }
+         *       ],
+         *       "omittedRequests": 0
+         *     }
+         */
+        CallExchange: {
+            protocol: string;
+            /** @description Address of the agent without secrets, or the name of the setting that contains it */
+            url: string;
+            /** @description UUID of the attempt, which the agent received as `X-Call-Id` */
+            callId: string;
+            requests: {
+                /** @description The caller's turn that it belongs to; 0 for the greeting */
+                turn: number;
+                sentAtMs: number | null;
+                status: number | null;
+                firstByteMs: number | null;
+                tokenTimesMs: number[];
+                finishReason: string | null;
+                /** @description Beginning of the piece of the response that was not understood */
+                unreadable?: string;
+            }[];
+            /** @description Number of further requests that are not listed */
+            omittedRequests: number;
+        };
+        /**
+         * @example {
          *       "code": "connection_failed",
          *       "message": "Could not connect to the agent: ECONNREFUSED",
          *       "fault": "infrastructure",
@@ -1379,7 +1504,7 @@ export interface components {
          */
         CallFailure: {
             /** @enum {string} */
-            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "internal";
+            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "interrupted" | "internal";
             message: string;
             /** @enum {string} */
             fault: "agent" | "infrastructure";
@@ -2941,6 +3066,11 @@ export interface components {
              */
             exitCode: number | null;
             /**
+             * @description Calls that needed a second attempt, because the first one ended as `error` or `invalid`. A real caller has no second attempt
+             * @example 0
+             */
+            retriedCalls: number;
+            /**
              * @description Why the gate is not met, one sentence each; empty otherwise
              * @example []
              */
@@ -3339,6 +3469,17 @@ export interface components {
             end: number;
             /** @description Number of caller turns so far; 0 before the first */
             turn: number;
+        };
+        /**
+         * @example {
+         *       "task": "judge",
+         *       "text": "I think the agent did well."
+         *     }
+         */
+        UnusableAnswer: {
+            /** @enum {string} */
+            task: "caller" | "judge";
+            text: string;
         };
         UpdateAgentRequest: {
             /**
@@ -5087,6 +5228,7 @@ export interface operations {
                      *           "invalid": 12,
                      *           "error": 12
                      *         },
+                     *         "retriedCalls": 12,
                      *         "score": 92.5,
                      *         "scores": [
                      *           {
@@ -5318,6 +5460,7 @@ export interface operations {
                      *           "pending": 12
                      *         },
                      *         "exitCode": 0,
+                     *         "retriedCalls": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -5592,9 +5735,149 @@ export interface operations {
                      *             "startedAt": "2026-11-21T06:37:42.758Z",
                      *             "endedAt": "2026-11-21T06:37:42.758Z",
                      *             "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
-                     *             "answeredTurns": 6
+                     *             "answeredTurns": 6,
+                     *             "timeline": [
+                     *               {
+                     *                 "type": "speech",
+                     *                 "speaker": "agent",
+                     *                 "text": "For how many people?",
+                     *                 "start": 412.3,
+                     *                 "end": 655.1,
+                     *                 "turn": 1
+                     *               }
+                     *             ],
+                     *             "end": {
+                     *               "by": "caller",
+                     *               "code": "caller_done",
+                     *               "reason": "The table is booked"
+                     *             },
+                     *             "checks": [
+                     *               {
+                     *                 "index": 2,
+                     *                 "type": "says",
+                     *                 "name": "Confirms the booking",
+                     *                 "weight": 1,
+                     *                 "required": true,
+                     *                 "met": true,
+                     *                 "detail": "The agent said \"Your table is booked\"",
+                     *                 "evidence": [
+                     *                   {
+                     *                     "entry": 6,
+                     *                     "quote": "Your table is booked"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "criteria": [
+                     *               {
+                     *                 "index": 0,
+                     *                 "text": "The agent stays polite throughout",
+                     *                 "weight": 1,
+                     *                 "required": true,
+                     *                 "verdict": "met",
+                     *                 "reason": "It thanks the caller and apologises for the delay",
+                     *                 "evidence": {
+                     *                   "entry": 4,
+                     *                   "quote": "Thank you for waiting"
+                     *                 },
+                     *                 "samples": [
+                     *                   {
+                     *                     "met": true,
+                     *                     "reasoning": "It thanks the caller and apologises for the delay",
+                     *                     "evidence": {
+                     *                       "entry": 4,
+                     *                       "quote": "Thank you for waiting"
+                     *                     }
+                     *                   }
+                     *                 ],
+                     *                 "disagreement": false
+                     *               }
+                     *             ],
+                     *             "measures": {
+                     *               "durationMs": 4210.5,
+                     *               "turns": 6,
+                     *               "latency": {
+                     *                 "count": 6,
+                     *                 "p50": 412.3,
+                     *                 "p90": 655.1,
+                     *                 "p95": 655.1,
+                     *                 "p99": 655.1,
+                     *                 "worst": 655.1
+                     *               },
+                     *               "timeToFirstWordMs": 412.3,
+                     *               "words": {
+                     *                 "caller": 31,
+                     *                 "agent": 74
+                     *               },
+                     *               "talkRatio": 0.705,
+                     *               "longestSilenceMs": 655.1,
+                     *               "toolCalls": 2,
+                     *               "endedBy": "caller",
+                     *               "endCode": "caller_done",
+                     *               "endReason": "The table is booked",
+                     *               "tester": {
+                     *                 "caller": {
+                     *                   "requests": 0,
+                     *                   "ms": 0,
+                     *                   "promptTokens": 0,
+                     *                   "completionTokens": 0
+                     *                 },
+                     *                 "judge": {
+                     *                   "requests": 1,
+                     *                   "ms": 812,
+                     *                   "promptTokens": 640,
+                     *                   "completionTokens": 55
+                     *                 }
+                     *               }
+                     *             },
+                     *             "failure": {
+                     *               "code": "connection_failed",
+                     *               "message": "Could not connect to the agent: ECONNREFUSED",
+                     *               "fault": "infrastructure",
+                     *               "retryable": true
+                     *             },
+                     *             "invalidity": {
+                     *               "code": "repeated_itself",
+                     *               "message": "The caller said the same three times in a row",
+                     *               "evidence": []
+                     *             },
+                     *             "versions": {
+                     *               "simulation": "1",
+                     *               "transport": "chat-completions",
+                     *               "caller": "scripted",
+                     *               "model": null,
+                     *               "callerPrompt": null,
+                     *               "judgePrompt": null
+                     *             },
+                     *             "exchange": {
+                     *               "protocol": "chat-completions",
+                     *               "url": "AGENT_PROVIDER_1_URL",
+                     *               "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+                     *               "requests": [
+                     *                 {
+                     *                   "turn": 1,
+                     *                   "sentAtMs": 0,
+                     *                   "status": 200,
+                     *                   "firstByteMs": 398.2,
+                     *                   "tokenTimesMs": [
+                     *                     412.3,
+                     *                     655.1
+                     *                   ],
+                     *                   "finishReason": "stop"
+                     *                 }
+                     *               ],
+                     *               "omittedRequests": 0
+                     *             },
+                     *             "unusableAnswers": [
+                     *               {
+                     *                 "task": "judge",
+                     *                 "text": "I think the agent did well."
+                     *               }
+                     *             ],
+                     *             "isShortened": false
                      *           }
                      *         ],
+                     *         "retries": 0,
                      *         "latencies": [
                      *           412.3,
                      *           388.1
@@ -5603,41 +5886,6 @@ export interface operations {
                      *         "endedAt": "2026-11-21T06:37:42.758Z",
                      *         "createdAt": "2026-11-21T06:37:42.758Z",
                      *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "evaluation": {
-                     *           "key": "books-a-table",
-                     *           "name": "Books a table for four",
-                     *           "critical": true,
-                     *           "tags": [
-                     *             "booking"
-                     *           ],
-                     *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                     *           "generalInstructions": "",
-                     *           "phoneNumber": "+15550100",
-                     *           "personality": {
-                     *             "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *             "name": "Impatient regular",
-                     *             "description": "",
-                     *             "prompt": "You are in a hurry.",
-                     *             "temperature": 0.7
-                     *           },
-                     *           "definition": {
-                     *             "script": [
-                     *               {
-                     *                 "say": "A table for four, please."
-                     *               },
-                     *               {
-                     *                 "end": "Done"
-                     *               }
-                     *             ],
-                     *             "checks": [],
-                     *             "criteria": []
-                     *           }
-                     *         },
-                     *         "agent": {
-                     *           "name": "Bella Vista reservations",
-                     *           "provider": "AGENT_PROVIDER_1",
-                     *           "assistantId": "assistant-1"
-                     *         },
                      *         "timeline": [
                      *           {
                      *             "type": "speech",
@@ -5750,6 +5998,66 @@ export interface operations {
                      *           "model": null,
                      *           "callerPrompt": null,
                      *           "judgePrompt": null
+                     *         },
+                     *         "exchange": {
+                     *           "protocol": "chat-completions",
+                     *           "url": "AGENT_PROVIDER_1_URL",
+                     *           "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+                     *           "requests": [
+                     *             {
+                     *               "turn": 1,
+                     *               "sentAtMs": 0,
+                     *               "status": 200,
+                     *               "firstByteMs": 398.2,
+                     *               "tokenTimesMs": [
+                     *                 412.3,
+                     *                 655.1
+                     *               ],
+                     *               "finishReason": "stop"
+                     *             }
+                     *           ],
+                     *           "omittedRequests": 0
+                     *         },
+                     *         "unusableAnswers": [
+                     *           {
+                     *             "task": "judge",
+                     *             "text": "I think the agent did well."
+                     *           }
+                     *         ],
+                     *         "evaluation": {
+                     *           "key": "books-a-table",
+                     *           "name": "Books a table for four",
+                     *           "critical": true,
+                     *           "tags": [
+                     *             "booking"
+                     *           ],
+                     *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                     *           "generalInstructions": "",
+                     *           "phoneNumber": "+15550100",
+                     *           "personality": {
+                     *             "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *             "name": "Impatient regular",
+                     *             "description": "",
+                     *             "prompt": "You are in a hurry.",
+                     *             "temperature": 0.7
+                     *           },
+                     *           "definition": {
+                     *             "script": [
+                     *               {
+                     *                 "say": "A table for four, please."
+                     *               },
+                     *               {
+                     *                 "end": "Done"
+                     *               }
+                     *             ],
+                     *             "checks": [],
+                     *             "criteria": []
+                     *           }
+                     *         },
+                     *         "agent": {
+                     *           "name": "Bella Vista reservations",
+                     *           "provider": "AGENT_PROVIDER_1",
+                     *           "assistantId": "assistant-1"
                      *         }
                      *       }
                      *     }
@@ -6530,6 +6838,7 @@ export interface operations {
                      *           "pending": 0
                      *         },
                      *         "exitCode": 0,
+                     *         "retriedCalls": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -6613,6 +6922,7 @@ export interface operations {
                      *               "answeredTurns": 6
                      *             }
                      *           ],
+                     *           "retries": 0,
                      *           "latencies": [
                      *             412.3,
                      *             388.1
@@ -6700,6 +7010,7 @@ export interface operations {
                      *           "pending": 0
                      *         },
                      *         "exitCode": 0,
+                     *         "retriedCalls": 0,
                      *         "reasons": []
                      *       }
                      *     }
@@ -6907,6 +7218,7 @@ export interface operations {
                      *           "pending": 0
                      *         },
                      *         "exitCode": 0,
+                     *         "retriedCalls": 0,
                      *         "reasons": []
                      *       }
                      *     }

@@ -5,6 +5,7 @@ import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
 import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.js';
 import { CallEntity } from '../modules/runs/call.entity.js';
+import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
@@ -32,6 +33,7 @@ const ENTITIES = [
   RunEntity,
   RunEvaluationEntity,
   CallEntity,
+  CallAttemptEntity,
   CallResultEntity,
   WebhookEndpointEntity,
   WebhookEventEntity,

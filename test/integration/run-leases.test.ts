@@ -6,8 +6,10 @@ import {
   endedCall,
   ExecutionRepository,
 } from '../../src/modules/runs/execution/execution.repository.js';
+import { attemptResultJson } from '../../src/modules/runs/attempt-result.js';
 import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
 import { Database } from '../../src/platform/database/database.js';
+import { TIMESTAMP } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
@@ -28,6 +30,14 @@ const ATTEMPT: Attempt = {
   startedAt: '2026-11-21T06:37:42.758Z',
   endedAt: '2026-11-21T06:37:43.758Z',
 };
+
+const INTERRUPTED = {
+  outcome: 'error',
+  failureCode: 'interrupted',
+  startedAt: expect.stringMatching(TIMESTAMP),
+  endedAt: expect.stringMatching(TIMESTAMP),
+};
+const DIED = { ...INTERRUPTED, reason: 'The process that executed the attempt died.' };
 
 /** Tests the state of calls in the database step by step: no process executes jobs here. */
 describe('leases of calls', () => {
@@ -61,6 +71,9 @@ describe('leases of calls', () => {
   const callsOf = (runId: string) => query(`SELECT * FROM calls WHERE run_id = '${runId}' ORDER BY position`);
   const resultsOf = (runId: string) =>
     query(`SELECT r.* FROM call_results r JOIN calls c ON c.id = r.call_id WHERE c.run_id = '${runId}'`);
+  const earlierOf = (runId: string) =>
+    query(`SELECT a.number, a.result FROM call_attempts a JOIN calls c ON c.id = a.call_id
+            WHERE c.run_id = '${runId}' ORDER BY a.number`);
   const runOf = async (client: HttpClient, runId: string) => (await client.get(`/runs/${runId}`)).body.data;
 
   it('gives each call to one of many concurrent claims, up to the concurrency of the run', async () => {
@@ -147,21 +160,24 @@ describe('leases of calls', () => {
     await repository.sweep();
     const before = await callsOf(runId);
     expect(await end(dead)).toBe(false);
-    await repository.retry(dead, ATTEMPT, 60_000);
-    await repository.release(dead);
+    await repository.retry(dead, ATTEMPT, '{}', 60_000);
+    await repository.release(dead, ATTEMPT.startedAt);
     expect(await callsOf(runId)).toEqual(before);
 
     const living = await claimed(agentId);
     const running = await callsOf(runId);
     expect(await end(dead)).toBe(false);
-    await repository.retry(dead, ATTEMPT, 60_000);
-    await repository.release(dead);
+    await repository.retry(dead, ATTEMPT, '{}', 60_000);
+    await repository.release(dead, ATTEMPT.startedAt);
     expect(await callsOf(runId)).toEqual(running);
     expect(await resultsOf(runId)).toEqual([]);
+    expect(await earlierOf(runId)).toEqual([]);
 
     expect(await end(living)).toBe(true);
     const ended = await callsOf(runId);
-    expect(ended).toMatchObject([{ status: 'ENDED', outcome: 'passed', lease_expirations: 1, attempts: [ATTEMPT] }]);
+    expect(ended).toMatchObject([
+      { status: 'ENDED', outcome: 'passed', lease_expirations: 1, attempts: [DIED, ATTEMPT] },
+    ]);
     for (const late of [dead, living]) expect(await end(late)).toBe(false);
     expect(await callsOf(runId)).toEqual(ended);
     expect(await resultsOf(runId)).toHaveLength(1);
@@ -185,7 +201,7 @@ describe('leases of calls', () => {
       outcome: 'error',
       score: null,
       reason: 'The process that executed the call died 5 times.',
-      attempts: [{ outcome: 'error', failureCode: 'internal' }],
+      attempts: Array(5).fill(DIED),
     });
     expect(await repository.findOver()).toContain(runId);
     await finisher.finish(runId);
@@ -193,6 +209,31 @@ describe('leases of calls', () => {
     // The call is shown like any other one.
     expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ timeline: [], measures: null });
     for (const form of ['junit', 'report']) expect((await client.get(`/runs/${runId}/${form}`)).status).toBe(200);
+  });
+
+  it('keeps the result of each attempt, and records interrupted attempts without counting them as retries', async () => {
+    const { agentId, runId } = await started();
+    const due = () => query(`UPDATE calls SET due_at = now() WHERE run_id = '${runId}'`);
+    const failed: Attempt = { ...ATTEMPT, outcome: 'error', failureCode: 'timeout', reason: 'No answer.' };
+    await repository.release(await claimed(agentId), ATTEMPT.startedAt);
+    await repository.retry(await claimed(agentId), failed, attemptResultJson(PASSED), 1_000);
+    await due();
+    await claimed(agentId);
+    await expire(runId);
+    await repository.sweep();
+    const last = await claimed(agentId);
+    expect(await repository.attempts(last.id)).toEqual([
+      { ...INTERRUPTED, startedAt: ATTEMPT.startedAt, reason: 'The process that executed the attempt was shut down.' },
+      failed,
+      DIED,
+    ]);
+    await end(last);
+    const [call] = await callsOf(runId);
+    expect(call).toMatchObject({ status: 'ENDED', outcome: 'passed', retries: 1, lease_expirations: 1 });
+    expect(call.attempts).toHaveLength(4);
+    // The number is the position among all attempts.
+    expect(await earlierOf(runId)).toEqual([{ number: 2, result: PASSED }]);
+    expect(await resultsOf(runId)).toHaveLength(1);
   });
 
   it('the sweep creates missing slots for waiting calls, up to the concurrency', async () => {

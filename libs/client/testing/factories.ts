@@ -23,6 +23,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   startedAt: NOW,
   endedAt: NOW,
   reasons: [],
+  retriedCalls: 0,
   ...values,
   counts: { ...countsOf(), ...values.counts },
 });
@@ -50,6 +51,7 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
   score: 100,
   reason: 'All was met.',
   attempts: [],
+  retries: 0,
   latencies: [],
   startedAt: NOW,
   endedAt: NOW,

@@ -66,6 +66,10 @@ export class CallEntity {
   @Column({ type: 'jsonb' })
   attempts: Attempt[];
 
+  /** How often it was repeated after an attempt that ended as `error` or `invalid`; interrupted attempts do not count. */
+  @Column({ type: 'integer', default: 0 })
+  retries: number;
+
   /** How often a lease expired before the call had ended. */
   @Column({ name: 'lease_expirations', type: 'integer' })
   leaseExpirations: number;

@@ -14,6 +14,8 @@ export interface CallCounts {
   readonly error: number;
   readonly cancelled: number;
   readonly pending: number;
+  /** Calls that needed a second attempt. */
+  readonly retriedCalls: number;
   /** Mean score of the counted calls; null if there are none. */
   readonly meanScore: number | null;
 }
@@ -28,6 +30,7 @@ const FIND_WITH_COUNTS = `
            count(*) FILTER (WHERE outcome = 'error')::int AS error,
            count(*) FILTER (WHERE c.status = 'CANCELLED')::int AS cancelled,
            count(*) FILTER (WHERE c.status IN ('QUEUED', 'RUNNING'))::int AS pending,
+           count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
            round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
       FROM calls c WHERE c.run_id = r.id) c
    WHERE r.id = $1`;

@@ -71,7 +71,7 @@ const scoreOf = (run: RunEntity, { meanScore = null }: Partial<CallCounts>): num
   hasEnded(run.status) ? run.score : (meanScore ?? 0);
 
 export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetails {
-  const { passed = 0, failed = 0, invalid = 0, error = 0, cancelled = 0, pending = 0 } = counts;
+  const { passed = 0, failed = 0, invalid = 0, error = 0, cancelled = 0, pending = 0, retriedCalls = 0 } = counts;
   return {
     ...toRun(row),
     ...toMetrics({ ...row, score: scoreOf(row, counts) }),
@@ -84,6 +84,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     startedAt: row.startedAt?.toISOString() ?? null,
     endedAt: row.endedAt?.toISOString() ?? null,
     counts: { passed, failed, invalid, error, cancelled, pending },
+    retriedCalls,
     reasons: row.reasons,
   };
 }

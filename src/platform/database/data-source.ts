@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionOptions } from './data-source-options.js';
 import { Initial1732600000000 } from './migrations/1732600000000-initial.js';
+import { CallAttempts1732700000000 } from './migrations/1732700000000-call-attempts.js';
 import { RunGates1732700100000 } from './migrations/1732700100000-run-gates.js';
 import { Security1732700300000 } from './migrations/1732700300000-security.js';
 
@@ -17,6 +18,6 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
   return new DataSource({
     ...connectionOptions(url, poolSize),
     entities,
-    migrations: [Initial1732600000000, RunGates1732700100000, Security1732700300000],
+    migrations: [Initial1732600000000, CallAttempts1732700000000, RunGates1732700100000, Security1732700300000],
   });
 }

@@ -26,6 +26,7 @@ const CALL_FIGURES = `
          count(*) FILTER (WHERE c.outcome = 'failed')::int AS failed,
          count(*) FILTER (WHERE c.outcome = 'invalid')::int AS invalid,
          count(*) FILTER (WHERE c.outcome = 'error')::int AS error,
+         count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
          round(avg(c.score) FILTER (WHERE c.outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
     FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.status = 'ENDED'`;
 
@@ -66,7 +67,7 @@ export class AgentMetricsRepository {
     const values = [agentId, from, to];
     const [[runs], [calls], [latency], scores, evaluations] = await Promise.all([
       this.database.query<RunFigures>(RUN_FIGURES, values),
-      this.database.query<CallFigures & { score: number | null }>(CALL_FIGURES, values),
+      this.database.query<CallFigures & { retriedCalls: number; score: number | null }>(CALL_FIGURES, values),
       this.database.query<{ count: number; ranks: number[] | null }>(LATENCIES, values),
       this.database.query<ScorePoint & { endedAt: Date }>(SCORES, [...values, maxPoints]),
       this.database.query<EvaluationFigures>(EVALUATIONS, values),

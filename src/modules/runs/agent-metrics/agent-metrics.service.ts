@@ -25,12 +25,13 @@ export class AgentMetricsService {
     const { id } = await this.agents.describe(caller, agentId);
     const { from, to } = range(query);
     const { runs, calls, latency, scores, evaluations } = await this.repository.read(id, from, to, MAX_POINTS);
-    const { score = null, ...counts } = calls ?? { passed: 0, failed: 0, invalid: 0, error: 0 };
+    const { score = null, retriedCalls = 0, ...counts } = calls ?? { passed: 0, failed: 0, invalid: 0, error: 0 };
     return {
       from: from.toISOString(),
       to: to.toISOString(),
       runs: runs ?? { total: 0, completed: 0, failed: 0, cancelled: 0 },
       calls: counts,
+      retriedCalls,
       score,
       scores: scores.map((point) => ({ ...point, endedAt: point.endedAt.toISOString() })),
       latency: toMeasures(latency?.count ?? 0, latency?.ranks ?? []),

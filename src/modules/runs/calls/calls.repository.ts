@@ -4,6 +4,7 @@ import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { CallEntity } from '../call.entity.js';
+import type { AttemptResult } from '../attempt-result.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 
@@ -13,6 +14,8 @@ export type CallRow = CallEntity & { readonly evaluationName: string };
 export type CallWithResult = CallRow & {
   /** Null until the call has ended, and for calls that ended without a result. */
   readonly result: CallResult | null;
+  /** Results of earlier attempts, by the position of the attempt from 1; null without retries. */
+  readonly earlierResults: Readonly<Record<number, AttemptResult>> | null;
 };
 
 export type WholeCall = CallWithResult & {
@@ -20,12 +23,14 @@ export type WholeCall = CallWithResult & {
   readonly agent: AgentSnapshot;
 };
 
-export type CallFigures = Pick<CallEntity, 'evaluationId' | 'outcome' | 'score' | 'latencies'>;
+export type CallFigures = Pick<CallEntity, 'evaluationId' | 'outcome' | 'score' | 'latencies' | 'retries'>;
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
   c.evaluation_id AS "evaluationId", c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
-  c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
+  c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
+const RESULTS = `s.result, CASE WHEN c.retries > 0 THEN (
+    SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults"`;
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 
 const LIST = {
@@ -37,12 +42,12 @@ const LIST = {
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
-  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, s.result
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, ${RESULTS}
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.id = $1`;
 
 const BATCH = `
-  SELECT ${COLUMNS}, s.result FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
+  SELECT ${COLUMNS}, ${RESULTS} FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.run_id = $1 AND c.position > $2
      AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
    ORDER BY c.position LIMIT $3`;
@@ -53,7 +58,7 @@ const BATCH = `
  * the evaluations.
  */
 const BATCH_OF_EVALUATIONS = `
-  SELECT ${COLUMNS}, s.result FROM runs r
+  SELECT ${COLUMNS}, ${RESULTS} FROM runs r
     JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = ANY ($5::uuid[])
     JOIN calls c ON c.run_id = r.id AND c.position >= e.position * r.repeat AND c.position < (e.position + 1) * r.repeat
     LEFT JOIN call_results s ON s.call_id = c.id
@@ -64,7 +69,7 @@ const BATCH_OF_EVALUATIONS = `
 const BATCH_SIZE = 25;
 
 const FIGURES = `
-  SELECT evaluation_id AS "evaluationId", outcome, score, latencies FROM calls c WHERE c.run_id = $1
+  SELECT evaluation_id AS "evaluationId", outcome, score, latencies, retries FROM calls c WHERE c.run_id = $1
    ORDER BY c.position`;
 
 /**

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import type { Attempt } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
-import type { Call, CallDetails } from '../dto/call.responses.js';
+import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from '../dto/call.responses.js';
+import type { AttemptResult } from '../attempt-result.js';
 import { RunsService } from '../runs.service.js';
-import { type CallRow, CallsRepository } from './calls.repository.js';
+import { toRecord } from './call-record.js';
+import { type CallRow, CallsRepository, type CallWithResult } from './calls.repository.js';
 
 /** The calls of a run. */
 @Injectable()
@@ -32,17 +35,24 @@ export class CallsService {
       ...toCall(row),
       evaluation,
       agent,
-      timeline: result?.timeline ?? [],
-      end: result?.end ?? null,
-      checks: result?.checks ?? [],
-      criteria: result?.criteria ?? [],
-      measures: result?.measures ?? null,
-      failure: result?.failure ?? null,
-      invalidity: result?.invalidity ?? null,
-      versions: result?.versions ?? null,
+      ...toRecord(result),
+      attempts: attemptsWithResults(row),
     };
   }
 }
+
+/** The last attempt of an ended call is its result. */
+function attemptsWithResults({ attempts, status, result, earlierResults }: CallWithResult): CallAttemptDetails[] {
+  const last = status === 'ENDED' ? attempts.length : undefined;
+  return attempts.map((attempt, index) => {
+    const number = index + 1;
+    const found: AttemptResult | null = number === last ? result : (earlierResults?.[number] ?? null);
+    return { ...toAttempt(attempt), ...toRecord(found), isShortened: found?.isShortened ?? false };
+  });
+}
+
+/** Call id and turns are missing in attempts that were interrupted, or recorded by an older version. */
+const toAttempt = (attempt: Attempt): CallAttempt => ({ callId: null, answeredTurns: 0, ...attempt });
 
 export const toCall = (row: CallRow): Call => ({
   id: row.id,
@@ -56,8 +66,8 @@ export const toCall = (row: CallRow): Call => ({
   outcome: row.outcome,
   score: row.score,
   reason: row.reason,
-  // Missing in attempts that were interrupted, or recorded by an older version.
-  attempts: row.attempts.map((attempt) => ({ callId: null, answeredTurns: 0, ...attempt })),
+  attempts: row.attempts.map(toAttempt),
+  retries: row.retries,
   latencies: row.latencies,
   startedAt: row.startedAt?.toISOString() ?? null,
   endedAt: row.endedAt?.toISOString() ?? null,

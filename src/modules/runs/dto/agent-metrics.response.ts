@@ -107,6 +107,9 @@ export class AgentMetrics {
   @ApiProperty({ type: CallFigures, description: 'Calls of these runs' })
   calls: CallFigures;
 
+  @count('Ended calls of these runs that needed a second attempt')
+  retriedCalls: number;
+
   @NumberField({ description: 'Mean score of the counted calls; null if there are none', nullable: true, ...score })
   score: number | null;
 

@@ -144,6 +144,27 @@ const SCHEMAS = {
     callerPrompt: or(text),
     judgePrompt: or(text),
   }),
+  CallExchange: object({
+    protocol: text,
+    url: { ...text, description: 'Address of the agent without secrets, or the name of the setting that contains it' },
+    callId: { ...text, description: 'UUID of the attempt, which the agent received as `X-Call-Id`' },
+    requests: list(
+      object(
+        {
+          turn: { ...count, description: "The caller's turn that it belongs to; 0 for the greeting" },
+          sentAtMs: or(ms('When it was sent, in milliseconds of call time; null if the connection failed')),
+          status: or({ ...count, description: 'HTTP status; null without a response' }),
+          firstByteMs: or(ms('When the response began, in milliseconds of call time')),
+          tokenTimesMs: list(ms("When each part of the agent's words arrived, in milliseconds of call time")),
+          finishReason: or(text),
+          unreadable: { ...text, description: 'Beginning of the piece of the response that was not understood' },
+        },
+        ['unreadable'],
+      ),
+    ),
+    omittedRequests: { ...count, description: 'Number of further requests that are not listed' },
+  }),
+  UnusableAnswer: object({ task: oneOf('caller', 'judge'), text }),
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
   CallEvaluation: object({
     key: or(text),
@@ -226,6 +247,23 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
     callerPrompt: null,
     judgePrompt: null,
   },
+  CallExchange: {
+    protocol: 'chat-completions',
+    url: 'AGENT_PROVIDER_1_URL',
+    callId: '0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55',
+    requests: [
+      {
+        turn: 1,
+        sentAtMs: 0,
+        status: 200,
+        firstByteMs: 398.2,
+        tokenTimesMs: [412.3, 655.1],
+        finishReason: 'stop',
+      },
+    ],
+    omittedRequests: 0,
+  },
+  UnusableAnswer: { task: 'judge', text: 'I think the agent did well.' },
   CallEnd: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
   CallEvaluation: {
     key: 'books-a-table',

@@ -1,6 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import type {
   Attempt,
+  CallExchange,
   CallResult,
   CallVersions,
   CheckResult,
@@ -9,9 +10,11 @@ import type {
   Invalidity,
   Measures,
   TimelineEntry,
+  UnusableAnswer,
 } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import {
+  BooleanField,
   EnumField,
   IdField,
   IntegerField,
@@ -113,6 +116,14 @@ export class Call {
   @ApiProperty({ type: [CallAttempt], description: 'Attempts so far, oldest first' })
   attempts: CallAttempt[];
 
+  @IntegerField({
+    description:
+      'How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted`) do not count',
+    example: 0,
+    minimum: 0,
+  })
+  retries: number;
+
   @ApiProperty({
     type: [Number],
     description: 'Response latencies in order, in milliseconds',
@@ -133,14 +144,8 @@ export class Call {
   updatedAt: string;
 }
 
-/** A call with its transcript and findings. Fields that only an ended call has are null or empty before. */
-export class CallDetails extends Call {
-  @SchemaField(refTo('CallEvaluation'), true)
-  evaluation: EvaluationSnapshot;
-
-  @SchemaField(refTo('CallAgent'), true)
-  agent: AgentSnapshot;
-
+/** What is recorded of one attempt. Without a result, the fields are null or empty. */
+export class CallRecord {
   @SchemaField({ ...listOf('TimelineEntry'), description: 'Events of the call, in order' }, true)
   timeline: readonly TimelineEntry[];
 
@@ -164,4 +169,34 @@ export class CallDetails extends Call {
 
   @SchemaField({ ...orNull(refTo('CallVersions')), description: 'Versions used for the result' }, true)
   versions: CallVersions | null;
+
+  @SchemaField(
+    { ...orNull(refTo('CallExchange')), description: 'Requests to the agent; null if it was not called' },
+    true,
+  )
+  exchange: CallExchange | null;
+
+  @SchemaField(
+    { ...listOf('UnusableAnswer'), description: "Answers of the tester's language model that could not be used" },
+    true,
+  )
+  unusableAnswers: readonly UnusableAnswer[];
+}
+
+/** One attempt at a call with its own result. An attempt that was interrupted has none. */
+export class CallAttemptDetails extends IntersectionType(CallAttempt, CallRecord) {
+  @BooleanField({ description: 'Whether parts of its result were omitted because it was too large', example: false })
+  isShortened: boolean;
+}
+
+/** A call with its transcript and findings, which are those of its last attempt. */
+export class CallDetails extends IntersectionType(Call, CallRecord) {
+  @SchemaField(refTo('CallEvaluation'), true)
+  evaluation: EvaluationSnapshot;
+
+  @SchemaField(refTo('CallAgent'), true)
+  agent: AgentSnapshot;
+
+  @ApiProperty({ type: [CallAttemptDetails], description: 'Attempts so far with their results, oldest first' })
+  declare attempts: CallAttemptDetails[];
 }

@@ -111,6 +111,14 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   })
   exitCode: 0 | 1 | 2 | null;
 
+  @IntegerField({
+    description:
+      'Calls that needed a second attempt, because the first one ended as `error` or `invalid`. A real caller has no second attempt',
+    example: 0,
+    minimum: 0,
+  })
+  retriedCalls: number;
+
   @ApiProperty({
     type: [String],
     description: 'Why the gate is not met, one sentence each; empty otherwise',

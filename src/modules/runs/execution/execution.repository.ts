@@ -12,11 +12,13 @@ import { SLOT, slotJobs } from './slot-job.js';
 export const LEASE_MS = 20_000;
 /** A call whose lease expires this often has probably crashed its processes. */
 const MAX_LEASE_EXPIRATIONS = 5;
-const LEASE_EXPIRED = {
+const ABANDONED = `The process that executed the call died ${MAX_LEASE_EXPIRATIONS} times.`;
+const DIED = {
   outcome: 'error',
-  failureCode: 'internal',
-  reason: `The process that executed the call died ${MAX_LEASE_EXPIRATIONS} times.`,
+  failureCode: 'interrupted',
+  reason: 'The process that executed the attempt died.',
 } as const;
+const SHUT_DOWN = { ...DIED, reason: 'The process that executed the attempt was shut down.' } as const;
 
 /** A call that this process holds the claim on. */
 export interface ClaimedCall {
@@ -114,21 +116,28 @@ export class ExecutionRepository {
     return calls.map(({ call }) => ended.get(call.id) === call.claimId);
   }
 
-  /** Requeues the call for another attempt after `delayMs`, with a slot job for that time. */
-  async retry(call: ClaimedCall, attempt: Attempt, delayMs: number): Promise<void> {
+  /**
+   * Requeues the call for another attempt after `delayMs`, with a slot job for that time.
+   * @param resultJson from `attemptResultJson`
+   */
+  async retry(call: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
     const { id, claimId, agentId } = call;
     await this.database.transaction(async () => {
-      const values = [id, claimId, JSON.stringify([attempt]), delayMs];
+      const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson];
       const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
       if (!row) return;
       await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
     });
   }
 
-  /** Gives up the claim and requeues the call, with a slot job for another process. */
-  async release({ id, claimId, agentId }: ClaimedCall): Promise<void> {
+  /**
+   * Gives up the claim and requeues the call because this process shuts down, with a slot job for another process.
+   * @param startedAt ISO 8601 timestamp of the start of the interrupted attempt
+   */
+  async release({ id, claimId, agentId }: ClaimedCall, startedAt: string): Promise<void> {
+    const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString() };
     await this.database.transaction(async () => {
-      const released = await this.database.query(sql.RELEASE, [id, claimId]);
+      const released = await this.database.query(sql.RELEASE, [id, claimId, JSON.stringify([attempt])]);
       if (released.length > 0) await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { jobKey: `call:${id}` });
     });
   }
@@ -150,7 +159,7 @@ export class ExecutionRepository {
     await this.database.transaction(async () => {
       const [lock] = await this.database.query<{ taken: boolean }>(sql.TRY_SWEEP, []);
       if (!lock?.taken) return;
-      await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, JSON.stringify(LEASE_EXPIRED)]);
+      await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, ABANDONED, JSON.stringify(DIED)]);
     });
     // After the commit, so that the calls that were just requeued are found.
     const waiting = await this.database.query<{ agentId: string; slots: number }>(sql.FIND_WAITING, []);

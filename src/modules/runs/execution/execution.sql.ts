@@ -27,15 +27,18 @@ export const END = `
   stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended)
   SELECT id, "claimId" FROM ended`;
 
-/** $3: the attempt; $4: milliseconds until the next one. */
+/** $3: the attempt; $4: milliseconds until the next one; $5: its result. */
 export const RETRY = `
-  UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb,
-         due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
-   WHERE id = $1 AND claim_id = $2 RETURNING due_at AS "dueAt"`;
+  WITH retried AS (
+    UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, retries = retries + 1,
+           due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
+     WHERE id = $1 AND claim_id = $2 RETURNING id, due_at, jsonb_array_length(attempts) AS number),
+  stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
+  SELECT due_at AS "dueAt" FROM retried`;
 
-/** Requeues a call that was not executed. */
+/** Requeues a call whose execution was interrupted. $3: the interrupted attempt. */
 export const RELEASE = `
-  UPDATE calls SET status = 'QUEUED', due_at = now(), ${UNCLAIMED}, ${CHANGED}
+  UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, due_at = now(), ${UNCLAIMED}, ${CHANGED}
    WHERE id = $1 AND claim_id = $2 RETURNING id`;
 
 /**
@@ -62,13 +65,18 @@ export const SNAPSHOT = `
 /** One process at a time sweeps. */
 export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('calls:sweep', 0)) AS taken`;
 
-/** $1: number of lease expirations that end a call; $2: the attempt that is recorded then. */
+const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/**
+ * $1: number of lease expirations that end a call; $2: its reason then; $3: the interrupted attempt, without its times. It
+ * started when it was claimed (`updated_at`), and ends when the expiration is noticed.
+ */
 export const EXPIRE_LEASES = `
   UPDATE calls SET status = CASE WHEN lease_expirations + 1 < $1 THEN 'QUEUED' ELSE 'ENDED' END,
          outcome = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE 'error' END,
-         reason = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE $2::jsonb ->> 'reason' END,
-         attempts = CASE WHEN lease_expirations + 1 < $1 THEN attempts
-                         ELSE attempts || ($2::jsonb || jsonb_build_object('startedAt', to_json(now()), 'endedAt', to_json(now()))) END,
+         reason = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE $2 END,
+         attempts = attempts || ($3::jsonb || jsonb_build_object(
+           'startedAt', ${iso('updated_at')}, 'endedAt', ${iso('now()')})),
          ended_at = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE now() END,
          lease_expirations = lease_expirations + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)

@@ -10,6 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import {
   afterAttempt,
+  type Attempt,
   attemptOf,
   unstartedCall,
   type CallResult,
@@ -28,6 +29,7 @@ import { withRetry } from '../../../platform/queue/with-retry.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
+import { attemptResultJson } from '../attempt-result.js';
 import { CallExecutor } from './call-executor.js';
 import {
   type Claim,
@@ -165,7 +167,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof LeaseLost) return;
       if (!(reason instanceof ShuttingDown)) throw error;
-      await withRetry(this.database, () => this.repository.release(call));
+      await withRetry(this.database, () => this.repository.release(call, startedAt));
     } finally {
       this.held.delete(call.claimId);
       stop.removeEventListener('abort', stopped);
@@ -197,11 +199,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
-    const after = afterAttempt(result, earlier);
+    const after = afterAttempt(result, earlier.filter(wasNotInterrupted));
     const times = { startedAt, endedAt: new Date().toISOString() };
     const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
     if (after.next === 'retry') {
-      await withRetry(this.database, () => this.repository.retry(call, attempt, after.delayMs));
+      const json = attemptResultJson(result);
+      await withRetry(this.database, () => this.repository.retry(call, attempt, json, after.delayMs));
       return;
     }
     const latencies = CallView.of(after.result.timeline).latencies;
@@ -231,6 +234,9 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
 }
+
+/** An interrupted attempt says nothing about the agent and is not one of the retries. */
+const wasNotInterrupted = ({ failureCode }: Attempt): boolean => failureCode !== 'interrupted';
 
 /** Abort reason: the call was cancelled or claimed by another process. */
 class LeaseLost extends Error {

@@ -1,0 +1,16 @@
+import type { CallResult } from '../../../../libs/simulation/index.js';
+import type { CallRecord } from '../dto/call.responses.js';
+
+/** The result of an attempt as the API returns it. Fields are empty without a result, or when an older version stored it. */
+export const toRecord = (result: CallResult | null): CallRecord => ({
+  timeline: result?.timeline ?? [],
+  end: result?.end ?? null,
+  checks: result?.checks ?? [],
+  criteria: result?.criteria ?? [],
+  measures: result?.measures ?? null,
+  failure: result?.failure ?? null,
+  invalidity: result?.invalidity ?? null,
+  versions: result?.versions ?? null,
+  exchange: result?.exchange ?? null,
+  unusableAnswers: result?.unusableAnswers ?? [],
+});
