@@ -1889,7 +1889,7 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)how many|people"
+             *                 "pattern": "(?i)how many (people|guests)"
              *               }
              *             },
              *             "say": "Four of us."
@@ -1897,23 +1897,47 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)what (day|date|time)|when"
+             *                 "pattern": "(?i)(which|what) (day|date)"
              *               }
              *             },
-             *             "say": "Friday at half past seven."
+             *             "say": "On Friday."
              *           },
              *           {
              *             "when": {
              *               "says": {
-             *                 "text": "name"
+             *                 "pattern": "(?i)(which|what) time"
+             *               }
+             *             },
+             *             "say": "At half past seven in the evening."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|your|what) name"
              *               }
              *             },
              *             "say": "Rossi."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)your phone number"
+             *               }
+             *             },
+             *             "say": "My number is 555 0142."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)shall i book|is that (right|correct)"
+             *               }
+             *             },
+             *             "say": "Yes, please."
              *           }
              *         ],
              *         "until": {
              *           "says": {
-             *             "pattern": "(?i)booked|confirmed"
+             *             "pattern": "(?i)(table|booking) is (booked|confirmed)"
              *           }
              *         },
              *         "otherwise": "Sorry, could you say that again?"
@@ -1934,7 +1958,7 @@ export interface components {
              *       {
              *         "type": "says",
              *         "name": "Confirms the booking",
-             *         "pattern": "(?i)booked|confirmed"
+             *         "pattern": "(?i)is (booked|confirmed)"
              *       },
              *       {
              *         "type": "calls_tool",
@@ -2268,7 +2292,7 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)how many|people"
+             *                 "pattern": "(?i)how many (people|guests)"
              *               }
              *             },
              *             "say": "Four of us."
@@ -2276,23 +2300,47 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)what (day|date|time)|when"
+             *                 "pattern": "(?i)(which|what) (day|date)"
              *               }
              *             },
-             *             "say": "Friday at half past seven."
+             *             "say": "On Friday."
              *           },
              *           {
              *             "when": {
              *               "says": {
-             *                 "text": "name"
+             *                 "pattern": "(?i)(which|what) time"
+             *               }
+             *             },
+             *             "say": "At half past seven in the evening."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|your|what) name"
              *               }
              *             },
              *             "say": "Rossi."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)your phone number"
+             *               }
+             *             },
+             *             "say": "My number is 555 0142."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)shall i book|is that (right|correct)"
+             *               }
+             *             },
+             *             "say": "Yes, please."
              *           }
              *         ],
              *         "until": {
              *           "says": {
-             *             "pattern": "(?i)booked|confirmed"
+             *             "pattern": "(?i)(table|booking) is (booked|confirmed)"
              *           }
              *         },
              *         "otherwise": "Sorry, could you say that again?"
@@ -2312,7 +2360,7 @@ export interface components {
              *       {
              *         "type": "says",
              *         "name": "Confirms the booking",
-             *         "pattern": "(?i)booked|confirmed"
+             *         "pattern": "(?i)is (booked|confirmed)"
              *       },
              *       {
              *         "type": "calls_tool",
@@ -3414,6 +3462,17 @@ export interface components {
             speaker: "agent" | "caller";
             text: string;
             cut?: boolean;
+            /** @description Where in its script a scripted caller found the line */
+            script?: {
+                /** @description Position of the step in the script, from 0 */
+                step: number;
+                /** @description Positions of the answers that matched, from 0 */
+                answers?: number[];
+                /** @description Present when no answer matched */
+                otherwise?: boolean;
+                /** @description Present when the line was repeated because the agent had not answered */
+                repeated?: boolean;
+            };
             /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
             /** @description When the entry ends, in milliseconds since the call was answered */
@@ -3613,7 +3672,7 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)how many|people"
+             *                 "pattern": "(?i)how many (people|guests)"
              *               }
              *             },
              *             "say": "Four of us."
@@ -3621,23 +3680,47 @@ export interface components {
              *           {
              *             "when": {
              *               "says": {
-             *                 "pattern": "(?i)what (day|date|time)|when"
+             *                 "pattern": "(?i)(which|what) (day|date)"
              *               }
              *             },
-             *             "say": "Friday at half past seven."
+             *             "say": "On Friday."
              *           },
              *           {
              *             "when": {
              *               "says": {
-             *                 "text": "name"
+             *                 "pattern": "(?i)(which|what) time"
+             *               }
+             *             },
+             *             "say": "At half past seven in the evening."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|your|what) name"
              *               }
              *             },
              *             "say": "Rossi."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)your phone number"
+             *               }
+             *             },
+             *             "say": "My number is 555 0142."
+             *           },
+             *           {
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)shall i book|is that (right|correct)"
+             *               }
+             *             },
+             *             "say": "Yes, please."
              *           }
              *         ],
              *         "until": {
              *           "says": {
-             *             "pattern": "(?i)booked|confirmed"
+             *             "pattern": "(?i)(table|booking) is (booked|confirmed)"
              *           }
              *         },
              *         "otherwise": "Sorry, could you say that again?"
@@ -3657,7 +3740,7 @@ export interface components {
              *       {
              *         "type": "says",
              *         "name": "Confirms the booking",
-             *         "pattern": "(?i)booked|confirmed"
+             *         "pattern": "(?i)is (booked|confirmed)"
              *       },
              *       {
              *         "type": "calls_tool",
@@ -4429,7 +4512,7 @@ export interface operations {
                      *                 {
                      *                   "when": {
                      *                     "says": {
-                     *                       "pattern": "(?i)how many|people"
+                     *                       "pattern": "(?i)how many (people|guests)"
                      *                     }
                      *                   },
                      *                   "say": "Four of us."
@@ -4437,23 +4520,47 @@ export interface operations {
                      *                 {
                      *                   "when": {
                      *                     "says": {
-                     *                       "pattern": "(?i)what (day|date|time)|when"
+                     *                       "pattern": "(?i)(which|what) (day|date)"
                      *                     }
                      *                   },
-                     *                   "say": "Friday at half past seven."
+                     *                   "say": "On Friday."
                      *                 },
                      *                 {
                      *                   "when": {
                      *                     "says": {
-                     *                       "text": "name"
+                     *                       "pattern": "(?i)(which|what) time"
+                     *                     }
+                     *                   },
+                     *                   "say": "At half past seven in the evening."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)(which|your|what) name"
                      *                     }
                      *                   },
                      *                   "say": "Rossi."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)your phone number"
+                     *                     }
+                     *                   },
+                     *                   "say": "My number is 555 0142."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                     }
+                     *                   },
+                     *                   "say": "Yes, please."
                      *                 }
                      *               ],
                      *               "until": {
                      *                 "says": {
-                     *                   "pattern": "(?i)booked|confirmed"
+                     *                   "pattern": "(?i)(table|booking) is (booked|confirmed)"
                      *                 }
                      *               },
                      *               "otherwise": "Sorry, could you say that again?"
@@ -4469,7 +4576,7 @@ export interface operations {
                      *             {
                      *               "type": "says",
                      *               "name": "Confirms the booking",
-                     *               "pattern": "(?i)booked|confirmed"
+                     *               "pattern": "(?i)is (booked|confirmed)"
                      *             },
                      *             {
                      *               "type": "calls_tool",
@@ -4577,7 +4684,7 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)how many|people"
+                     *                     "pattern": "(?i)how many (people|guests)"
                      *                   }
                      *                 },
                      *                 "say": "Four of us."
@@ -4585,23 +4692,47 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)what (day|date|time)|when"
+                     *                     "pattern": "(?i)(which|what) (day|date)"
                      *                   }
                      *                 },
-                     *                 "say": "Friday at half past seven."
+                     *                 "say": "On Friday."
                      *               },
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "text": "name"
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
                      *                   }
                      *                 },
                      *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
                      *               }
                      *             ],
                      *             "until": {
                      *               "says": {
-                     *                 "pattern": "(?i)booked|confirmed"
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
                      *               }
                      *             },
                      *             "otherwise": "Sorry, could you say that again?"
@@ -4617,7 +4748,7 @@ export interface operations {
                      *           {
                      *             "type": "says",
                      *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)booked|confirmed"
+                     *             "pattern": "(?i)is (booked|confirmed)"
                      *           },
                      *           {
                      *             "type": "calls_tool",
@@ -4715,7 +4846,7 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)how many|people"
+                     *                     "pattern": "(?i)how many (people|guests)"
                      *                   }
                      *                 },
                      *                 "say": "Four of us."
@@ -4723,23 +4854,47 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)what (day|date|time)|when"
+                     *                     "pattern": "(?i)(which|what) (day|date)"
                      *                   }
                      *                 },
-                     *                 "say": "Friday at half past seven."
+                     *                 "say": "On Friday."
                      *               },
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "text": "name"
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
                      *                   }
                      *                 },
                      *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
                      *               }
                      *             ],
                      *             "until": {
                      *               "says": {
-                     *                 "pattern": "(?i)booked|confirmed"
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
                      *               }
                      *             },
                      *             "otherwise": "Sorry, could you say that again?"
@@ -4755,7 +4910,7 @@ export interface operations {
                      *           {
                      *             "type": "says",
                      *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)booked|confirmed"
+                     *             "pattern": "(?i)is (booked|confirmed)"
                      *           },
                      *           {
                      *             "type": "calls_tool",
@@ -4801,26 +4956,38 @@ export interface operations {
                      *         - answers:
                      *             - when:
                      *                 says:
-                     *                   pattern: (?i)how many|people
+                     *                   pattern: (?i)how many (people|guests)
                      *               say: Four of us.
                      *             - when:
                      *                 says:
-                     *                   pattern: (?i)what (day|date|time)|when
-                     *               say: Friday at half past seven.
+                     *                   pattern: (?i)(which|what) (day|date)
+                     *               say: On Friday.
                      *             - when:
                      *                 says:
-                     *                   text: name
+                     *                   pattern: (?i)(which|what) time
+                     *               say: At half past seven in the evening.
+                     *             - when:
+                     *                 says:
+                     *                   pattern: (?i)(which|your|what) name
                      *               say: Rossi.
+                     *             - when:
+                     *                 says:
+                     *                   pattern: (?i)your phone number
+                     *               say: My number is 555 0142.
+                     *             - when:
+                     *                 says:
+                     *                   pattern: (?i)shall i book|is that (right|correct)
+                     *               say: Yes, please.
                      *           until:
                      *             says:
-                     *               pattern: (?i)booked|confirmed
+                     *               pattern: (?i)(table|booking) is (booked|confirmed)
                      *           otherwise: Sorry, could you say that again?
                      *         - say: Thank you, goodbye.
                      *         - end: The table is booked
                      *       checks:
                      *         - type: says
                      *           name: Confirms the booking
-                     *           pattern: (?i)booked|confirmed
+                     *           pattern: (?i)is (booked|confirmed)
                      *         - type: calls_tool
                      *           tool: book_table
                      *           arguments:
@@ -4840,7 +5007,7 @@ export interface operations {
                     "application/yaml": string;
                     /**
                      * @example key,name,scenarioText,generalInstructions,personalityId,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many|people""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)what (day|date|time)|when""}},""say"":""Friday at half past seven.""},{""when"":{""says"":{""text"":""name""}},""say"":""Rossi.""}],""until"":{""says"":{""pattern"":""(?i)booked|confirmed""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)booked|confirmed""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                      */
                     "text/csv": string;
                 };
@@ -4895,7 +5062,7 @@ export interface operations {
                  *               {
                  *                 "when": {
                  *                   "says": {
-                 *                     "pattern": "(?i)how many|people"
+                 *                     "pattern": "(?i)how many (people|guests)"
                  *                   }
                  *                 },
                  *                 "say": "Four of us."
@@ -4903,23 +5070,47 @@ export interface operations {
                  *               {
                  *                 "when": {
                  *                   "says": {
-                 *                     "pattern": "(?i)what (day|date|time)|when"
+                 *                     "pattern": "(?i)(which|what) (day|date)"
                  *                   }
                  *                 },
-                 *                 "say": "Friday at half past seven."
+                 *                 "say": "On Friday."
                  *               },
                  *               {
                  *                 "when": {
                  *                   "says": {
-                 *                     "text": "name"
+                 *                     "pattern": "(?i)(which|what) time"
+                 *                   }
+                 *                 },
+                 *                 "say": "At half past seven in the evening."
+                 *               },
+                 *               {
+                 *                 "when": {
+                 *                   "says": {
+                 *                     "pattern": "(?i)(which|your|what) name"
                  *                   }
                  *                 },
                  *                 "say": "Rossi."
+                 *               },
+                 *               {
+                 *                 "when": {
+                 *                   "says": {
+                 *                     "pattern": "(?i)your phone number"
+                 *                   }
+                 *                 },
+                 *                 "say": "My number is 555 0142."
+                 *               },
+                 *               {
+                 *                 "when": {
+                 *                   "says": {
+                 *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                 *                   }
+                 *                 },
+                 *                 "say": "Yes, please."
                  *               }
                  *             ],
                  *             "until": {
                  *               "says": {
-                 *                 "pattern": "(?i)booked|confirmed"
+                 *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
                  *               }
                  *             },
                  *             "otherwise": "Sorry, could you say that again?"
@@ -4935,7 +5126,7 @@ export interface operations {
                  *           {
                  *             "type": "says",
                  *             "name": "Confirms the booking",
-                 *             "pattern": "(?i)booked|confirmed"
+                 *             "pattern": "(?i)is (booked|confirmed)"
                  *           },
                  *           {
                  *             "type": "calls_tool",
@@ -4981,26 +5172,38 @@ export interface operations {
                  *         - answers:
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)how many|people
+                 *                   pattern: (?i)how many (people|guests)
                  *               say: Four of us.
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)what (day|date|time)|when
-                 *               say: Friday at half past seven.
+                 *                   pattern: (?i)(which|what) (day|date)
+                 *               say: On Friday.
                  *             - when:
                  *                 says:
-                 *                   text: name
+                 *                   pattern: (?i)(which|what) time
+                 *               say: At half past seven in the evening.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)(which|your|what) name
                  *               say: Rossi.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)your phone number
+                 *               say: My number is 555 0142.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)shall i book|is that (right|correct)
+                 *               say: Yes, please.
                  *           until:
                  *             says:
-                 *               pattern: (?i)booked|confirmed
+                 *               pattern: (?i)(table|booking) is (booked|confirmed)
                  *           otherwise: Sorry, could you say that again?
                  *         - say: Thank you, goodbye.
                  *         - end: The table is booked
                  *       checks:
                  *         - type: says
                  *           name: Confirms the booking
-                 *           pattern: (?i)booked|confirmed
+                 *           pattern: (?i)is (booked|confirmed)
                  *         - type: calls_tool
                  *           tool: book_table
                  *           arguments:
@@ -5034,26 +5237,38 @@ export interface operations {
                  *         - answers:
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)how many|people
+                 *                   pattern: (?i)how many (people|guests)
                  *               say: Four of us.
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)what (day|date|time)|when
-                 *               say: Friday at half past seven.
+                 *                   pattern: (?i)(which|what) (day|date)
+                 *               say: On Friday.
                  *             - when:
                  *                 says:
-                 *                   text: name
+                 *                   pattern: (?i)(which|what) time
+                 *               say: At half past seven in the evening.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)(which|your|what) name
                  *               say: Rossi.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)your phone number
+                 *               say: My number is 555 0142.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)shall i book|is that (right|correct)
+                 *               say: Yes, please.
                  *           until:
                  *             says:
-                 *               pattern: (?i)booked|confirmed
+                 *               pattern: (?i)(table|booking) is (booked|confirmed)
                  *           otherwise: Sorry, could you say that again?
                  *         - say: Thank you, goodbye.
                  *         - end: The table is booked
                  *       checks:
                  *         - type: says
                  *           name: Confirms the booking
-                 *           pattern: (?i)booked|confirmed
+                 *           pattern: (?i)is (booked|confirmed)
                  *         - type: calls_tool
                  *           tool: book_table
                  *           arguments:
@@ -5073,7 +5288,7 @@ export interface operations {
                 "application/yaml": string;
                 /**
                  * @example key,name,scenarioText,generalInstructions,personalityId,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many|people""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)what (day|date|time)|when""}},""say"":""Friday at half past seven.""},{""when"":{""says"":{""text"":""name""}},""say"":""Rossi.""}],""until"":{""says"":{""pattern"":""(?i)booked|confirmed""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)booked|confirmed""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                  */
                 "text/csv": string;
                 /**
@@ -5092,26 +5307,38 @@ export interface operations {
                  *         - answers:
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)how many|people
+                 *                   pattern: (?i)how many (people|guests)
                  *               say: Four of us.
                  *             - when:
                  *                 says:
-                 *                   pattern: (?i)what (day|date|time)|when
-                 *               say: Friday at half past seven.
+                 *                   pattern: (?i)(which|what) (day|date)
+                 *               say: On Friday.
                  *             - when:
                  *                 says:
-                 *                   text: name
+                 *                   pattern: (?i)(which|what) time
+                 *               say: At half past seven in the evening.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)(which|your|what) name
                  *               say: Rossi.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)your phone number
+                 *               say: My number is 555 0142.
+                 *             - when:
+                 *                 says:
+                 *                   pattern: (?i)shall i book|is that (right|correct)
+                 *               say: Yes, please.
                  *           until:
                  *             says:
-                 *               pattern: (?i)booked|confirmed
+                 *               pattern: (?i)(table|booking) is (booked|confirmed)
                  *           otherwise: Sorry, could you say that again?
                  *         - say: Thank you, goodbye.
                  *         - end: The table is booked
                  *       checks:
                  *         - type: says
                  *           name: Confirms the booking
-                 *           pattern: (?i)booked|confirmed
+                 *           pattern: (?i)is (booked|confirmed)
                  *         - type: calls_tool
                  *           tool: book_table
                  *           arguments:
@@ -6131,7 +6358,7 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)how many|people"
+                     *                     "pattern": "(?i)how many (people|guests)"
                      *                   }
                      *                 },
                      *                 "say": "Four of us."
@@ -6139,23 +6366,47 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)what (day|date|time)|when"
+                     *                     "pattern": "(?i)(which|what) (day|date)"
                      *                   }
                      *                 },
-                     *                 "say": "Friday at half past seven."
+                     *                 "say": "On Friday."
                      *               },
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "text": "name"
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
                      *                   }
                      *                 },
                      *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
                      *               }
                      *             ],
                      *             "until": {
                      *               "says": {
-                     *                 "pattern": "(?i)booked|confirmed"
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
                      *               }
                      *             },
                      *             "otherwise": "Sorry, could you say that again?"
@@ -6171,7 +6422,7 @@ export interface operations {
                      *           {
                      *             "type": "says",
                      *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)booked|confirmed"
+                     *             "pattern": "(?i)is (booked|confirmed)"
                      *           },
                      *           {
                      *             "type": "calls_tool",
@@ -6316,7 +6567,7 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)how many|people"
+                     *                     "pattern": "(?i)how many (people|guests)"
                      *                   }
                      *                 },
                      *                 "say": "Four of us."
@@ -6324,23 +6575,47 @@ export interface operations {
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "pattern": "(?i)what (day|date|time)|when"
+                     *                     "pattern": "(?i)(which|what) (day|date)"
                      *                   }
                      *                 },
-                     *                 "say": "Friday at half past seven."
+                     *                 "say": "On Friday."
                      *               },
                      *               {
                      *                 "when": {
                      *                   "says": {
-                     *                     "text": "name"
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
                      *                   }
                      *                 },
                      *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
                      *               }
                      *             ],
                      *             "until": {
                      *               "says": {
-                     *                 "pattern": "(?i)booked|confirmed"
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
                      *               }
                      *             },
                      *             "otherwise": "Sorry, could you say that again?"
@@ -6356,7 +6631,7 @@ export interface operations {
                      *           {
                      *             "type": "says",
                      *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)booked|confirmed"
+                     *             "pattern": "(?i)is (booked|confirmed)"
                      *           },
                      *           {
                      *             "type": "calls_tool",

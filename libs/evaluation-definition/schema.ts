@@ -9,18 +9,21 @@ const EXAMPLE_SCRIPT = [
   { say: "Hello, I'd like to book a table." },
   {
     answers: [
-      { when: { says: { pattern: '(?i)how many|people' } }, say: 'Four of us.' },
-      { when: { says: { pattern: '(?i)what (day|date|time)|when' } }, say: 'Friday at half past seven.' },
-      { when: { says: { text: 'name' } }, say: 'Rossi.' },
+      { when: { says: { pattern: '(?i)how many (people|guests)' } }, say: 'Four of us.' },
+      { when: { says: { pattern: '(?i)(which|what) (day|date)' } }, say: 'On Friday.' },
+      { when: { says: { pattern: '(?i)(which|what) time' } }, say: 'At half past seven in the evening.' },
+      { when: { says: { pattern: '(?i)(which|your|what) name' } }, say: 'Rossi.' },
+      { when: { says: { pattern: '(?i)your phone number' } }, say: 'My number is 555 0142.' },
+      { when: { says: { pattern: '(?i)shall i book|is that (right|correct)' } }, say: 'Yes, please.' },
     ],
-    until: { says: { pattern: '(?i)booked|confirmed' } },
+    until: { says: { pattern: '(?i)(table|booking) is (booked|confirmed)' } },
     otherwise: 'Sorry, could you say that again?',
   },
   { say: 'Thank you, goodbye.' },
   { end: 'The table is booked' },
 ];
 const EXAMPLE_CHECKS = [
-  { type: 'says', name: 'Confirms the booking', pattern: '(?i)booked|confirmed' },
+  { type: 'says', name: 'Confirms the booking', pattern: '(?i)is (booked|confirmed)' },
   { type: 'calls_tool', tool: 'book_table', arguments: { people: 4, time: '19:30' } },
   { type: 'max_latency_ms', ms: 1500, weight: 0.5, required: false },
 ];

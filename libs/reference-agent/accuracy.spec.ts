@@ -1,4 +1,5 @@
-import { VirtualClock } from '../simulation/index.js';
+import { type EvaluationInput, exampleOf, FIELD_NAMES, normalise } from '../evaluation-definition/index.js';
+import { executeCall, VirtualClock } from '../simulation/index.js';
 import { AGENTS, accuracyOf, executeTrial, isPerfect, tally, type Tried, trials } from './testing/accuracy.js';
 import { referenceTransport } from './testing/transport.js';
 
@@ -50,5 +51,19 @@ describe('accuracy of the evaluations', () => {
     expect(accuracyOf(wrong[2]!).precision).toBeLessThan(1);
     expect(accuracyOf(wrong[4]!)).toMatchObject({ precision: 1, recall: 1 });
     expect(accuracyOf(wrong[4]!).reasonRecall).toBeLessThan(1);
+  });
+});
+
+describe('the example evaluation of the API documentation', () => {
+  it('is passed by the sound agent', async () => {
+    const example = exampleOf(FIELD_NAMES) as unknown as EvaluationInput;
+    const result = await executeCall({
+      definition: { ...normalise(example), criteria: [] },
+      scenario: { scenarioText: example.scenarioText },
+      personality: { name: 'Impatient regular' },
+      transport: referenceTransport({ now: () => NOW }),
+      clock: new VirtualClock(),
+    });
+    expect(result).toMatchObject({ outcome: 'passed', score: 100 });
   });
 });

@@ -1,4 +1,11 @@
-import { CallView, END_CODES, type EndEntry, type TimelineEntry, type ToolCallEntry } from '../simulation/index.js';
+import {
+  CallView,
+  END_CODES,
+  type EndEntry,
+  type ScriptSource,
+  type TimelineEntry,
+  type ToolCallEntry,
+} from '../simulation/index.js';
 import type { Finding } from './findings.js';
 import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './highlights.js';
@@ -72,6 +79,7 @@ function content(shown: Line): Html {
               >answered after ${duration(answer.ms)}${answer.isSlowest && ', the slowest'}</span
             >`
           }
+          ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
         </p>
         <p><span class="words" dir="auto">${marked(entry.text, shown)}</span></p>`;
@@ -96,6 +104,12 @@ function content(shown: Line): Html {
         ${marked(entry.reason, shown)}${!isSaid(entry) && html` <small>(${END_CODES[entry.code]})</small>`}
       </p>`;
   }
+}
+
+/** Steps and answers are numbered from 1 for people. */
+function scriptSource({ step, answers, otherwise, repeated }: ScriptSource): string {
+  const part = otherwise ? ', otherwise' : answers ? `, answer ${answers.map((index) => index + 1).join(' and ')}` : '';
+  return `script step ${step + 1}${part}${repeated ? ', repeated' : ''}`;
 }
 
 /** Whether the reason already says what the code says. */

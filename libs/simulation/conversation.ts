@@ -144,7 +144,7 @@ class Conversation {
           return 'over';
         }
         const { start, end } = await this.line.say(act.text);
-        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end));
+        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end), act.script);
         return this.listen(this.time.at(end));
       }
     }

@@ -48,6 +48,7 @@ export {
   type EndCode,
   type EndEntry,
   type ErrorEntry,
+  type ScriptSource,
   type SilenceEntry,
   type SpeechEntry,
   type TimelineEntry,

@@ -11,6 +11,17 @@ interface Span {
   readonly turn: number;
 }
 
+/** Where in its script a scripted caller found a line; positions count from 0. */
+export interface ScriptSource {
+  readonly step: number;
+  /** Positions of the answers that matched. */
+  readonly answers?: readonly number[];
+  /** Present when no answer matched. */
+  readonly otherwise?: true;
+  /** Present when the caller repeated its line because the agent had not answered. */
+  readonly repeated?: true;
+}
+
 /** Words of one side; both sides may overlap. */
 export interface SpeechEntry extends Span {
   readonly type: 'speech';
@@ -18,6 +29,8 @@ export interface SpeechEntry extends Span {
   readonly text: string;
   /** Present when the speaker was cut off by the end of the call. */
   readonly cut?: true;
+  /** Present on lines of a scripted caller. */
+  readonly script?: ScriptSource;
 }
 
 export interface ToolCallEntry extends Span {
@@ -44,6 +57,7 @@ export interface ErrorEntry extends Span {
 export const END_CODES = {
   script_over: 'the script ended',
   caller_done: 'the caller ended the call',
+  no_answer: 'the script has no answer to what the agent says',
   agent_silent: 'the caller hung up because the agent did not answer twice in a row',
   agent_hung_up: 'the agent hung up',
   max_turns: 'the call reached its maximum number of turns',
@@ -84,9 +98,10 @@ export class Timeline {
     return this.turnNumber;
   }
 
-  callerSpoke(text: string, start: number, end: number): void {
+  callerSpoke(text: string, start: number, end: number, script?: ScriptSource): void {
     this.turnNumber++;
-    this.add({ type: 'speech', speaker: 'caller', text: sanitizeText(text), ...this.span(start, end) });
+    const words = { type: 'speech', speaker: 'caller', text: sanitizeText(text) } as const;
+    this.add({ ...words, ...this.span(start, end), ...(script && { script }) });
   }
 
   /** Adds to what the agent is saying. White space alone does not start speech. */

@@ -3,11 +3,17 @@ import type { Evidence } from './checks.js';
 import { sanitizeText, truncate } from './text.js';
 import type { Personality, Scenario } from './callers/persona.js';
 import { CallView, type Utterance } from './call-view.js';
-import type { TimelineEntry } from './timeline.js';
+import type { EndEntry, TimelineEntry } from './timeline.js';
 
 /** How the simulated caller broke its role. */
 export type InvalidityCode =
-  'caller_unusable' | 'ended_early' | 'invented_fact' | 'spoke_as_agent' | 'repeated_itself' | 'left_role';
+  | 'caller_unusable'
+  | 'no_answer'
+  | 'ended_early'
+  | 'invented_fact'
+  | 'spoke_as_agent'
+  | 'repeated_itself'
+  | 'left_role';
 
 export interface Invalidity {
   readonly code: InvalidityCode;
@@ -34,11 +40,20 @@ export function findInvalidity(input: ValidityInput): Invalidity | undefined {
   const view = CallView.of(input.entries);
   const { end } = view;
   if (end?.code === 'caller_broken') return { code: 'caller_unusable', message: end.reason, evidence: [] };
+  if (end?.code === 'no_answer') return hadNoAnswer(view, end);
   if (input.wasAgentActing) {
     return { code: 'ended_early', message: 'The caller hung up while the agent was still acting', evidence: [] };
   }
   if (input.kind === 'scripted') return undefined;
   return leftQuestion(view) ?? inventedFact(view, input) ?? spokeAsAgent(view) ?? repeatedItself(view);
+}
+
+/** The evidence begins with the first of the agent's lines to which the script had no answer. */
+function hadNoAnswer(view: CallView, { reason }: EndEntry): Invalidity {
+  const turns = view.said('caller').filter(({ parts }) => !parts[0]?.entry.script?.repeated);
+  const known = turns.findLast(({ parts }) => !parts[0]?.entry.script?.otherwise)?.turn ?? -1;
+  const unknown = view.said('agent').filter(({ turn }) => turn >= known);
+  return { code: 'no_answer', message: reason, evidence: unknown.map(evidenceOf) };
 }
 
 const evidenceOf = ({ parts, text }: Utterance): Evidence => ({

@@ -121,9 +121,14 @@ async function judged(servers: TestServers): Promise<PlayedEvaluation> {
       const reasoning = isOccasion
         ? 'The caller mentions a birthday, but the agent goes straight to the answer and never asks about the occasion.'
         : 'It does so, politely and in full.';
-      // One of the two confirming samples sometimes overturns the verdict.
-      const met = !isOccasion || index === 4 || (index === 3 && temperature > 0 && spoken++ % 2 === 0);
-      return { met, quote: isOccasion || statement.includes('vegan') ? 'vegan' : 'parking', reasoning };
+      if (statement.startsWith('The caller')) return { met: true, quote: 'We are planning a birthday', reasoning };
+      // The second sample sometimes contradicts the first.
+      const met = !isOccasion || index === 4 || (index === 3 && temperature > 0 && spoken++ % 2 === 1);
+      return {
+        met,
+        quote: isOccasion || statement.includes('vegan') ? 'three vegan main courses' : 'there is free parking',
+        reasoning,
+      };
     });
     calls.push(await play({ scenarioText, criteria, maxTurns: 8 }, referenceAgent(200 + index, undefined), model));
   }

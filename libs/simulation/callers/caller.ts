@@ -1,8 +1,10 @@
+import type { ScriptSource } from '../timeline.js';
+
 /** What the caller does in its turn. */
 export type CallerAction =
-  | { readonly type: 'speak'; readonly text: string }
+  | { readonly type: 'speak'; readonly text: string; readonly script?: ScriptSource }
   | { readonly type: 'wait'; readonly ms: number }
-  | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done'; readonly reason: string };
+  | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done' | 'no_answer'; readonly reason: string };
 
 export interface AgentReply {
   /** The agent's latest words; empty before it has said anything. */

@@ -1,18 +1,32 @@
 import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { matches } from '../matching.js';
+import { truncate } from '../text.js';
+import type { ScriptSource } from '../timeline.js';
 import type { Caller, CallerAction, AgentReply } from './caller.js';
+
+/** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
+const MAX_OTHERWISE = { sameLine: 3, anyLine: 6 } as const;
+const MAX_QUOTE = 300;
+
+interface ScriptLine {
+  readonly text: string;
+  readonly script: ScriptSource;
+}
 
 /**
  * A caller that follows a script (libs/evaluation-definition). It says its lines and nothing else; without an answer it
- * repeats the last line.
+ * repeats the last line. It hangs up with `no_answer` when only `otherwise` is left, again and again.
  */
 export class ScriptedCaller implements Caller {
   readonly kind = 'scripted';
   private position = 0;
   /** Whether the step at `position` has started: its `when` is evaluated only once. */
   private hasStarted = false;
-  private lastLine: string | undefined;
+  private lastLine: ScriptLine | undefined;
+  /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
+  private unanswered: string[] = [];
 
   constructor(
     private readonly script: readonly ScriptStep[],
@@ -20,16 +34,20 @@ export class ScriptedCaller implements Caller {
   ) {}
 
   async next({ answer, isSilent }: AgentReply): Promise<CallerAction> {
-    if (isSilent && this.lastLine !== undefined) return { type: 'speak', text: this.lastLine };
+    if (isSilent && this.lastLine !== undefined) {
+      const { text, script } = this.lastLine;
+      return { type: 'speak', text, script: { ...script, repeated: true } };
+    }
     for (let step = this.script[this.position]; step; step = this.script[this.position]) {
       if (!this.hasStarted && step.when && !(await this.holds(step.when, answer))) {
         this.advance();
         continue;
       }
       this.hasStarted = true;
+      const at = { step: this.position };
       if ('say' in step) {
         this.advance();
-        return this.speak(step.say);
+        return this.speak({ text: step.say, script: at });
       }
       if ('waitSeconds' in step) {
         this.advance();
@@ -37,7 +55,8 @@ export class ScriptedCaller implements Caller {
       }
       if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end };
       const line = await this.lineOf(step, answer);
-      if (line !== undefined) return this.speak(line);
+      if (line?.script.otherwise && this.isStuck(answer)) return noAnswer(answer);
+      if (line) return this.speak(line);
       this.advance();
     }
     return { type: 'hang_up', code: 'script_over', reason: 'The script ended' };
@@ -48,17 +67,35 @@ export class ScriptedCaller implements Caller {
     this.hasStarted = false;
   }
 
-  private speak(text: string): CallerAction {
-    this.lastLine = text;
-    return { type: 'speak', text };
+  private speak(line: ScriptLine): CallerAction {
+    this.lastLine = line;
+    if (!line.script.otherwise) this.unanswered = [];
+    return { type: 'speak', ...line };
+  }
+
+  /** Whether `otherwise` would be said too often in a row; counts this use. */
+  private isStuck(answer: string): boolean {
+    // Before the agent's first words there is nothing to answer.
+    if (answer === '') return false;
+    const line = normaliseText(answer);
+    const latest = this.unanswered.slice(-MAX_OTHERWISE.sameLine);
+    if (this.unanswered.length >= MAX_OTHERWISE.anyLine) return true;
+    if (latest.length === MAX_OTHERWISE.sameLine && latest.every((one) => one === line)) return true;
+    this.unanswered.push(line);
+    return false;
   }
 
   /** The caller's line in this step; undefined when the next step takes the turn. */
-  private async lineOf({ answers, until, otherwise }: AnswersStep, answer: string): Promise<string | undefined> {
+  private async lineOf({ answers, until, otherwise }: AnswersStep, answer: string): Promise<ScriptLine | undefined> {
     if (until && (await this.holds(until, answer))) return undefined;
-    const fitting: string[] = [];
-    for (const { when, say } of answers) if (await this.holds(when, answer)) fitting.push(say);
-    return fitting.length > 0 ? fitting.join(' ') : until && otherwise;
+    const step = this.position;
+    const fitting: number[] = [];
+    for (const [index, { when }] of answers.entries()) if (await this.holds(when, answer)) fitting.push(index);
+    if (fitting.length > 0) {
+      const text = fitting.map((index) => answers[index]!.say).join(' ');
+      return { text, script: { step, answers: fitting } };
+    }
+    return until && otherwise !== undefined ? { text: otherwise, script: { step, otherwise: true } } : undefined;
   }
 
   /** Whether a condition holds for the agent's last response. */
@@ -67,3 +104,9 @@ export class ScriptedCaller implements Caller {
     return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
   }
 }
+
+const noAnswer = (answer: string): CallerAction => ({
+  type: 'hang_up',
+  code: 'no_answer',
+  reason: `The script has no answer to "${truncate(answer, MAX_QUOTE)}"`,
+});

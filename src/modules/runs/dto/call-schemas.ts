@@ -31,8 +31,22 @@ const speaker = oneOf('agent', 'caller');
 const entry = (type: string, properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema =>
   object({ type: oneOf(type), ...properties, ...span }, optional);
 
+const position = (description: string) => ({ ...count, description });
+const script = {
+  ...object(
+    {
+      step: position('Position of the step in the script, from 0'),
+      answers: { ...list(count), description: 'Positions of the answers that matched, from 0' },
+      otherwise: { ...flag, description: 'Present when no answer matched' },
+      repeated: { ...flag, description: 'Present when the line was repeated because the agent had not answered' },
+    },
+    ['answers', 'otherwise', 'repeated'],
+  ),
+  description: 'Where in its script a scripted caller found the line',
+};
+
 const ENTRIES = {
-  speech: entry('speech', { speaker, text, cut: flag }, ['cut']),
+  speech: entry('speech', { speaker, text, cut: flag, script }, ['cut', 'script']),
   tool_call: entry(
     'tool_call',
     { name: text, arguments: or({ type: 'object', additionalProperties: true }), rawArguments: text },
