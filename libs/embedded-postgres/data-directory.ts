@@ -85,6 +85,13 @@ export function checkDataDirectory({ data }: Layout, major: number): boolean {
   return true;
 }
 
+/** The error for data that was there before. */
+export const missingData = ({ data }: Layout): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    `The data of the embedded PostgreSQL is gone: ${data} is missing or empty. Restore it from a backup, or start this ` +
+      'program again to begin with an empty database.',
+  );
+
 /**
  * @returns the stored password of the superuser
  * @throws EmbeddedPostgresError when the file is missing or empty

@@ -172,7 +172,7 @@ export class OpenServer implements EmbeddedPostgres {
       .filter((line) => line.includes(`[${this.pid}]`) && /FATAL|PANIC|shutdown request/.test(line));
     const cause = lastRelevantLine(lines.join('\n')) ?? 'its process was killed';
     this.stopReason = new EmbeddedPostgresError(
-      `Embedded PostgreSQL stopped unexpectedly (process ${this.pid}): ${cause}. Restart this program; committed data is safe.`,
+      `Embedded PostgreSQL stopped unexpectedly (process ${this.pid}): ${cause}. Committed data is safe.`,
     );
     this.reportStop(this.stopReason);
   }

@@ -8,6 +8,7 @@ import { ClientRegistration } from './client-registration.js';
 import {
   checkDataDirectory,
   createDataDirectory,
+  missingData,
   prepareDirectory,
   readPassword,
   type Layout,
@@ -22,6 +23,8 @@ export interface EmbeddedPostgresOptions {
   directory: string;
   /** gets one line per event; never contains the password */
   log?: ((message: string) => void) | undefined;
+  /** fails when there is no data yet instead of creating it; for a server that has been open before */
+  mustExist?: boolean | undefined;
   /** additional server settings (max_connections, fsync=off for tests); have no effect on a server that already runs */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
@@ -80,6 +83,7 @@ async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promi
   const env = programEnvironment(completeLibraries(binaries, layout.libraries));
   const pgCtl = new PgCtl(binaries, layout.data, account, env);
   if (!checkDataDirectory(layout, binaries.major)) {
+    if (options.mustExist) throw missingData(layout);
     log(`Embedded PostgreSQL: creating the data directory ${layout.data}`);
     await createDataDirectory(layout, pgCtl, parameters.fsync !== 'off');
   }

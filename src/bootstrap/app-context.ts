@@ -5,7 +5,7 @@ import { createDataSource } from './data-source.js';
 import type { AppContext } from '../app.module.js';
 import { makeDataDir, openEmbeddedDatabase } from './embedded-database.js';
 import type { Settings } from '../platform/config/settings.js';
-import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
+import { openDataSource } from '../platform/database/pool.js';
 import { messageOf } from '../platform/errors/message-of.js';
 import { openKeyRing } from './open-key-ring.js';
 import { migrate, UnknownMigrationsError } from './migrate.js';
@@ -27,11 +27,17 @@ export interface OpenAppContext extends AppContext {
 /**
  * Opens the database (the embedded one unless DATABASE_URL is set), migrates it and checks the encryption keys against
  * it.
+ * @param onDatabaseLost makes this process restart the embedded database when it dies; called if that is impossible
  * @throws StartError, SettingsError or EmbeddedPostgresError, each with a message for administrators
  */
-export async function openAppContext(settings: Settings, logger: Logger): Promise<OpenAppContext> {
+export async function openAppContext(
+  settings: Settings,
+  logger: Logger,
+  onDatabaseLost?: (reason: Error) => void,
+): Promise<OpenAppContext> {
   await makeDataDir(settings.dataDir);
-  const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger) : undefined;
+  const embedded =
+    settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger, onDatabaseLost) : undefined;
   const databaseUrl = embedded?.url ?? settings.databaseUrl ?? '';
   const dataSource = createDataSource(databaseUrl, settings.databasePoolSize);
   const release = async () => {
@@ -76,8 +82,7 @@ async function initialize(dataSource: DataSource, where: string, logger: Logger)
   const until = performance.now() + STARTING_MS;
   for (let attempts = 0; ; attempts++) {
     try {
-      await dataSource.initialize();
-      surviveBrokenConnections(poolOf(dataSource));
+      await openDataSource(dataSource);
       return;
     } catch (error) {
       const isStarting = (error as { code?: unknown }).code === CANNOT_CONNECT_NOW;

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import type { Settings } from '../platform/config/settings.js';
@@ -13,6 +14,10 @@ const OTHER_CONNECTIONS = 20;
 const SPARE_CONNECTIONS = 20;
 /** Enough for one process and a few that join it. */
 const MIN_CONNECTIONS = 200;
+/** How often the server is started again within a minute; after that something is wrong that a restart does not cure. */
+const MAX_RESTARTS = 3;
+const RESTARTS_WINDOW_MS = 60_000;
+const RESTART_PAUSE_MS = 500;
 
 /** The embedded database of this process. */
 export interface EmbeddedDatabase {
@@ -24,17 +29,81 @@ export interface EmbeddedDatabase {
 
 /**
  * Opens the embedded PostgreSQL under DATA_DIR: starts it, or joins the server that is already running.
+ * @param giveUp makes this process start a server that has died again; called when that fails repeatedly. Without it the
+ *   process waits for another one to do so
  * @throws EmbeddedPostgresError
  */
-export async function openEmbeddedDatabase(settings: Settings, logger: Logger): Promise<EmbeddedDatabase> {
-  const embedded: EmbeddedPostgres = await openEmbeddedPostgres({
-    directory: path.resolve(settings.dataDir, 'postgres'),
-    log: (message) => logger.debug(message),
-    parameters: { max_connections: String(maxConnections(settings)) },
-  });
-  void embedded.stoppedUnexpectedly.then((reason) => logger.error(reason.message));
-  await embedded.createDatabase(DATABASE_NAME);
-  return { url: embedded.url(DATABASE_NAME), close: () => embedded.close() };
+export async function openEmbeddedDatabase(
+  settings: Settings,
+  logger: Logger,
+  giveUp?: (reason: Error) => void,
+): Promise<EmbeddedDatabase> {
+  const open = (mustExist: boolean) =>
+    openEmbeddedPostgres({
+      directory: path.resolve(settings.dataDir, 'postgres'),
+      log: (message) => logger.debug(message),
+      parameters: { max_connections: String(maxConnections(settings)) },
+      mustExist,
+    });
+  const server = await open(false);
+  await server.createDatabase(DATABASE_NAME);
+  if (giveUp) return new RestartingDatabase(server, () => open(true), logger, giveUp);
+  return { url: server.url(DATABASE_NAME), close: () => server.close() };
+}
+
+/** Starts its server again when the postmaster has died. Connection pools reconnect by themselves: the port stays. */
+class RestartingDatabase implements EmbeddedDatabase {
+  readonly url: string;
+  private isClosing = false;
+  private restarting: Promise<void> = Promise.resolve();
+  /** Times of the latest restarts, on the monotonic clock. */
+  private restarts: number[] = [];
+
+  constructor(
+    private server: EmbeddedPostgres,
+    private readonly open: () => Promise<EmbeddedPostgres>,
+    private readonly logger: Logger,
+    private readonly giveUp: (reason: Error) => void,
+  ) {
+    this.url = server.url(DATABASE_NAME);
+    this.watch();
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    await this.restarting;
+    await this.server.close();
+  }
+
+  private watch(): void {
+    void this.server.stoppedUnexpectedly.then((reason) => {
+      if (!this.isClosing) this.restarting = this.restart(reason);
+    });
+  }
+
+  private async restart(reason: Error): Promise<void> {
+    while (!this.isClosing) {
+      this.restarts = this.restarts.filter((time) => performance.now() - time < RESTARTS_WINDOW_MS);
+      if (this.restarts.length === MAX_RESTARTS) {
+        const line = `The embedded PostgreSQL was restarted ${MAX_RESTARTS} times within a minute without lasting success`;
+        return this.giveUp(new StartError(`${line}. ${reason.message}`, { cause: reason }));
+      }
+      this.restarts.push(performance.now());
+      this.logger.error(`${reason.message} Restarting it`);
+      try {
+        await this.server.close();
+        this.server = await this.open();
+        if (this.server.url(DATABASE_NAME) !== this.url) {
+          return this.giveUp(new StartError('The embedded PostgreSQL runs on another port now. Restart this program'));
+        }
+        this.logger.info(`Embedded PostgreSQL runs again (process ${this.server.pid})`);
+        return this.watch();
+      } catch (error) {
+        reason = error as Error;
+        await sleep(RESTART_PAUSE_MS);
+      }
+    }
+  }
 }
 
 /** For the worker process, and for a rolling restart, which starts each new process before it stops the old one. */

@@ -1,7 +1,7 @@
 import { AbstractLogger, DataSource } from 'typeorm';
 import { migrateQueue } from '../platform/queue/queue-schema.js';
 import { withoutTimeouts } from '../platform/database/data-source-options.js';
-import { poolOf, surviveBrokenConnections } from '../platform/database/pool.js';
+import { openDataSource } from '../platform/database/pool.js';
 
 /** Arbitrary, but different from all other advisory locks in this database. */
 const MIGRATION_LOCK = 7_205_113_824;
@@ -32,8 +32,7 @@ class SilentLogger extends AbstractLogger {
  * @throws UnknownMigrationsError before anything is changed
  */
 export async function migrate({ options }: DataSource): Promise<string[]> {
-  const dataSource = await new DataSource({ ...withoutTimeouts(options), logger: new SilentLogger() }).initialize();
-  surviveBrokenConnections(poolOf(dataSource));
+  const dataSource = await openDataSource(new DataSource({ ...withoutTimeouts(options), logger: new SilentLogger() }));
   // The lock belongs to a session, hence a connection of its own that outlives the migrations' transactions.
   const runner = dataSource.createQueryRunner();
   try {

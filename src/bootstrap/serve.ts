@@ -23,6 +23,8 @@ export interface ProcessHost {
   onEnd(stop: (reason: string, gently: boolean) => void): void;
   /** Stops the processes that this one started. */
   stopOthers(): Promise<void>;
+  /** Called when the embedded database cannot be restarted. Undefined if another process restarts it. */
+  readonly onDatabaseLost?: (reason: Error) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ProcessHost {
  * @throws StartError, SettingsError or EmbeddedPostgresError if it cannot start
  */
 export async function serve(settings: Settings, logger: Logger, host: ProcessHost): Promise<void> {
-  const appContext = await openAppContext(settings, logger);
+  const appContext = await openAppContext(settings, logger, host.onDatabaseLost);
   const { nest, metrics } = await createApp(appContext, logger).catch(async (error: unknown) => {
     await appContext.release();
     throw error;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../platform/config/settings.js';
 import type { ProcessHost } from '../bootstrap/serve.js';
 import { onEnd } from '../bootstrap/shutdown.js';
-import { listening } from '../bootstrap/start-error.js';
+import { fail, listening } from '../bootstrap/start-error.js';
 import { serveMetrics } from '../platform/observability/metrics.js';
 import { workerProcess } from './fork.js';
 import { Supervisor } from './supervisor.js';
@@ -30,5 +30,6 @@ export function mainHost({ role, metricsPort, host }: Settings, logger: Logger):
     },
     onEnd: (stop) => onEnd(process.env, (reason) => stop(reason, false)),
     stopOthers: () => supervisor.stop(),
+    onDatabaseLost: fail,
   };
 }

@@ -17,7 +17,7 @@ export async function supervise(settings: Settings, logger: Logger): Promise<voi
   const { host, metricsPort } = settings;
   await makeDataDir(settings.dataDir);
   // Opened before the first process and closed after the last one; they join it.
-  const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger) : undefined;
+  const embedded = settings.databaseUrl === undefined ? await openEmbeddedDatabase(settings, logger, fail) : undefined;
   new RateLimiterClusterMaster();
   const supervisor = new Supervisor(logger);
   const stop = async () => {

@@ -9,6 +9,7 @@ import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { Global, Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
+import { openDataSource } from '../../src/platform/database/pool.js';
 import { readSettings } from '../../src/platform/config/settings.js';
 import { eventually } from '../support/receiver.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -44,7 +45,7 @@ describe('job queue', () => {
   /** A process of the service with nothing but its queue. */
   async function startProcess(register: (queue: Queue) => void, role = 'worker'): Promise<INestApplicationContext> {
     const settings = readSettings({ ROLE: role, DATABASE_POOL_SIZE: '3', WORKER_CONCURRENCY: '3' });
-    const dataSource = await createDataSource(database.url, 3).initialize();
+    const dataSource = await openDataSource(createDataSource(database.url, 3));
     class Registration {
       constructor(queue: Queue) {
         register(queue);

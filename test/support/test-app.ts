@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type DestinationStream, type Logger } from 'pino';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
+import { openDataSource } from '../../src/platform/database/pool.js';
 import { createApp } from '../../src/app.setup.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import type { NewWorkspace } from '../../src/modules/workspaces/workspaces.service.js';
@@ -40,7 +41,7 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
     ...env,
   });
   const keyRing = new KeyRing([{ id: 'test', key: TEST_KEY }]);
-  const dataSource = await createDataSource(database.url, settings.databasePoolSize).initialize();
+  const dataSource = await openDataSource(createDataSource(database.url, settings.databasePoolSize));
   await checkCanary(dataSource, keyRing);
   const logger: Logger = createLogger({ logLevel: log ? 'debug' : 'silent', logFormat: 'json' }, log);
   const { nest } = await createApp({ settings, dataSource, databaseUrl: database.url, keyRing }, logger);

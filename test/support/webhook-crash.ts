@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
+import { openDataSource } from '../../src/platform/database/pool.js';
 import { createApp } from '../../src/app.setup.js';
 import { FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service.js';
@@ -58,7 +59,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
   };
   const settings = readSettings({ ...env, ROLE: 'api' });
   const keyRing = new KeyRing(settings.encryptionKeys ?? []);
-  const dataSource = await createDataSource(databaseUrl, 5).initialize();
+  const dataSource = await openDataSource(createDataSource(databaseUrl, 5));
   await checkCanary(dataSource, keyRing);
   const logger = createLogger({ logLevel: 'silent', logFormat: 'json' });
   const { nest } = await createApp({ settings, dataSource, databaseUrl, keyRing }, logger);

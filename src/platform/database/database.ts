@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { poolOf, surviveBrokenConnections } from './pool.js';
+import { poolOf } from './pool.js';
 
 export interface QueryOptions {
   /** False for a text that depends on the request, for instance a search: it is planned for its values each time. */
@@ -24,14 +24,10 @@ interface ActiveTransaction {
  * const [agent] = await database.query<AgentRow>(FIND, [id]);
  */
 @Injectable()
-export class Database implements OnModuleInit {
+export class Database {
   private readonly active = new AsyncLocalStorage<ActiveTransaction>();
 
   constructor(readonly dataSource: DataSource) {}
-
-  onModuleInit(): void {
-    surviveBrokenConnections(this.pool);
-  }
 
   /** TypeORM's manager, bound to the caller's transaction if there is one. */
   get manager(): EntityManager {

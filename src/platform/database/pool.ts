@@ -12,5 +12,12 @@ export function surviveBrokenConnections<Connections extends Pool>(pool: Connect
   return pool;
 }
 
+/** Connects a data source. @throws the driver's error if that fails */
+export async function openDataSource(dataSource: DataSource): Promise<DataSource> {
+  await dataSource.initialize();
+  surviveBrokenConnections(poolOf(dataSource));
+  return dataSource;
+}
+
 /** The pool of a data source that is initialized. */
 export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
