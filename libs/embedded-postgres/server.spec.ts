@@ -352,6 +352,12 @@ describe('start errors of the embedded PostgreSQL', () => {
     await (await open(directory)).close();
   });
 
+  it('report missing data that must exist, and create none', async () => {
+    const directory = newFolder();
+    await expect(openEmbeddedPostgres({ directory, mustExist: true })).rejects.toThrow(/data is missing or empty/);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
   it('report a wrong or missing password file', async () => {
     const directory = await newServerFolder();
     await (await open(directory)).close();
