@@ -107,7 +107,9 @@ it('logs an error when the worker process fails repeatedly', async () => {
     process.kill(service.children[0] ?? 0, 'SIGKILL');
     await service.waitForOutput('Process worker \\(\\d+\\) ended', failures);
   }
-  await service.waitForOutput(/"level":50,[^\n]*failure 3 in a row: runs and webhook deliveries wait until it can run/);
+  const error = /"level":50,[^\n]*failure 3 in a row: runs and webhook deliveries wait until it can run/;
+  await until('the error is logged', () => service.output.includes('failure 3 in a row'));
+  expect(service.output).toMatch(error);
   await workerReady(4);
 });
 
