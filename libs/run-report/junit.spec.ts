@@ -79,7 +79,9 @@ describe('renderJunit', () => {
   it('distinguishes errors, failures and invalid calls', () => {
     const children = casesOf(root).flatMap((element) => element.children);
     expect(children.find(({ name }) => name === 'error')?.attributes).toEqual({
-      message: 'The agent responded with a server error: HTTP 500.',
+      message: expect.stringMatching(
+        /^The agent responded with a server error: HTTP 500 \(http:.+\); it said "\{"error":.+ agent fail".+"\.$/,
+      ),
       type: 'agent_status',
     });
     expect(children.find(({ attributes }) => attributes.type === 'invalid')).toMatchObject({

@@ -185,6 +185,8 @@ describe('scripted call', () => {
     expect(stalled).toMatchObject({
       outcome: 'error',
       answeredTurns: 1,
+      // Only an agent that is reached over a network has one.
+      exchange: null,
       failure: { code: 'timeout', retryable: true },
       end: { by: 'tester', code: 'failure' },
       timeline: [{}, {}, {}, { text: 'Let me', cut: true }, { type: 'error' }, {}],

@@ -1,4 +1,5 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
+import { Redaction } from '../text/index.js';
 import { eventLoopYielder } from './yield-to-event-loop.js';
 import type { CallExchange, UnusableAnswer } from './call-exchange.js';
 import type { Caller } from './callers/caller.js';
@@ -83,6 +84,9 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   return call.execute();
 }
 
+/** Length of the secrets that are removed from the transcript. */
+const MIN_SPOKEN_SECRET = 16;
+
 const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
@@ -97,7 +101,10 @@ class Call {
   constructor(private readonly options: CallOptions) {
     this.clock = options.clock ?? new RealClock();
     this.signal = options.signal ?? new AbortController().signal;
-    this.timeline = new Timeline((entry) => options.onProgress?.({ type: 'entry', entry: { ...entry } }));
+    // Shorter ones may be words that the agent has to say.
+    const secrets = options.transport.secrets?.filter(({ length }) => length >= MIN_SPOKEN_SECRET) ?? [];
+    const onEntry = (entry: TimelineEntry) => options.onProgress?.({ type: 'entry', entry: { ...entry } });
+    this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
     this.judgeMeter = new ModelMeter(options.model?.prices);
     this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
@@ -138,7 +145,7 @@ class Call {
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
-      exchange: null,
+      exchange: conversation.exchange,
       unusableAnswers: [],
     };
   }

@@ -1,9 +1,11 @@
+import type { CallExchange } from './call-exchange.js';
 import { CallTime } from './call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from './callers/caller.js';
 import type { Clock } from './clock.js';
 import { sanitizeText, truncate } from './text.js';
 import { CallFailure, type Failure, failure } from './failure.js';
 import { EventQueue } from './event-queue.js';
+import { ExchangeRecorder } from './exchange-recorder.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
@@ -26,6 +28,8 @@ export interface ConversationResult {
   readonly wasAgentActing: boolean;
   /** Number of the caller's turns that the agent answered with words, and its greeting. */
   readonly answeredTurns: number;
+  /** Null for an agent in this process. */
+  readonly exchange: CallExchange | null;
 }
 
 /** The caller hangs up after this many unanswered turns in a row. */
@@ -52,6 +56,7 @@ export async function runConversation(options: ConversationOptions): Promise<Con
 class Conversation {
   private readonly events = new EventQueue<QueuedEvent>();
   private readonly time: CallTime;
+  private readonly exchange = new ExchangeRecorder();
   private readonly line: Line;
   private readonly timeline: Timeline;
   private readonly clock: Clock;
@@ -83,8 +88,9 @@ class Conversation {
     } catch (error) {
       end = this.breakOff(error);
     }
-    const { failure, wasAgentActing, answeredTurns } = this;
-    return { end, failure, wasAgentActing, answeredTurns: answeredTurns + (this.hasGreeted ? 1 : 0) };
+    const { failure, wasAgentActing } = this;
+    const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
+    return { end, failure, wasAgentActing, answeredTurns, exchange: this.exchange.of(this.line) };
   }
 
   private async talk(): Promise<EndEntry> {
@@ -209,6 +215,7 @@ class Conversation {
     // Events after the end of the call are ignored.
     if (this.end) return;
     const at = this.time.at(event.at);
+    if (event.type === 'request') return this.exchange.add(event.request, this.timeline.turn, at - event.at);
     this.lastHeard = at;
     this.isAgentActing = event.type !== 'turn_end';
     switch (event.type) {

@@ -66,22 +66,50 @@ export function isAgentsIfRepeated(code: FailureCode, answeredTurns: number): bo
   return blame === 'agent_if_repeated' || (blame === 'agent_after_answer' && answeredTurns > 0);
 }
 
-/** @param detail a few words of further information, possibly from the agent; never a secret */
-export function failure(code: FailureCode, detail?: string): Failure {
+/** Further information on a failure, possibly from the other side; without secrets. */
+export interface FailureDetail {
+  /** A few words. */
+  readonly what?: string | undefined;
+  /** Address of the other side, or the name of the setting that contains it. */
+  readonly address?: string;
+  /** HTTP status of its response. */
+  readonly status?: number | undefined;
+  /** What it said: the beginning of the response, or the piece of it that was not understood. */
+  readonly said?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export function failure(code: FailureCode, detail: string | FailureDetail = {}): Failure {
   const [blame, retryable, sentence] = FAILURES[code];
-  const message = detail === undefined ? sentence : `${sentence}: ${sanitizeText(detail)}`;
-  return { code, message, fault: blame === 'agent' ? 'agent' : 'infrastructure', retryable };
+  const { what, address, status, said, retryAfterMs } = typeof detail === 'string' ? { what: detail } : detail;
+  const from = [address ?? [], status === undefined ? [] : `HTTP ${status}`].flat().join(', ');
+  const message = [
+    sentence,
+    what === undefined ? '' : `: ${what}`,
+    from === '' ? '' : ` (${from})`,
+    said === undefined ? '' : said === '' ? '; it said nothing' : `; it said "${said}"`,
+  ];
+  return {
+    code,
+    message: sanitizeText(message.join('')),
+    fault: blame === 'agent' ? 'agent' : 'infrastructure',
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
 /** A failure as an exception. */
 export class CallFailure extends Error {
-  override readonly name = 'CallFailure';
+  override readonly name: string = 'CallFailure';
   readonly failure: Failure;
+  /** The words of the detail. */
+  readonly what: string | undefined;
 
-  constructor(code: FailureCode, detail?: string, options?: ErrorOptions) {
+  constructor(code: FailureCode, detail: string | FailureDetail = {}, options?: ErrorOptions) {
     const found = failure(code, detail);
     super(found.message, options);
     this.failure = found;
+    this.what = typeof detail === 'string' ? detail : detail.what;
   }
 }
 

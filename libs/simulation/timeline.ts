@@ -1,5 +1,6 @@
 import type { Speaker } from '../evaluation-definition/index.js';
 import type { Failure } from './failure.js';
+import { Redaction } from '../text/index.js';
 import { sanitizeText } from './text.js';
 import type { JsonValue } from './text.js';
 
@@ -86,8 +87,14 @@ export class Timeline {
   private speaking: Writable<SpeechEntry> | undefined;
   private turnNumber = 0;
 
-  /** @param onEntry called with every complete entry */
-  constructor(private readonly onEntry: (entry: TimelineEntry) => void = () => undefined) {}
+  /**
+   * @param onEntry called with every complete entry
+   * @param redaction removes secrets from what the agent says and does
+   */
+  constructor(
+    private readonly onEntry: (entry: TimelineEntry) => void = () => undefined,
+    private readonly redaction = new Redaction([]),
+  ) {}
 
   /** In order of their start. */
   get entries(): readonly TimelineEntry[] {
@@ -119,14 +126,14 @@ export class Timeline {
     const { speaking } = this;
     if (!speaking) return;
     this.speaking = undefined;
-    speaking.text = sanitizeText(speaking.text).trim();
+    speaking.text = this.redaction.clean(sanitizeText(speaking.text)).trim();
     speaking.end = Math.max(speaking.end, rounded(at));
     if (cut) speaking.cut = true;
     this.onEntry(speaking);
   }
 
   toolCalled(call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>, start: number, end: number): void {
-    this.add({ type: 'tool_call', ...call, ...this.span(start, end) });
+    this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
   silence(of: Speaker, start: number, end: number): void {
@@ -139,7 +146,13 @@ export class Timeline {
 
   ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {
     this.agentPaused(at, this.speaking !== undefined);
-    const end: EndEntry = { type: 'end', by, code, reason: sanitizeText(reason), ...this.span(at, at) };
+    const end: EndEntry = {
+      type: 'end',
+      by,
+      code,
+      reason: this.redaction.clean(sanitizeText(reason)),
+      ...this.span(at, at),
+    };
     this.add(end);
     return end;
   }
@@ -170,3 +183,17 @@ export class Timeline {
 
 /** Rounds to a tenth of a millisecond. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
+
+type ToolCall = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>;
+
+function redacted(call: ToolCall, redaction: Redaction): ToolCall {
+  const json = JSON.stringify(call);
+  const clean = redaction.clean(json);
+  if (clean === json) return call;
+  try {
+    return JSON.parse(clean) as ToolCall;
+  } catch {
+    // A secret that contains JSON.
+    return { name: redaction.clean(call.name), arguments: null, rawArguments: clean };
+  }
+}

@@ -1,3 +1,4 @@
+import type { CallExchange } from './call-exchange.js';
 import type { Clock } from './clock.js';
 import type { Failure } from './failure.js';
 import type { ToolCallEntry } from './timeline.js';
@@ -15,6 +16,8 @@ export type AgentEvent =
     >)
   /** The agent waits for the caller. Text transports detect this by the end of the answer. */
   | { readonly type: 'turn_end'; readonly at: number }
+  /** A request begins, which is not an action of the agent. */
+  | { readonly type: 'request'; readonly at: number; readonly request: RequestRecord }
   | { readonly type: 'hang_up'; readonly at: number; readonly reason: string }
   | { readonly type: 'failure'; readonly at: number; readonly failure: Failure };
 
@@ -24,8 +27,23 @@ export interface LineOptions {
   readonly emit: (event: AgentEvent) => void;
 }
 
+/**
+ * One request to the agent, filled in while it is in progress; the counterpart of `ExchangedRequest` with clock times.
+ */
+export interface RequestRecord {
+  sentAt?: number;
+  status?: number;
+  firstByteAt?: number;
+  /** At most `EXCHANGE_LIMITS.tokens`. */
+  readonly tokensAt: number[];
+  finishReason?: string;
+  unreadable?: string;
+}
+
 /** An open connection to the agent. */
 export interface Line {
+  /** What identifies this call on the agent's side; undefined for an agent in this process. */
+  readonly identity?: Pick<CallExchange, 'protocol' | 'url' | 'callId'>;
   /** Whether the agent says the first words of the call. */
   readonly agentSpeaksFirst: boolean;
   /**
@@ -43,6 +61,8 @@ export interface Line {
 export interface Transport {
   /** Name in the result. */
   readonly name: string;
+  /** What is sent to the agent and must not be shown if the agent repeats it. */
+  readonly secrets?: readonly string[];
   /** Calls the agent; failures are reported as events. */
   connect(options: LineOptions): Line;
 }

@@ -1,4 +1,5 @@
 export { findWords, isWordBoundary } from './find-words.js';
+export { Redaction, REDACTED } from './redaction.js';
 export { NormalisedText, normaliseText } from './normalise-text.js';
 
 /**

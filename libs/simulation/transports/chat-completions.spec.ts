@@ -126,6 +126,29 @@ describe('chat-completions transport', () => {
     expect(result.timeline[0]).toMatchObject({ speaker: 'agent', text: 'Welcome!', turn: 0 });
   });
 
+  it('removes credentials from what the agent says and does, even if they arrive in parts', async () => {
+    const apiKey = 'sk-live-0123456789abcdef';
+    const message = {
+      tool_calls: [{ id: 'x', function: { name: 'end_call', arguments: JSON.stringify({ reason: apiKey }) } }],
+    };
+    const url = await servers.http((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const part of ['Your key is sk-live-', '0123456', '789abcdef.']) response.write(delta({ content: part }));
+      response.end(delta(message, 'tool_calls') + event('[DONE]'));
+    });
+    const result = await greet(url, { apiKey });
+    expect(result.timeline).toMatchObject([
+      {},
+      { speaker: 'agent', text: 'Your key is [redacted].' },
+      { type: 'tool_call', arguments: { reason: '[redacted]' } },
+      { type: 'end', reason: '[redacted]' },
+    ]);
+    expect(JSON.stringify(result)).not.toContain('0123456');
+    // A key that is an ordinary word must not change what the agent said.
+    const spoken = await greet(url, { apiKey: 'Your key is' });
+    expect(spoken.timeline[1]).toMatchObject({ text: 'Your key is sk-live-0123456789abcdef.' });
+  });
+
   it('treats an empty answer as silence', async () => {
     const url = await servers.http((response) => streamText(response, ' \n'));
     const result = await greet(url);
@@ -154,8 +177,9 @@ describe('chat-completions transport', () => {
   });
 
   it('encodes values in URL templates so that they cannot change the URL', () => {
-    expect(agentUrl('https://x.test/{assistantId}/{other}?p={phoneNumber}', '../{phoneNumber}?', '+1&a=\ud800')).toBe(
-      'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD',
+    const values = { assistantId: '../{phoneNumber}?', phoneNumber: '+1&a=\ud800', callId: 'c/1' };
+    expect(agentUrl('https://x.test/{assistantId}/{other}?p={phoneNumber}&c={callId}', values)).toBe(
+      'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD&c=c%2F1',
     );
   });
 });
@@ -279,7 +303,9 @@ describe('misbehaving agent that ends the call as an error', () => {
     );
     const { failure, reason, timeline } = await greet(url);
     expect(failure).toMatchObject({ code: 'agent_error', message: expect.stringContaining('Out of \ufffdorder') });
-    expect(JSON.stringify([failure, reason, timeline])).not.toMatch(/\\u0000|\\ud800/);
+    // What it said is quoted, so the escape sequence itself may appear, as characters.
+    const values = JSON.stringify([failure, reason, timeline]).replaceAll('\\\\', '');
+    expect(values).not.toMatch(/\\u0000|\\ud800/);
   });
 
   it('closed port: connection_failed; refused addresses are never connected to', async () => {
@@ -287,7 +313,7 @@ describe('misbehaving agent that ends the call as an error', () => {
     await servers.close();
     expect((await greet(url)).failure).toMatchObject({
       code: 'connection_failed',
-      message: 'Could not connect to the agent: ECONNREFUSED',
+      message: `Could not connect to the agent: ECONNREFUSED (${url})`,
       retryable: true,
     });
     const strict = new OutboundClient({ resolve: async () => ['10.0.0.1'] });

@@ -1,19 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { Connections, type OutboundClient } from '../../outbound-http/index.js';
 import { parseArguments } from '../text.js';
 import type { Clock } from '../clock.js';
 import { CallFailure, failureOf } from '../failure.js';
-import type { AgentEvent, Line, LineOptions, Transport } from '../transport.js';
+import { EXCHANGE_LIMITS } from '../call-exchange.js';
+import type { AgentEvent, Line, LineOptions, RequestRecord, Transport } from '../transport.js';
 import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';
 import type { RawToolCall } from './completion.js';
 import { requestCompletion } from './completion-request.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
+import { OtherSide, secretsOfUrl, withoutSecrets } from './other-side.js';
 import { Pacer } from './pacer.js';
 
 export interface ChatCompletionsOptions {
   /** Sends the requests; decides which addresses may be reached. */
   readonly client: OutboundClient;
-  /** Full URL with the optional placeholders `{assistantId}` and `{phoneNumber}`. */
+  /** Full URL with the optional placeholders `{assistantId}`, `{phoneNumber}` and `{callId}`. */
   readonly url: string;
+  /** What results show instead of the URL, such as the name of its setting; by default the URL without secrets. */
+  readonly shownUrl?: string;
+  /** UUID that the agent receives as `X-Call-Id`; by default a new one for each call. */
+  readonly callId?: string;
   /** Also the `model` of each request, unless `model` is given. */
   readonly assistantId: string;
   readonly phoneNumber?: string;
@@ -33,14 +40,23 @@ const TOOL_RESULT = JSON.stringify({ status: 'ok' });
  * may be streamed or not. Tool calls are recorded and answered with a neutral result, after which the agent goes on.
  */
 export function chatCompletions(options: ChatCompletionsOptions): Transport {
-  return { name: 'chat-completions', connect: (lineOptions) => new ChatLine(options, lineOptions) };
+  const secrets = [...(options.apiKey === undefined ? [] : [options.apiKey]), ...secretsOfUrl(options.url)];
+  return { name: PROTOCOL, secrets, connect: (lineOptions) => new ChatLine(options, secrets, lineOptions) };
+}
+
+const PROTOCOL = 'chat-completions';
+
+/** What the placeholders of an agent's URL are replaced with. */
+export interface UrlValues {
+  readonly assistantId: string;
+  readonly phoneNumber: string;
+  readonly callId: string;
 }
 
 /** Fills in the placeholders of the agent's URL. */
-export function agentUrl(template: string, assistantId: string, phoneNumber: string): string {
-  const values: Readonly<Record<string, string>> = { assistantId, phoneNumber };
-  return template.replace(/\{(assistantId|phoneNumber)\}/g, (_all, name: string) =>
-    encodeURIComponent((values[name] ?? '').toWellFormed()),
+export function agentUrl(template: string, values: UrlValues): string {
+  return template.replace(/\{(assistantId|phoneNumber|callId)\}/g, (_all, name: keyof UrlValues) =>
+    encodeURIComponent(values[name].toWellFormed()),
   );
 }
 
@@ -57,7 +73,10 @@ class ChatLine implements Line {
   readonly agentSpeaksFirst: boolean;
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
+  readonly identity: NonNullable<Line['identity']>;
   private readonly url: string;
+  private readonly agent: OtherSide;
+  private readonly headers: Readonly<Record<string, string>>;
   /** The conversation as JSON, sent with every request. */
   private readonly messages: string[] = [];
   private isOver = false;
@@ -67,13 +86,20 @@ class ChatLine implements Line {
 
   constructor(
     private readonly options: ChatCompletionsOptions,
+    secrets: readonly string[],
     { clock, emit }: LineOptions,
   ) {
     this.clock = clock;
     this.emit = (event) => {
       if (!this.isOver) emit(event);
     };
-    this.url = agentUrl(options.url, options.assistantId, options.phoneNumber ?? '');
+    const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey } = options;
+    const values = { assistantId, phoneNumber, callId };
+    this.url = agentUrl(options.url, values);
+    const shownUrl = options.shownUrl ?? agentUrl(withoutSecrets(options.url), values);
+    this.agent = new OtherSide(shownUrl, secrets);
+    this.identity = { protocol: PROTOCOL, url: shownUrl, callId };
+    this.headers = { 'x-call-id': callId, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
     if (this.agentSpeaksFirst) void clock.awaitExternal(this.answer());
   }
@@ -115,19 +141,33 @@ class ChatLine implements Line {
 
   /** One request with its answer. @returns whether the agent waits for the result of a tool */
   private async round(onSent: () => void = () => undefined): Promise<boolean> {
-    const { client, assistantId, model = assistantId, apiKey, answerTimeoutMs } = this.options;
+    const { client, assistantId, model = assistantId, answerTimeoutMs } = this.options;
     const now = () => this.clock.now();
+    const record: RequestRecord = { tokensAt: [] };
+    this.emit({ type: 'request', at: now(), request: record });
     const { text, toolCalls, finishReason } = await requestCompletion(
       client,
       {
         url: this.url,
-        apiKey,
+        headers: this.headers,
         body: `{"model":${JSON.stringify(model)},"messages":[${this.messages.join(',')}],"stream":true}`,
         timeoutMs: answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS,
         connections: this.connections,
-        onSent,
+        agent: this.agent,
+        record,
+        onSent: () => {
+          record.sentAt = now();
+          onSent();
+        },
       },
-      { now, text: (part) => this.emit({ type: 'speech', at: now(), text: part }) },
+      {
+        now,
+        text: (part) => {
+          const at = now();
+          if (record.tokensAt.length < EXCHANGE_LIMITS.tokens) record.tokensAt.push(at);
+          this.emit({ type: 'speech', at, text: part });
+        },
+      },
     );
     if (text !== '') this.emit({ type: 'speech_end', at: now() });
     this.rememberAnswer(text, toolCalls);

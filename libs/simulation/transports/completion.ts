@@ -71,7 +71,7 @@ export class CompletionAssembler {
       throw new CallFailure('invalid_answer', 'a part of it is not JSON', { cause });
     }
     const { error, choices } = object(value, 'answer');
-    if (error !== undefined && error !== null) throw new CallFailure('agent_error', errorText(error));
+    if (error !== undefined && error !== null) throw new CallFailure('agent_error', { what: errorText(error) });
     if (!Array.isArray(choices)) throw new CallFailure('invalid_answer', 'it has no list of choices');
     // The last chunk may only contain token counts.
     return choices.length === 0 ? undefined : object(choices[0], 'choice');

@@ -212,7 +212,7 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_3_URL: 'https://agents/{id}' },
-      'AGENT_PROVIDER_3_URL="https://agents/{id}" must have no placeholder except {assistantId} and {phoneNumber}',
+      'AGENT_PROVIDER_3_URL="https://agents/{id}" must have no placeholder except {assistantId}, {phoneNumber} and {callId}',
     ],
     [
       { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },

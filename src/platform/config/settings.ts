@@ -57,7 +57,7 @@ export type AgentProtocol = (typeof AGENT_PROTOCOLS)[number];
 
 export interface AgentProviderSetting {
   readonly protocol: AgentProtocol;
-  /** May contain `{assistantId}` and `{phoneNumber}`; undefined if agents of this provider cannot be called. */
+  /** May contain `{assistantId}`, `{phoneNumber}` and `{callId}`; undefined if agents of this provider cannot be called. */
   readonly url: string | undefined;
 }
 
@@ -94,8 +94,8 @@ const address = (...protocols: string[]) =>
 
 /** An address whose placeholders are filled in for each agent. */
 const agentAddress = makeValidator<string>((input) => {
-  const unknown = /\{(?!assistantId\}|phoneNumber\})[^}]*\}?/.exec(input);
-  if (unknown) throw new EnvError('must have no placeholder except {assistantId} and {phoneNumber}');
+  const unknown = /\{(?!assistantId\}|phoneNumber\}|callId\})[^}]*\}?/.exec(input);
+  if (unknown) throw new EnvError('must have no placeholder except {assistantId}, {phoneNumber} and {callId}');
   const example = input.replaceAll(/\{\w+\}/g, 'x');
   const url = URL.canParse(example) ? new URL(example) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {

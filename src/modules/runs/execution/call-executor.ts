@@ -62,6 +62,10 @@ export class CallExecutor {
       transport: chatCompletions({
         client: this.client,
         url,
+        // The address belongs to the operator, not to the workspace.
+        shownUrl: `${agent.provider}_URL`,
+        // New for each attempt, and known to the database even if this process dies.
+        callId: call.claimId,
         assistantId: agent.assistantId,
         phoneNumber: snapshot.phoneNumber,
         ...(apiKey !== undefined && { apiKey }),

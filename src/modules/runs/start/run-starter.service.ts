@@ -180,7 +180,7 @@ export class RunStarterService {
     const calls = `Agents of ${provider} cannot be called`;
     if (url === undefined) throw conflict(`${calls}: the service has no address for them (${provider}_URL)`);
     // Host names are checked when they are resolved, for the call.
-    if (this.client.check(agentUrl(url, assistantId, '')) === 'ADDRESS_REFUSED') {
+    if (this.client.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) === 'ADDRESS_REFUSED') {
       throw conflict(
         `${calls}: their address (${provider}_URL) is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`,
       );

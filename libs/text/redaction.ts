@@ -1,0 +1,127 @@
+/** What a secret is replaced with. */
+export const REDACTED = '[redacted]';
+/** Length of the pieces of secrets that are looked up, and their distance; any common part of `MIN_PART` contains one. */
+const PIECE = 8;
+const STEP = 4;
+/** Shorter parts of a secret may be words that occur by chance. */
+const MIN_PART = 12;
+/** Shorter secrets are not removed: the text would become unreadable. */
+const MIN_SECRET = 4;
+
+/** A piece of a secret. */
+interface Piece {
+  /** A form of the secret, in lower case. */
+  readonly form: string;
+  /** Where the piece first occurs in it. */
+  readonly at: number;
+}
+
+/**
+ * Removes secrets from texts of others, who may repeat what was sent to them: in full, or at least 12 characters of them,
+ * in any letter case, also as base64, hexadecimal, percent-encoded, or escaped as in JSON or HTML. Secrets shorter than four
+ * characters are not removed. Takes linear time.
+ */
+export class Redaction {
+  /** By its text; at most one of each form. */
+  private readonly pieces = new Map<string, Piece[]>();
+  /** Forms that are shorter than a piece, by their first `MIN_SECRET` characters. */
+  private readonly short = new Map<string, string>();
+
+  constructor(secrets: readonly string[]) {
+    const forms = new Set(secrets.filter(({ length }) => length >= MIN_SECRET).flatMap(formsOf));
+    for (const form of forms) {
+      if (form.length < PIECE) this.short.set(form.slice(0, MIN_SECRET), form);
+      for (let at = 0; at + PIECE <= form.length; at += STEP) {
+        const text = form.slice(at, at + PIECE);
+        const same = this.pieces.get(text) ?? [];
+        if (same.at(-1)?.form !== form) this.pieces.set(text, [...same, { form, at }]);
+      }
+    }
+  }
+
+  /** The text without the secrets. */
+  clean(text: string): string {
+    if (this.pieces.size === 0 && this.short.size === 0) return text;
+    const lower = lowerCase(text);
+    let cleaned = '';
+    let copied = 0;
+    for (let index = 0; index < text.length;) {
+      const found = this.find(lower, index, copied);
+      if (!found) {
+        index++;
+        continue;
+      }
+      cleaned += text.slice(copied, found.from) + REDACTED;
+      index = copied = found.to;
+    }
+    return cleaned + text.slice(copied);
+  }
+
+  /** A secret, or a part of one, at this position or around it. @param from where the search may begin */
+  private find(text: string, index: number, from: number): Found | undefined {
+    const short = this.short.get(text.slice(index, index + MIN_SECRET));
+    if (short !== undefined && text.startsWith(short, index)) return { from: index, to: index + short.length };
+    let longest: Found | undefined;
+    for (const piece of this.pieces.get(text.slice(index, index + PIECE)) ?? []) {
+      const found = extend(piece, text, index, from);
+      const length = found.to - found.from;
+      if (length < Math.min(MIN_PART, piece.form.length)) continue;
+      if (!longest || length > longest.to - longest.from) longest = found;
+    }
+    return longest;
+  }
+}
+
+interface Found {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The whole part of the text around a piece that equals the secret. */
+function extend({ form, at }: Piece, text: string, index: number, from: number): Found {
+  let before = 0;
+  while (index - before > from && before < at && text[index - before - 1] === form[at - before - 1]) before++;
+  let after = PIECE;
+  while (at + after < form.length && text[index + after] === form[at + after]) after++;
+  return { from: index - before, to: index + after };
+}
+
+/** Unlike `toLowerCase`, keeps the length of the text. */
+const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/** The ways in which a secret is commonly written, in lower case. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const json = JSON.stringify(secret).slice(1, -1);
+  const forms = [
+    secret,
+    json,
+    json.replaceAll('/', '\\/'),
+    json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    encodeURIComponent(secret.toWellFormed()),
+    encodeURI(secret.toWellFormed()),
+    encodeURIComponent(secret.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`),
+    new URLSearchParams({ '': secret }).toString().slice(1),
+    secret.replace(/[&<>"']/g, (char) => HTML[char]!),
+    secret.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
+    bytes.toString('hex'),
+    ...base64Forms(bytes),
+  ];
+  return forms.map(lowerCase);
+}
+
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' };
+
+/** Base64 of the bytes at each offset within a longer text, without the characters that also depend on their neighbours. */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const from = Math.ceil((offset * 8) / 6);
+    const to = Math.floor(((offset + bytes.length) * 8) / 6);
+    const inner = encoded.slice(from, to);
+    // Shorter ones would also match by chance.
+    return inner.length < PIECE ? [] : [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
