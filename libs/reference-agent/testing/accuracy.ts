@@ -65,7 +65,8 @@ export async function executeTrial(trial: Trial, transport: Transport, clock: Cl
   return { ...trial, expected, result, isRightReason: isRightReason(expected, result) };
 }
 
-async function untilEnd(options: CallOptions & { readonly clock: Clock }): Promise<CallResult> {
+/** Executes a call with its retries. */
+export async function untilEnd(options: CallOptions & { readonly clock: Clock }): Promise<CallResult> {
   const earlier: Attempt[] = [];
   for (;;) {
     const startedAt = new Date().toISOString();
