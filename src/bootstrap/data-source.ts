@@ -7,6 +7,7 @@ import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
+import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
 import { WebhookDeliveryEntity } from '../modules/webhooks/webhook-delivery.entity.js';
@@ -35,6 +36,7 @@ const ENTITIES = [
   CallEntity,
   CallAttemptEntity,
   CallResultEntity,
+  DeletedRunEntity,
   WebhookEndpointEntity,
   WebhookEventEntity,
   WebhookDeliveryEntity,

@@ -207,10 +207,12 @@ async function callsFinding(database: Client): Promise<Finding> {
            (SELECT count(*)::int FROM (SELECT FROM endings GROUP BY call_id HAVING count(*) > 1) e) AS twice,
            (SELECT count(*)::int FROM calls c WHERE NOT EXISTS (SELECT FROM endings e WHERE e.call_id = c.id)) AS never,
            (SELECT count(*)::int FROM runs r WHERE total_calls <> (SELECT count(*) FROM calls c WHERE c.run_id = r.id)) AS odd,
+           (SELECT count(*)::int FROM calls c WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id)
+               AND NOT EXISTS (SELECT FROM deleted_runs d WHERE d.id = c.run_id)) AS "withoutRun",
            (SELECT count(*)::int FROM calls c WHERE status = 'ENDED' AND outcome <> 'error'
                AND NOT EXISTS (SELECT FROM call_results s WHERE s.call_id = c.id)) AS "withoutResult"`);
-  const { calls, open, lost, errors, twice, never, odd, withoutResult } = rows[0];
-  const problems = Object.entries({ open, twice, never, odd, withoutResult })
+  const { calls, open, lost, errors, twice, never, odd, withoutRun, withoutResult } = rows[0];
+  const problems = Object.entries({ open, twice, never, odd, withoutRun, withoutResult })
     .filter(([, n]) => n !== 0)
     .map(([what, n]) => `${what}: ${n}`);
   const figures = `${calls} calls, ${lost} lost their process, ${errors} ended as error`;
@@ -224,7 +226,7 @@ async function runsFinding({ ledger }: Evidence, database: Client): Promise<Find
       FROM runs r`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const problems: string[] = [];
-  for (const { id } of ledger.entries.filter(({ kind }) => kind === 'runs')) {
+  for (const { id } of ledger.entries.filter(({ kind, state }) => kind === 'runs' && state === 'there')) {
     if (!byId.has(id)) problems.push(`${id} is lost`);
   }
   for (const { id, status, events } of rows) {

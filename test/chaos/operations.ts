@@ -15,7 +15,7 @@ const read = (kind: Kind, path: (entry: Entry) => string) => (client: VirtualCli
 
 const readRun = (suffix: string) => (client: VirtualClient) => {
   const run = client.any('runs');
-  return run && get(`/runs/${run.id}${suffix}`);
+  return run && { ...get(`/runs/${run.id}${suffix}`), expect: run.state === 'there' ? [200] : [200, 404] };
 };
 
 /** Creates a resource with a unique marker. */
@@ -154,15 +154,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   listCalls: {
     weight: 2,
     plan: (client) => {
-      const call = readRun('/calls')(client);
-      return call && { ...call, done: ({ data }) => void client.calls.push(...data.map(({ id }: Entry) => id)) };
+      const run = client.own('runs');
+      const done = ({ data }: any) => void client.calls.push(...data.map(({ id }: Entry) => ({ id, run: run! })));
+      return run && { ...get(`/runs/${run.id}/calls`), done };
     },
   },
   getCall: {
     weight: 2,
     plan: (client) => {
-      const id = client.random.pick(client.calls);
-      return id === undefined ? undefined : get(`/calls/${id}`);
+      const call = client.random.pick(client.calls);
+      return call && { ...get(`/calls/${call.id}`), expect: call.run.state === 'there' ? [200] : [200, 404] };
     },
   },
   getRunMetrics: { weight: 2, plan: readRun('/metrics') },
@@ -180,7 +181,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     plan: (client) => {
       // The latest run is the most likely to be active.
       const run = client.latest('runs');
-      if (!run) return undefined;
+      if (run?.state !== 'there') return undefined;
       const done = () => void (run.cancelled = true);
       // 409: the run has already ended.
       return { method: 'POST', path: `/runs/${run.id}/cancel`, expect: [200, 409], done };
@@ -189,12 +190,20 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   rerunRun: {
     weight: 1,
     plan: (client) => {
-      const run = client.any('runs');
+      const run = client.own('runs');
       if (!run) return undefined;
       // A rerun has the name of the original run, so it is identified by its id.
       const done = ({ data }: any) =>
         void client.made({ kind: 'runs', id: data.id, marker: data.id, value: run.values[0] });
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
+    },
+  },
+  deleteRun: {
+    weight: 1,
+    plan: (client) => {
+      const call = remove('runs')(client);
+      // 409: the run has not ended.
+      return call && { ...call, expect: [200, 409] };
     },
   },
   getWorkspace: { weight: 1, plan: () => get('/workspace') },

@@ -59,7 +59,8 @@ const PAUSE_MS = 100;
  */
 export class VirtualClient {
   base!: Base;
-  readonly calls: string[] = [];
+  /** Listed calls, each with its run. */
+  readonly calls: { readonly id: string; readonly run: Entry }[] = [];
   readonly deliveries: string[] = [];
   private readonly entries: Entry[] = [];
   private counter = 0;

@@ -8,6 +8,7 @@ import { WebhookDeliveriesRepository } from '../../src/modules/webhooks/webhook-
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { WebhooksService } from '../../src/modules/webhooks/webhooks.service.js';
 import { Database } from '../../src/platform/database/database.js';
+import { Queue } from '../../src/platform/queue/queue.js';
 import { QueueWorker } from '../../src/platform/queue/queue-worker.js';
 import { runData } from '../factories/webhook-events.js';
 import { HttpClient } from '../support/http.js';
@@ -158,20 +159,52 @@ describe('webhook delivery', () => {
     await failing.close();
   });
 
-  it('deletes expired events, except pending ones', async () => {
+  it('deletes events whose deliveries all ended before the limit, with the deliveries', async () => {
     await endpoint();
-    for (let i = 0; i < 3; i++) await emit();
-    const [done, pending, recent] = await eventually(rows, (all) => all.every(({ status }) => status === 'DELIVERED'));
-    const age = `now() - interval '31 days'`;
-    await database.query(`UPDATE webhook_events SET created_at = ${age} WHERE id = ANY($1)`, [
-      [done.event_id, pending.event_id],
-    ]);
+    for (let i = 0; i < 4; i++) await emit();
+    const [done, pending, redelivered, recent] = await eventually(
+      rows,
+      (all) => all.length === 4 && all.every(({ status }) => status === 'DELIVERED'),
+    );
+    const old = [done.event_id, pending.event_id, redelivered.event_id];
+    await database.query(`UPDATE webhook_events SET created_at = now() - interval '31 days' WHERE id = ANY($1)`, [old]);
+    await database.query(
+      `UPDATE webhook_deliveries SET updated_at = now() - interval '31 days' WHERE event_id = ANY($1)`,
+      [old],
+    );
     await database.query(
       `UPDATE webhook_deliveries SET status = 'PENDING', next_attempt_at = now() + interval '1 hour' WHERE id = $1`,
       [pending.id],
     );
-    expect(await app.nest.get(WebhookDeliveriesRepository).prune()).toBe(1);
-    expect((await rows()).map(({ id }) => id).sort()).toEqual([pending.id, recent.id].sort());
+    // A later redelivery starts the time again.
+    await database.query(`UPDATE webhook_deliveries SET updated_at = now() WHERE id = $1`, [redelivered.id]);
+    const repository = app.nest.get(WebhookDeliveriesRepository);
+    expect([await repository.prune(32), await repository.prune(30), await repository.prune(30)]).toEqual([0, 1, 0]);
+    expect((await rows()).map(({ id }) => id).sort()).toEqual([pending.id, redelivered.id, recent.id].sort());
+    expect((await database.query('SELECT 1 FROM webhook_events')).rowCount).toBe(3);
+  });
+
+  it.each([
+    ['0', 1],
+    ['45', 1],
+    ['30', 0],
+  ])('applies DELIVERY_RETENTION_DAYS=%s', async (days, left) => {
+    await endpoint();
+    await emit();
+    await eventually(rows, ([row]) => row?.status === 'DELIVERED');
+    await database.query(`UPDATE webhook_events SET created_at = now() - interval '40 days'`);
+    await database.query(`UPDATE webhook_deliveries SET updated_at = now() - interval '40 days'`);
+    const other = await createTestApp({
+      env: { ROLE: 'api', DELIVERY_RETENTION_DAYS: days },
+      databaseUrl: app.databaseUrl,
+    });
+    try {
+      const { handler } = other.nest.get(Queue).handled.find(({ job }) => job.name === 'webhooks.prune')!;
+      await handler({}, { signal: new AbortController().signal });
+    } finally {
+      await other.close();
+    }
+    expect(await rows()).toHaveLength(left);
   });
 
   it('delivers to others without delay while 10,000 deliveries wait for a dead receiver', async () => {

@@ -53,7 +53,7 @@ export const retryable = operations.filter(({ operation }) =>
 
 /** Whether only an ADMIN may use the operation, even to read: the workspace settings. The document does not say this. */
 export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
-  /^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace';
+  name === 'DELETE /runs/{id}' || (/^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace');
 
 /** The success status of an operation; if there are two, that of the request that writes (not of a dry run). */
 export function successStatus({ name, statuses }: DocumentedOperation): number {

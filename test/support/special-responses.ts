@@ -43,6 +43,15 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
+    name: 'DELETE /runs/{id} returns 409 until the run has ended',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));
+      const { body: run } = await new HttpClient(app.url, owner.apiKey).post(path, body as object);
+      const deletion = { path: `/runs/${run.data.id}`, key: owner.apiKey };
+      await prober.expect(operationNamed('DELETE /runs/{id}'), 409, deletion);
+    },
+  },
+  {
     name: 'DELETE /workspace/api-keys/{id} returns 409 for the last ADMIN key',
     expectResponse: async ({ app, prober }) => {
       const { apiKey: key } = await app.createWorkspace();

@@ -34,7 +34,7 @@ export class CallEntity {
   @Column({ name: 'agent_id', type: 'uuid' })
   agentId: string;
 
-  @ForeignKey('RunEntity', { name: 'calls_run_id_fkey', onDelete: 'CASCADE' })
+  /** No foreign key: the calls of a deleted run are deleted later (decision 74). */
   @Column({ name: 'run_id', type: 'uuid' })
   runId: string;
 

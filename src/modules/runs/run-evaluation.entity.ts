@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
@@ -17,7 +17,7 @@ export interface EvaluationSnapshot extends Required<Scenario> {
 /** An evaluation of a run's plan. */
 @Entity('run_evaluations')
 export class RunEvaluationEntity {
-  @ForeignKey('RunEntity', { name: 'run_evaluations_run_id_fkey', onDelete: 'CASCADE' })
+  /** No foreign key: the evaluations of a deleted run are deleted later (decision 74). */
   @PrimaryColumn({ name: 'run_id', type: 'uuid', primaryKeyConstraintName: 'run_evaluations_pkey' })
   runId: string;
 

@@ -23,6 +23,7 @@ export interface AgentSnapshot {
 @Index('runs_list_idx', ['agentId', 'createdAt', 'id'])
 @Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Index('runs_ended_idx', ['agentId', 'endedAt'], { where: 'ended_at IS NOT NULL' })
+@Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @Check('runs_score_check', 'score BETWEEN 0 AND 100')

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
@@ -9,6 +9,7 @@ import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
 import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
+import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunsService } from './runs.service.js';
 import { RunStarterService } from './start/run-starter.service.js';
 
@@ -19,6 +20,7 @@ export class RunsController {
   constructor(
     private readonly service: RunsService,
     private readonly starter: RunStarterService,
+    private readonly deletion: RunDeletionService,
   ) {}
 
   @Operation({
@@ -148,5 +150,20 @@ export class RunsController {
     @Query() { only }: RerunQuery,
   ): Promise<RunDetails> {
     return this.starter.rerun(caller, id, only === 'failed');
+  }
+
+  @Operation({
+    summary: 'Delete a run',
+    description:
+      'Deletes an ended run with its calls and transcripts for good. They disappear from the metrics of the agent as well. Webhook deliveries about the run are kept until their own retention time has passed.',
+    tag,
+    access: 'ADMIN',
+    path: { id: 'Identifier of the run' },
+    response: { shape: 'message', message: 'Run deleted successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Delete('runs/:id')
+  deleteRun(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
+    return this.deletion.delete(caller, id);
   }
 }

@@ -15,6 +15,9 @@ import { ExecutionRepository } from './execution/execution.repository.js';
 import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
+import { RetentionRepository } from './retention/retention.repository.js';
+import { RunDeletionService } from './retention/run-deletion.service.js';
+import { RunPruner } from './retention/run-pruner.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
 import { RunEventsController } from './progress/run-events.controller.js';
@@ -44,6 +47,9 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallsService,
     CallsRepository,
     ResultsService,
+    RunDeletionService,
+    RunPruner,
+    RetentionRepository,
     AgentMetricsService,
     AgentMetricsRepository,
   ],

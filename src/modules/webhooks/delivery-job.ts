@@ -6,7 +6,7 @@ export const DELIVER = defineJob<{ readonly deliveryId: string; readonly targetI
   kind: 'webhooks',
 });
 
-/** Deletes expired events. */
+/** Deletes events whose deliveries ended too long ago (DELIVERY_RETENTION_DAYS). */
 export const PRUNE = defineJob<object>({
   name: 'webhooks.prune',
   kind: 'maintenance',

@@ -9,6 +9,9 @@ import type { DisabledReason } from './webhook-endpoint.entity.js';
 import type { WebhookEventType } from './webhook-event.js';
 import { nextDelay, WebhookPolicy } from './webhook-policy.js';
 
+/** Events deleted by one statement; each has a delivery per endpoint that subscribed to it. */
+const MAX_PRUNED_EVENTS = 100;
+
 /** Identifies an attempt and the process that makes it. */
 export interface Claim {
   readonly by: string;
@@ -188,9 +191,12 @@ export class WebhookDeliveriesRepository {
     });
   }
 
-  /** Deletes a batch of expired events. @returns the number of deleted events */
-  async prune(): Promise<number> {
-    return (await this.database.query(sql.PRUNE_EVENTS, [this.policy.retention])).length;
+  /**
+   * Deletes a batch of events whose deliveries ended more than `days` ago, with their deliveries.
+   * @returns the number of deleted events
+   */
+  async prune(days: number): Promise<number> {
+    return (await this.database.query(sql.PRUNE_EVENTS, [days, MAX_PRUNED_EVENTS])).length;
   }
 
   /** @returns whether the endpoint is disabled now */

@@ -94,12 +94,18 @@ export const FIND_STUCK_TARGETS = `
    WHERE d.is_parked AND NOT EXISTS (SELECT 1 FROM webhook_deliveries o
                                       WHERE o.target_id = d.target_id AND o.claimed_by IS NOT NULL)`;
 
+/**
+ * $1: days; $2: maximum number of events. Deletes events whose deliveries all ended before that time, with the
+ * deliveries.
+ */
 export const PRUNE_EVENTS = `
   DELETE FROM webhook_events WHERE id IN (
     SELECT v.id FROM webhook_events v
-     WHERE v.created_at < now() - $1 * interval '1 millisecond'
-       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = v.id AND d.status = 'PENDING')
-     LIMIT 1000)
+     WHERE v.created_at < now() - $1 * interval '24 hours'
+       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
+                        WHERE d.event_id = v.id
+                          AND (d.status = 'PENDING' OR d.updated_at >= now() - $1 * interval '24 hours'))
+     ORDER BY v.created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
 /** The columns of a delivery in responses, of `webhook_deliveries d` and `webhook_events v`. */

@@ -36,8 +36,6 @@ export class WebhookPolicy {
   disableAfter = 5 * DAY;
   /** How long events are also signed with the replaced secret. */
   secretOverlap = DAY;
-  /** How long events and deliveries are kept. */
-  retention = 30 * DAY;
   /** How long the response to a test waits for the first attempt. */
   testWait = 4 * SECOND;
   /** Maximum number of endpoints of a workspace. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
+import { inBatches } from '../../platform/queue/in-batches.js';
 import type { JobContext } from '../../platform/queue/job.js';
 import { PrioritySemaphore } from '../../platform/queue/priority-semaphore.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
@@ -20,13 +21,13 @@ export class WebhookWorker {
   private readonly database: PrioritySemaphore;
 
   constructor(
-    queue: Queue,
+    private readonly queue: Queue,
     private readonly worker: QueueWorker,
     private readonly repository: WebhookDeliveriesRepository,
     private readonly sender: WebhookSender,
-    @Inject(SETTINGS) { databasePoolSize }: Settings,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {
-    this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 4)));
+    this.database = new PrioritySemaphore(Math.max(1, Math.floor(settings.databasePoolSize / 4)));
     queue.handle(DELIVER, ({ deliveryId, targetId }, context) => this.deliver(deliveryId, targetId, context));
     queue.handle(PRUNE, (_, context) => this.prune(context));
     queue.onSweep(() => this.database.run(() => this.repository.sweep(this.worker.id, [...this.claims])));
@@ -66,6 +67,10 @@ export class WebhookWorker {
   }
 
   private async prune({ signal }: JobContext): Promise<void> {
-    for (let deleted = -1; deleted !== 0 && !signal.aborted;) deleted = await this.repository.prune();
+    const days = this.settings.deliveryRetentionDays;
+    if (days === 0) return;
+    const isComplete = await inBatches(() => this.repository.prune(days), signal);
+    // In another job, so that other maintenance takes turns.
+    if (!isComplete) await this.queue.enqueue(PRUNE, {}, { jobKey: PRUNE.name });
   }
 }

@@ -41,6 +41,8 @@ describe('settings', () => {
         [1, 2, 3, 4].map((n) => [`AGENT_PROVIDER_${n}`, { protocol: 'chat-completions', url: undefined }]),
       ),
       outboundAllowedNetworks: [],
+      runRetentionDays: 365,
+      deliveryRetentionDays: 30,
     });
   });
 
@@ -95,6 +97,8 @@ describe('settings', () => {
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
     ['JUDGE_SAMPLES', '1', 'judgeSamples', 1],
     ['JUDGE_SAMPLES', '3', 'judgeSamples', 3],
+    ['RUN_RETENTION_DAYS', '0', 'runRetentionDays', 0],
+    ['DELIVERY_RETENTION_DAYS', '7', 'deliveryRetentionDays', 7],
   ])('accept %s=%s', (name, value, field, expected) => {
     expect(readSettings({ [name]: value })[field as 'port']).toEqual(expected);
   });
@@ -109,6 +113,8 @@ describe('settings', () => {
     ['PORT', ['-1', '65536', '80.5', '1e3', 'abc', '0x50'], 'must be a whole number from 0 to 65535'],
     ['METRICS_PORT', ['-1', '65536', 'no'], 'must be a whole number from 0 to 65535'],
     ['JUDGE_SAMPLES', ['0', '2', '5', 'three'], 'must be one of 1, 3'],
+    ['RUN_RETENTION_DAYS', ['-1', '1.5', '36501', 'never'], 'must be a whole number from 0 to 36500'],
+    ['DELIVERY_RETENTION_DAYS', ['-1', '30d'], 'must be a whole number from 0 to 36500'],
     ['ROLE', ['web', 'ALL'], 'must be one of all, api, worker'],
     ['DEFAULT_PLAN', ['free', 'GOLD'], 'must be one of FREE, PRO, ENTERPRISE'],
     ['LOG_LEVEL', ['verbose'], 'must be one of trace, debug, info, warn, error, fatal, silent'],

@@ -37,6 +37,10 @@ export interface Settings {
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
+  /** Days after their end for which runs are kept; 0: always. */
+  readonly runRetentionDays: number;
+  /** Days after their end for which webhook deliveries are kept; 0: always. */
+  readonly deliveryRetentionDays: number;
   /** How agents of each provider are reached. */
   readonly agentProviders: Readonly<Record<AgentProvider, AgentProviderSetting>>;
   /** Private networks (CIDR) that webhooks and agent calls may reach. */
@@ -197,6 +201,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
   const perMinute = wholeNumber(1, 1_000_000_000);
+  const retentionDays = wholeNumber(0, 36_500);
   const clean = cleanEnv(
     given,
     {
@@ -227,6 +232,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
       LLM_PRICE_PROMPT: price({ default: undefined }),
       LLM_PRICE_COMPLETION: price({ default: undefined }),
       ...agentProviderSettings(),
+      RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+      DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
       OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
     },
     { reporter: ({ errors }) => report(errors, given) },
@@ -256,6 +263,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     workerConcurrency: clean.WORKER_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
+    runRetentionDays: clean.RUN_RETENTION_DAYS,
+    deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
     agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,
   });

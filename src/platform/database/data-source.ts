@@ -4,6 +4,7 @@ import { Initial1732600000000 } from './migrations/1732600000000-initial.js';
 import { CallAttempts1732700000000 } from './migrations/1732700000000-call-attempts.js';
 import { RunGates1732700100000 } from './migrations/1732700100000-run-gates.js';
 import { Security1732700300000 } from './migrations/1732700300000-security.js';
+import { RunRetention1732700400000 } from './migrations/1732700400000-run-retention.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -18,6 +19,12 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
   return new DataSource({
     ...connectionOptions(url, poolSize),
     entities,
-    migrations: [Initial1732600000000, CallAttempts1732700000000, RunGates1732700100000, Security1732700300000],
+    migrations: [
+      Initial1732600000000,
+      CallAttempts1732700000000,
+      RunGates1732700100000,
+      Security1732700300000,
+      RunRetention1732700400000,
+    ],
   });
 }

@@ -6,7 +6,7 @@ import { readPage } from '../../../platform/database/page-query.js';
 import type { CallEntity } from '../call.entity.js';
 import type { AttemptResult } from '../attempt-result.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
-import type { AgentSnapshot } from '../run.entity.js';
+import type { AgentSnapshot, RunEntity } from '../run.entity.js';
 
 /** A call in a list. */
 export type CallRow = CallEntity & { readonly evaluationName: string };
@@ -53,16 +53,17 @@ const BATCH = `
    ORDER BY c.position LIMIT $3`;
 
 /**
- * The same for some evaluations ($5). Uses that their calls are adjacent in the plan, because a report with thousands of
- * suites would otherwise scan all calls of the run for each of them. ORDER BY e.position makes the planner start with
- * the evaluations.
+ * The same for some evaluations ($5) with $6 calls each. Uses that their calls are adjacent in the plan, because a report
+ * with thousands of suites would otherwise scan all calls of the run for each of them. ORDER BY e.position makes the
+ * planner start with the evaluations.
  */
 const BATCH_OF_EVALUATIONS = `
-  SELECT ${COLUMNS}, ${RESULTS} FROM runs r
-    JOIN run_evaluations e ON e.run_id = r.id AND e.evaluation_id = ANY ($5::uuid[])
-    JOIN calls c ON c.run_id = r.id AND c.position >= e.position * r.repeat AND c.position < (e.position + 1) * r.repeat
+  SELECT ${COLUMNS}, ${RESULTS} FROM run_evaluations e
+    JOIN calls c ON c.run_id = e.run_id AND c.position >= e.position * $6::integer
+                AND c.position < (e.position + 1) * $6::integer
     LEFT JOIN call_results s ON s.call_id = c.id
-   WHERE r.id = $1 AND c.position > $2 AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
+   WHERE e.run_id = $1 AND e.evaluation_id = ANY ($5::uuid[]) AND c.position > $2
+     AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
    ORDER BY e.position, c.position LIMIT $3`;
 
 /** Number of calls with results, and of evaluations, read by one statement. */
@@ -114,7 +115,7 @@ export class CallsRepository {
    * @param filter `evaluationIds` must be in plan order
    */
   async *all(
-    runId: string,
+    { id: runId, repeat }: Pick<RunEntity, 'id' | 'repeat'>,
     {
       evaluationIds,
       outcomes = null,
@@ -122,7 +123,8 @@ export class CallsRepository {
   ): AsyncGenerator<CallWithResult> {
     if (!evaluationIds) return yield* this.batches(BATCH, runId, [outcomes]);
     for (let at = 0; at < evaluationIds.length; at += BATCH_SIZE) {
-      yield* this.batches(BATCH_OF_EVALUATIONS, runId, [outcomes, evaluationIds.slice(at, at + BATCH_SIZE)]);
+      const batch = evaluationIds.slice(at, at + BATCH_SIZE);
+      yield* this.batches(BATCH_OF_EVALUATIONS, runId, [outcomes, batch, repeat]);
     }
   }
 

@@ -118,6 +118,9 @@ export class RunEventsService {
         if (hasEnded(run.status) || this.readiness.isShuttingDown) return;
         isOver = await this.watcher.untilEnded(run.id, POLL_MS, signal);
       }
+    } catch (error) {
+      // Deleted in the meantime.
+      if (!isNotFound(error)) throw error;
     } finally {
       free();
     }
@@ -143,6 +146,8 @@ export class RunEventsService {
       .join('');
   }
 }
+
+const isNotFound = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND';
 
 /** Changes before the horizon are not read again. */
 function forgetBefore(horizon: bigint, sent: Map<string, string>): void {

@@ -7,8 +7,10 @@ import {
 } from '../../../../libs/run-report/index.js';
 import { evaluationStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { notFound } from '../../../platform/errors/domain-error.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
 import { type PlannedEvaluation, RunsRepository } from '../runs.repository.js';
+import { RetentionRepository } from '../retention/retention.repository.js';
 import { RunsService } from '../runs.service.js';
 
 /** Reads the results of a run for the renderers of libs/run-report. */
@@ -18,6 +20,7 @@ export class ResultsService {
     private readonly repository: RunsRepository,
     private readonly runs: RunsService,
     private readonly calls: CallsRepository,
+    private readonly retention: RetentionRepository,
   ) {}
 
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
@@ -46,8 +49,17 @@ export class ResultsService {
         counts: { total: run.totalCalls, ...run.counts },
         evaluations: reportedEvaluations(plan, figures),
       },
-      readCalls: (wanted) => mapped(this.calls.all(run.id, wanted)),
+      readCalls: (wanted) => this.readCalls(run, wanted),
     };
+  }
+
+  /** @throws DomainError NOT_FOUND if the run was deleted and calls are missing: the file must not look complete */
+  private async *readCalls(
+    run: { id: string; repeat: number },
+    wanted?: Parameters<CallReader>[0],
+  ): AsyncGenerator<ReportedCall> {
+    yield* mapped(this.calls.all(run, wanted));
+    if (!(await this.retention.isComplete(run.id))) throw notFound();
   }
 }
 

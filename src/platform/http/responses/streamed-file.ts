@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { isDatabaseUnavailable } from '../../database/failures.js';
+import { DomainError } from '../../errors/domain-error.js';
 
 export interface StreamedFileOptions {
   /** Media type. */
@@ -25,7 +26,7 @@ export function streamedFile(
       // The response has started: it can only be cut off, so that the client does not take it for complete.
       .setErrorHandler((error) => {
         // If it is closed, the client has disconnected, and the error only reports that.
-        const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+        const level = isDatabaseUnavailable(error) || error instanceof DomainError ? 'warn' : 'error';
         if (!response.closed) response.req.log[level]({ err: error }, `${name} was interrupted`);
         response.destroy();
       })

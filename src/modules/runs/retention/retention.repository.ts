@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database/database.js';
+import type { RunEntity } from '../run.entity.js';
+
+/** Runs deleted by one statement. */
+const MAX_RUNS = 100;
+/** Calls, or evaluations, deleted by one statement. Each can have several megabytes. */
+const MAX_ROWS = 100;
+
+/** Removes the runs that `condition` selects for all readers; their calls remain for the prune job. */
+const deleteRuns = (condition: string) => `
+  WITH gone AS (DELETE FROM runs WHERE ${condition} RETURNING id)
+  INSERT INTO deleted_runs (id) SELECT id FROM gone RETURNING id`;
+
+const DELETE_RUN = deleteRuns(`id = $1 AND status NOT IN ('QUEUED', 'RUNNING')`);
+
+/** $1: days since the end of a run; $2: maximum number of runs. */
+const DELETE_EXPIRED_RUNS = deleteRuns(`id IN (
+  SELECT id FROM runs
+   WHERE ended_at < now() - $1 * interval '24 hours' AND status NOT IN ('QUEUED', 'RUNNING')
+   ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)`);
+
+/** $1: milliseconds since the deletion. Processes that prune at the same time take different runs. */
+const LOCK_DELETED_RUN = `
+  SELECT id FROM deleted_runs WHERE deleted_at <= now() - $1 * interval '1 millisecond'
+   ORDER BY deleted_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+/** $2: milliseconds since the deletion. */
+const IS_COMPLETE = `
+  SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1)
+      OR EXISTS (SELECT 1 FROM deleted_runs
+                  WHERE id = $1 AND deleted_at > now() - $2 * interval '1 millisecond') AS "isComplete"`;
+
+/** A batch that is lost in a crash of the server is deleted again, so it need not wait for the disk. */
+const WITHOUT_SYNC = `SELECT set_config('synchronous_commit', 'off', true)`;
+
+/** Their results and attempts are deleted with them. */
+const DELETE_CALLS = `
+  DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE run_id = $1 ORDER BY position LIMIT $2) RETURNING id`;
+
+const DELETE_EVALUATIONS = `
+  DELETE FROM run_evaluations WHERE run_id = $1 AND evaluation_id IN (
+    SELECT evaluation_id FROM run_evaluations WHERE run_id = $1 LIMIT $2) RETURNING evaluation_id`;
+
+const FORGET_DELETED_RUN = 'DELETE FROM deleted_runs WHERE id = $1';
+
+/** SQL for deleting runs. A deleted run is gone for all readers at once; the rest of its rows follow in batches. */
+@Injectable()
+export class RetentionRepository {
+  /** How long the calls of a deleted run stay for requests that began to read them before, in milliseconds. */
+  pruneDelayMs = 60_000;
+
+  constructor(private readonly database: Database) {}
+
+  /** Deletes an ended run. @returns false if it has not ended or does not exist */
+  async delete(id: RunEntity['id']): Promise<boolean> {
+    return (await this.database.query(DELETE_RUN, [id])).length > 0;
+  }
+
+  /** Deletes a batch of runs that ended more than `days` ago. @returns the number of deleted runs */
+  async deleteExpired(days: number): Promise<number> {
+    return (await this.database.query(DELETE_EXPIRED_RUNS, [days, MAX_RUNS])).length;
+  }
+
+  /** Whether no call of the run has been deleted. */
+  async isComplete(runId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ isComplete: boolean }>(IS_COMPLETE, [runId, this.pruneDelayMs]);
+    return row?.isComplete ?? false;
+  }
+
+  /** Deletes a batch of calls or evaluations of a deleted run. @returns the number of deleted rows */
+  async prune(): Promise<number> {
+    return this.database.transaction(async () => {
+      const [run] = await this.database.query<{ id: string }>(LOCK_DELETED_RUN, [this.pruneDelayMs]);
+      if (!run) return 0;
+      await this.database.query(WITHOUT_SYNC);
+      for (const statement of [DELETE_CALLS, DELETE_EVALUATIONS]) {
+        const deleted = await this.database.query(statement, [run.id, MAX_ROWS]);
+        if (deleted.length > 0) return deleted.length;
+      }
+      await this.database.query(FORGET_DELETED_RUN, [run.id]);
+      return 1;
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { inBatches } from '../../../platform/queue/in-batches.js';
+import type { JobContext } from '../../../platform/queue/job.js';
+import { Queue } from '../../../platform/queue/queue.js';
+import { PRUNE_RUNS } from './prune-job.js';
+import { RetentionRepository } from './retention.repository.js';
+
+/** Runs the prune job: applies RUN_RETENTION_DAYS and deletes the calls of deleted runs. */
+@Injectable()
+export class RunPruner {
+  private readonly logger = new Logger('Runs');
+
+  constructor(
+    private readonly queue: Queue,
+    private readonly repository: RetentionRepository,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {
+    queue.handle(PRUNE_RUNS, (_, context) => this.prune(context));
+  }
+
+  /** Continues in another job when its time is over, so that other maintenance takes turns. */
+  private async prune({ signal }: JobContext): Promise<void> {
+    const isComplete = (await this.deleteExpired(signal)) && (await inBatches(() => this.repository.prune(), signal));
+    if (!isComplete) await this.queue.enqueue(PRUNE_RUNS, {}, { jobKey: PRUNE_RUNS.name });
+  }
+
+  private async deleteExpired(signal: AbortSignal): Promise<boolean> {
+    const days = this.settings.runRetentionDays;
+    if (days === 0) return true;
+    let count = 0;
+    const isComplete = await inBatches(async () => {
+      const deleted = await this.repository.deleteExpired(days);
+      count += deleted;
+      return deleted;
+    }, signal);
+    if (count > 0) this.logger.log(`Deleted ${count} runs that ended more than ${days} days ago`);
+    return isComplete;
+  }
+}
