@@ -41,6 +41,7 @@ describe('deleting a run', () => {
       ['run_evaluations', 'run_id', [runId]],
       ['calls', 'run_id', [runId]],
       ['call_results', 'call_id', callIds],
+      ['call_attempts', 'call_id', callIds],
       ['deleted_runs', 'id', [runId]],
     ] as const) {
       const [row] = await query(`SELECT count(*)::int AS n FROM ${table} WHERE ${column} = ANY ($1)`, ids);

@@ -74,6 +74,7 @@ describe('retention of runs', () => {
       [runId, calls],
     );
     await query(`INSERT INTO call_results SELECT id, '{"timeline": []}' FROM calls WHERE run_id = $1`, [runId]);
+    await query(`INSERT INTO call_attempts SELECT id, 1, '{"timeline": []}' FROM calls WHERE run_id = $1`, [runId]);
   };
   const pruneAll = async () => {
     const batches: number[] = [];
@@ -81,7 +82,7 @@ describe('retention of runs', () => {
     return batches;
   };
   const expectNoCalls = async () => {
-    for (const table of ['calls', 'call_results', 'run_evaluations', 'deleted_runs'])
+    for (const table of ['calls', 'call_results', 'call_attempts', 'run_evaluations', 'deleted_runs'])
       expect(await count(table)).toBe(0);
   };
   /** Runs the prune job as a worker process would. */
