@@ -46,7 +46,7 @@ export const SPECIAL_RESPONSES: readonly {
     name: 'DELETE /runs/{id} returns 409 until the run has ended',
     expectResponse: async ({ app, owner, prober, request }) => {
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));
-      const { body: run } = await new HttpClient(app.url, owner.apiKey).post(path, body as object);
+      const { body: run } = await new HttpClient(app.url, owner.apiKey).post(path, body);
       const deletion = { path: `/runs/${run.data.id}`, key: owner.apiKey };
       await prober.expect(operationNamed('DELETE /runs/{id}'), 409, deletion);
     },
