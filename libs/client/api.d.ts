@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description With `wait`, responds when the run has ended or the time has passed, whichever comes first.
+         * @description With `wait`, responds when the run has ended or the time has passed, whichever comes first; 401 as soon as the API key is revoked or expires.
          */
         get: operations["getRun"];
         put?: never;
@@ -377,7 +377,7 @@ export interface paths {
         };
         /**
          * Follow a run
-         * @description Server-sent events until the run ends: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.
+         * @description Server-sent events until the run ends or the API key is revoked or expires: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.
          */
         get: operations["followRun"];
         put?: never;

@@ -6,6 +6,7 @@ import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { FirstKeyService } from './first-key.service.js';
 import { Identification } from './identification.js';
+import { KeyWatchService } from './key-watch.service.js';
 import { LastUseService } from './last-use.service.js';
 
 @Module({
@@ -18,7 +19,8 @@ import { LastUseService } from './last-use.service.js';
     FirstKeyService,
     Identification,
     LastUseService,
+    KeyWatchService,
   ],
-  exports: [ApiKeysService, FirstKeyService, Identification],
+  exports: [ApiKeysService, FirstKeyService, Identification, KeyWatchService],
 })
 export class ApiKeysModule {}

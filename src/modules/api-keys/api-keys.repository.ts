@@ -35,6 +35,9 @@ const HAS_OTHER_ADMIN_KEY = `
   SELECT EXISTS (SELECT FROM api_keys WHERE workspace_id = $1 AND id <> $2 AND role = 'ADMIN' AND revoked_at IS NULL
                     AND (expires_at IS NULL OR expires_at > now())) AS "exists"`;
 
+const FIND_EXPIRIES = `
+  SELECT id, expires_at AS "expiresAt" FROM api_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL`;
+
 const RECORD_USES = `
   UPDATE api_keys k SET last_used_at = u.used_at
     FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
@@ -68,6 +71,12 @@ export class ApiKeysRepository {
   async hasOtherAdminKey({ id, workspaceId }: Pick<ApiKeyEntity, 'id' | 'workspaceId'>): Promise<boolean> {
     const [row] = await this.database.query<{ exists: boolean }>(HAS_OTHER_ADMIN_KEY, [workspaceId, id]);
     return row?.exists ?? false;
+  }
+
+  /** @returns by id, when the keys that are not revoked expire: milliseconds since the epoch, Infinity for never */
+  async findExpiries(ids: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.database.query<Pick<KeyRow, 'id' | 'expiresAt'>>(FIND_EXPIRIES, [ids]);
+    return new Map(rows.map(({ id, expiresAt }) => [id, expiresAt?.getTime() ?? Infinity]));
   }
 
   /** @param uses times in milliseconds since the epoch, by the id of the key */

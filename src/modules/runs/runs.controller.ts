@@ -3,12 +3,12 @@ import type { Response } from 'express';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
-import { closeSignal } from '../../platform/http/responses/close-signal.js';
 import { AlternateResponse } from '../../platform/http/responses/envelope.js';
 import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
 import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
+import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunsService } from './runs.service.js';
 import { RunStarterService } from './start/run-starter.service.js';
@@ -21,6 +21,7 @@ export class RunsController {
     private readonly service: RunsService,
     private readonly starter: RunStarterService,
     private readonly deletion: RunDeletionService,
+    private readonly lifetime: RequestLifetime,
   ) {}
 
   @Operation({
@@ -77,7 +78,8 @@ export class RunsController {
 
   @Operation({
     summary: 'Get a run',
-    description: 'With `wait`, responds when the run has ended or the time has passed, whichever comes first.',
+    description:
+      'With `wait`, responds when the run has ended or the time has passed, whichever comes first; 401 as soon as the API key is revoked or expires.',
     tag,
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
@@ -91,7 +93,8 @@ export class RunsController {
     @Query() { wait = 0 }: ReadRunQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RunDetails> {
-    return this.service.get(caller, id, wait * 1000, closeSignal(response));
+    const signal = wait === 0 ? undefined : this.lifetime.signal(caller, response);
+    return this.service.get(caller, id, wait * 1000, signal);
   }
 
   @Operation({

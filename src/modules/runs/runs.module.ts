@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { PersonalitiesModule } from '../personalities/personalities.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
@@ -20,6 +21,7 @@ import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
 import { ResultsController } from './results/results.controller.js';
 import { ResultsService } from './results/results.service.js';
+import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
 import { RunWatcher } from './progress/run-watcher.js';
@@ -30,7 +32,7 @@ import { StartRepository } from './start/start.repository.js';
 import { RunStarterService } from './start/run-starter.service.js';
 
 @Module({
-  imports: [AgentsModule, EvaluationsModule, PersonalitiesModule, WebhooksModule, WorkspacesModule],
+  imports: [ApiKeysModule, AgentsModule, EvaluationsModule, PersonalitiesModule, WebhooksModule, WorkspacesModule],
   controllers: [RunsController, CallsController, RunEventsController, ResultsController, AgentMetricsController],
   providers: [
     RunsService,
@@ -43,6 +45,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallExecutor,
     ExecutionRepository,
     RunWatcher,
+    RequestLifetime,
     RunEventsService,
     CallsService,
     CallsRepository,

@@ -4,7 +4,7 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { Database } from '../../platform/database/database.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../platform/database/page.js';
-import { conflict } from '../../platform/errors/domain-error.js';
+import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { RunWatcher } from './progress/run-watcher.js';
@@ -33,12 +33,14 @@ export class RunsService {
   /**
    * Also returns runs of deleted agents.
    * @param waitMs how long to wait for the run to end before reading it, in milliseconds
+   * @param signal ends the wait; its reason is thrown if it is a DomainError
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
   async get(caller: Caller, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
     const run = requireOwned(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
     if (waitMs === 0 || hasEnded(run.status)) return toDetails(run, run);
     await this.watcher.untilEnded(run.id, waitMs, signal);
+    if (signal?.reason instanceof DomainError) throw signal.reason;
     const later = requireOwned(caller, await this.repository.findWithCounts(run.id));
     return toDetails(later, later);
   }

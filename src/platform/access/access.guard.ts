@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { DomainError, forbidden } from '../errors/domain-error.js';
 import { NEEDED_ROLE, PUBLIC } from './access.decorators.js';
 import { covers, type Role } from './caller.js';
@@ -15,15 +15,13 @@ export class AccessGuard implements CanActivate {
     const targets = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets)) return true;
     const needed = this.reflector.getAllAndOverride<Role | undefined>(NEEDED_ROLE, targets) ?? 'ADMIN';
-    const http = context.switchToHttp();
-    const { identity } = http.getRequest<Request>();
+    const { identity } = context.switchToHttp().getRequest<Request>();
     if (identity?.kind === 'caller') {
       if (covers(identity.caller.role, needed)) return true;
       throw forbidden();
     }
     // The filter distinguishes an unreachable database (503) from a fault of the service (500).
     if (identity?.kind === 'unknown') throw identity.cause;
-    http.getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer');
     throw new DomainError('UNAUTHORIZED', identity?.kind === 'invalid' ? 'Invalid API key' : undefined);
   }
 }

@@ -3,9 +3,9 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { closeSignal } from '../../../platform/http/responses/close-signal.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { RequestLifetime } from './request-lifetime.js';
 import { RunEventsService } from './run-events.service.js';
 
 const EXAMPLE = `event: call
@@ -19,12 +19,15 @@ data: {"id":"1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946","status":"RUNNING","counts":{
 
 @Controller()
 export class RunEventsController {
-  constructor(private readonly service: RunEventsService) {}
+  constructor(
+    private readonly service: RunEventsService,
+    private readonly lifetime: RequestLifetime,
+  ) {}
 
   @Operation({
     summary: 'Follow a run',
     description:
-      'Server-sent events until the run ends: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.',
+      'Server-sent events until the run ends or the API key is revoked or expires: `run` at the start, on every change and at the end; `call` for every call that changed. `Last-Event-ID` resumes the stream; a call may then be delivered twice.',
     tag: 'Runs',
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },
@@ -47,7 +50,7 @@ export class RunEventsController {
     @Headers('last-event-id') lastEventId: string | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    const events = await this.service.follow(caller, id, lastEventId, closeSignal(response));
+    const events = await this.service.follow(caller, id, lastEventId, this.lifetime.signal(caller, response));
     // Proxies must neither cache nor buffer the stream.
     response.setHeader('Cache-Control', 'no-cache, no-transform').setHeader('X-Accel-Buffering', 'no');
     // A HEAD request must not wait for the end of the run.

@@ -37,7 +37,7 @@ export class RunEventsService {
 
   /**
    * The stream of a run's progress: `run` with its counts at the start, on every change and at the end; `call` for every
-   * call that changed. The stream ends with the run. For a run that has already ended, the calls come first. After
+   * call that changed. The stream ends with the run, or when the signal aborts. For a run that has already ended, the calls come first. After
    * resuming, a call may be sent twice.
    * @param lastEventId last id that the client received, to resume a stream
    * @throws DomainError NOT_FOUND or FORBIDDEN for the run; BAD_REQUEST for the id; TOO_MANY_REQUESTS
@@ -108,7 +108,9 @@ export class RunEventsService {
           if (text === '') continue;
           lastSentAt = performance.now();
           yield text;
+          if (signal.aborted) break;
         }
+        if (signal.aborted) break;
         forgetBefore(since, sent);
         lastRun = JSON.stringify(run);
         if (performance.now() - lastSentAt > HEARTBEAT_MS) {
@@ -118,6 +120,7 @@ export class RunEventsService {
         if (hasEnded(run.status) || this.readiness.isShuttingDown) return;
         isOver = await this.watcher.untilEnded(run.id, POLL_MS, signal);
       }
+      if (signal.reason instanceof DomainError) yield `: ${signal.reason.message}\n\n`;
     } catch (error) {
       // Deleted in the meantime.
       if (!isNotFound(error)) throw error;

@@ -28,6 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
     // Errors before the guards, for example a second Host header, have no rate-limit headers yet.
     if (!response.hasHeader('X-RateLimit-Limit'))
       await this.rateLimiter.count(request, response).catch(() => undefined);
+    if (error.code === 'UNAUTHORIZED') response.setHeader('WWW-Authenticate', 'Bearer');
     if (error.code === 'SERVICE_UNAVAILABLE') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     response.status(STATUS_OF[error.code]).json(errorBody(error));
   }
