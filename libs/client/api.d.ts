@@ -1508,7 +1508,7 @@ export interface components {
          */
         CallFailure: {
             /** @enum {string} */
-            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "interrupted" | "internal";
+            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "interrupted" | "tester_overloaded" | "internal";
             message: string;
             /** @enum {string} */
             fault: "agent" | "infrastructure";
@@ -1560,7 +1560,8 @@ export interface components {
          *         "p90": 655.1,
          *         "p95": 655.1,
          *         "p99": 655.1,
-         *         "worst": 655.1
+         *         "worst": 655.1,
+         *         "plusMinusMs": 0
          *       },
          *       "timeToFirstWordMs": 412.3,
          *       "words": {
@@ -1569,6 +1570,11 @@ export interface components {
          *       },
          *       "talkRatio": 0.705,
          *       "longestSilenceMs": 655.1,
+         *       "plusMinusMs": {
+         *         "durationMs": 0,
+         *         "timeToFirstWordMs": 0,
+         *         "longestSilenceMs": 0
+         *       },
          *       "toolCalls": 2,
          *       "endedBy": "caller",
          *       "endCode": "caller_done",
@@ -1592,7 +1598,10 @@ export interface components {
         CallMeasures: {
             durationMs: number;
             turns: number;
-            latency: components["schemas"]["LatencyMeasures"];
+            latency: components["schemas"]["LatencyMeasures"] & {
+                /** @description By how much the measured time may be off, because the tester stalled during it */
+                plusMinusMs?: number;
+            };
             timeToFirstWordMs: number | null;
             words: {
                 caller: number;
@@ -1600,6 +1609,14 @@ export interface components {
             };
             talkRatio: number | null;
             longestSilenceMs: number;
+            plusMinusMs?: {
+                /** @description By how much the measured time may be off, because the tester stalled during it */
+                durationMs: number;
+                /** @description By how much the measured time may be off, because the tester stalled during it */
+                timeToFirstWordMs: number;
+                /** @description By how much the measured time may be off, because the tester stalled during it */
+                longestSilenceMs: number;
+            };
             toolCalls: number;
             endedBy: ("agent" | "caller" | "tester") | null;
             endCode: string | null;
@@ -1624,7 +1641,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "simulation": "1",
+         *       "simulation": "2",
          *       "transport": "chat-completions",
          *       "caller": "scripted",
          *       "model": null,
@@ -1706,7 +1723,8 @@ export interface components {
             name: string;
             weight: number;
             required: boolean;
-            met: boolean;
+            /** @description Null if it could not be decided because the tester stalled */
+            met: boolean | null;
             detail: string;
             evidence: components["schemas"]["Evidence"][];
             /** @description Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it */
@@ -3466,6 +3484,7 @@ export interface components {
             speaker: "agent" | "caller";
             text: string;
             cut?: boolean;
+            continues?: boolean;
             /** @description Where in its script a scripted caller found the line */
             script?: {
                 /** @description Position of the step in the script, from 0 */
@@ -6033,7 +6052,8 @@ export interface operations {
                      *                 "p90": 655.1,
                      *                 "p95": 655.1,
                      *                 "p99": 655.1,
-                     *                 "worst": 655.1
+                     *                 "worst": 655.1,
+                     *                 "plusMinusMs": 0
                      *               },
                      *               "timeToFirstWordMs": 412.3,
                      *               "words": {
@@ -6042,6 +6062,11 @@ export interface operations {
                      *               },
                      *               "talkRatio": 0.705,
                      *               "longestSilenceMs": 655.1,
+                     *               "plusMinusMs": {
+                     *                 "durationMs": 0,
+                     *                 "timeToFirstWordMs": 0,
+                     *                 "longestSilenceMs": 0
+                     *               },
                      *               "toolCalls": 2,
                      *               "endedBy": "caller",
                      *               "endCode": "caller_done",
@@ -6073,7 +6098,7 @@ export interface operations {
                      *               "evidence": []
                      *             },
                      *             "versions": {
-                     *               "simulation": "1",
+                     *               "simulation": "2",
                      *               "transport": "chat-completions",
                      *               "caller": "scripted",
                      *               "model": null,
@@ -6183,7 +6208,8 @@ export interface operations {
                      *             "p90": 655.1,
                      *             "p95": 655.1,
                      *             "p99": 655.1,
-                     *             "worst": 655.1
+                     *             "worst": 655.1,
+                     *             "plusMinusMs": 0
                      *           },
                      *           "timeToFirstWordMs": 412.3,
                      *           "words": {
@@ -6192,6 +6218,11 @@ export interface operations {
                      *           },
                      *           "talkRatio": 0.705,
                      *           "longestSilenceMs": 655.1,
+                     *           "plusMinusMs": {
+                     *             "durationMs": 0,
+                     *             "timeToFirstWordMs": 0,
+                     *             "longestSilenceMs": 0
+                     *           },
                      *           "toolCalls": 2,
                      *           "endedBy": "caller",
                      *           "endCode": "caller_done",
@@ -6223,7 +6254,7 @@ export interface operations {
                      *           "evidence": []
                      *         },
                      *         "versions": {
-                     *           "simulation": "1",
+                     *           "simulation": "2",
                      *           "transport": "chat-completions",
                      *           "caller": "scripted",
                      *           "model": null,

@@ -21,7 +21,7 @@ export interface ExchangeRequest {
   /** Milliseconds for name look-up, connection, request and response up to its last byte. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Called when the request is written or, on a new connection, when connecting begins: the start of the latency. */
+  /** Called when the request is written, after the name look-up and the connection set-up: the start of the latency. */
   readonly onSent?: () => void;
 }
 
@@ -93,11 +93,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       connection.isBusy = false;
       return;
     }
-    const { method = 'GET', headers, body, onSent } = this.request;
-    connection.onConnecting = () => {
-      this.isNewConnection = true;
-      onSent?.();
-    };
+    const { method = 'GET', headers, body } = this.request;
+    connection.onConnecting = () => (this.isNewConnection = true);
     this.connection = connection;
     const options: Dispatcher.DispatchOptions = {
       path: `${this.target.pathname}${this.target.search}`,
@@ -111,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.error) controller.abort(this.error);
-    else if (!this.isNewConnection) this.request.onSent?.();
+    else this.request.onSent?.();
     this.sentAt = performance.now();
     this.bytesReadBefore = this.connection?.bytesRead ?? 0;
   }

@@ -9,7 +9,6 @@ export { renderJunit } from './junit.js';
 export { renderReport } from './report.js';
 export type {
   CallReader,
-  ReportedAttempt,
   ReportedCall,
   ReportedCounts,
   ReportedEvaluation,

@@ -64,8 +64,7 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
     const isWhole = budget.takes(call);
     const isOpen = isWhole && call.outcome === 'failed' && opened < OPEN_PER_EVALUATION;
     if (isOpen) opened++;
-    const isAttemptWhole = () => budget.takesAttempt();
-    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole, isAttemptWhole }).toString();
+    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole }).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();

@@ -1,12 +1,21 @@
 import type { Clock } from './clock.js';
+import type { Stall } from './stalls.js';
+
+interface Pause {
+  /** Clock times. */
+  readonly start: number;
+  readonly end: number;
+  /** Duration of this pause and all earlier ones. */
+  readonly total: number;
+}
 
 /**
  * The time of a call, in milliseconds since it was answered. On a transport without duplex it stops while the tester
- * chooses its next line: that time is neither silence nor part of the call's duration.
+ * chooses its next line and connects: that time is neither silence nor part of the call's duration.
  */
 export class CallTime {
   private readonly answered: number;
-  private excluded = 0;
+  private readonly pauses: Pause[] = [];
   private pausedSince: number | undefined;
 
   constructor(private readonly clock: Clock) {
@@ -19,7 +28,13 @@ export class CallTime {
 
   /** Converts a clock time to call time. */
   at(moment: number): number {
-    return Math.min(moment, this.pausedSince ?? moment) - this.answered - this.excluded;
+    const running = Math.min(moment, this.pausedSince ?? moment);
+    for (let index = this.pauses.length - 1; index >= 0; index--) {
+      const { start, end, total } = this.pauses[index]!;
+      if (running >= end) return running - this.answered - total;
+      if (running >= start) return end - this.answered - total;
+    }
+    return running - this.answered;
   }
 
   /** Stops the call's time while `work` runs. */
@@ -30,7 +45,21 @@ export class CallTime {
       return await work();
     } finally {
       this.pausedSince = undefined;
-      this.excluded += this.clock.now() - since;
+      this.exclude(since, this.clock.now());
     }
+  }
+
+  /** Excludes a span of clock time, which must be later than all that are excluded already. */
+  exclude(start: number, end: number): void {
+    if (end <= start) return;
+    this.pauses.push({ start, end, total: (this.pauses.at(-1)?.total ?? 0) + end - start });
+  }
+
+  /** The stalls of the tester during the call, in call time. */
+  stalls(): Stall[] {
+    return this.clock.stallsSince(this.answered).flatMap((stall) => {
+      const [start, end] = [Math.max(0, this.at(stall.start)), this.at(stall.end)];
+      return end > start ? [{ start, end }] : [];
+    });
   }
 }

@@ -1,5 +1,6 @@
 import type { Speaker } from '../evaluation-definition/index.js';
-import type { EndEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from './timeline.js';
+import { type Stall, tenths, worstStall } from './stalls.js';
+import { type EndEntry, joinSpeech, type SpeechEntry, type TimelineEntry, type ToolCallEntry } from './timeline.js';
 
 /** A timeline entry with its index, which evidence refers to. */
 export interface Placed<T extends TimelineEntry = TimelineEntry> {
@@ -19,20 +20,29 @@ export interface Utterance {
 export interface Wait {
   /** From the end of the caller's words to the agent's first word. */
   readonly ms: number;
+  /** By how much `ms` may be off, because the tester stalled during the wait. */
+  readonly plusMinusMs: number;
   /** Undefined when there was no answer; `ms` is then a lower bound. */
   readonly answer: Placed<SpeechEntry> | undefined;
   /** The caller's words before the wait. */
   readonly words: Placed<SpeechEntry>;
 }
 
+/** A time in which neither side spoke. The caller's own waits are nobody's silence. */
+export interface Gap {
+  readonly start: number;
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
 /** A timeline, prepared for checks and measures. */
 export class CallView {
   private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
 
-  /** The view of a finished call, computed once. */
-  static of(entries: readonly TimelineEntry[]): CallView {
+  /** The view of a finished call, computed once. @param stalls of the tester during the call, in call time */
+  static of(entries: readonly TimelineEntry[], stalls: readonly Stall[] = []): CallView {
     let view = CallView.views.get(entries);
-    if (!view) CallView.views.set(entries, (view = new CallView(entries)));
+    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls)));
     return view;
   }
 
@@ -41,12 +51,41 @@ export class CallView {
   readonly waits: readonly Wait[];
   readonly end: EndEntry | undefined;
 
-  constructor(readonly entries: readonly TimelineEntry[]) {
+  constructor(
+    readonly entries: readonly TimelineEntry[],
+    private readonly stalls: readonly Stall[] = [],
+  ) {
     const placed = entries.map((entry, index) => ({ entry, index }));
     this.utterances = utterancesOf(placed.filter(isSpeech));
     this.toolCalls = placed.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
     this.end = entries.findLast((entry) => entry.type === 'end');
-    this.waits = waitsOf(placed.filter(isSpeech), this.end);
+    this.waits = waitsOf(placed, this.end, stalls);
+  }
+
+  /** Longest stall of the tester in a span of the call. */
+  stallWithin(start: number, end: number): number {
+    return worstStall(this.stalls, start, end);
+  }
+
+  /** Longest stall of the tester while the caller waited for an answer in vain. */
+  get stallInSilences(): number {
+    return this.entries.reduce((worst, entry) => {
+      if (entry.type !== 'silence' || entry.of !== 'agent') return worst;
+      return Math.max(worst, this.stallWithin(entry.start, entry.end));
+    }, 0);
+  }
+
+  /** In order of their start. */
+  get gaps(): Gap[] {
+    const gaps: Gap[] = [];
+    let quietSince = 0;
+    for (const entry of this.entries) {
+      if (entry.type !== 'end' && entry.type !== 'speech' && !isCallersWait(entry)) continue;
+      const ms = tenths(entry.start - quietSince);
+      if (ms > 0) gaps.push({ start: quietSince, ms, plusMinusMs: this.stallWithin(quietSince, entry.start) });
+      quietSince = Math.max(quietSince, entry.end);
+    }
+    return gaps;
   }
 
   /** Response latencies in order, in milliseconds. */
@@ -82,21 +121,24 @@ function utterancesOf(speech: readonly Placed<SpeechEntry>[]): Utterance[] {
   return [...groups.values()].map((parts) => ({
     speaker: parts[0]!.entry.speaker,
     turn: parts[0]!.entry.turn,
-    text: parts.map(({ entry }) => entry.text).join(' '),
+    text: joinSpeech(parts.map(({ entry }) => entry)),
     parts,
   }));
 }
 
-function waitsOf(speech: readonly Placed<SpeechEntry>[], end: EndEntry | undefined): Wait[] {
-  return speech.flatMap((words, position) => {
-    if (words.entry.speaker !== 'caller') return [];
-    const answer = speech.find(({ entry }) => entry.speaker === 'agent' && entry.turn === words.entry.turn);
-    const until = answer?.entry.start ?? speech[position + 1]?.entry.start ?? end?.start;
+const isCallersWait = (entry: TimelineEntry): boolean => entry.type === 'silence' && entry.of === 'caller';
+
+function waitsOf(placed: readonly Placed[], end: EndEntry | undefined, stalls: readonly Stall[]): Wait[] {
+  const heard = placed.filter((item) => isSpeech(item) || isCallersWait(item.entry));
+  return heard.flatMap((words, position) => {
+    if (!isSpeech(words) || words.entry.speaker !== 'caller') return [];
+    const answer = heard
+      .filter(isSpeech)
+      .find(({ entry }) => entry.speaker === 'agent' && entry.turn === words.entry.turn);
+    const until = answer?.entry.start ?? heard[position + 1]?.entry.start ?? end?.start;
     if (until === undefined) return [];
     // An agent that interrupts the caller has a latency of 0.
-    return [{ ms: Math.max(0, tenths(until - words.entry.end)), answer, words }];
+    const ms = Math.max(0, tenths(until - words.entry.end));
+    return [{ ms, plusMinusMs: worstStall(stalls, words.entry.end, until), answer, words }];
   });
 }
-
-/** Rounds to a tenth of a millisecond, the precision of the timeline. */
-export const tenths = (ms: number): number => Math.round(ms * 10) / 10;

@@ -6,6 +6,7 @@ import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
 import { ScriptedCaller } from './callers/scripted.js';
+import { CallView } from './call-view.js';
 import { type CheckResult, evaluateChecks } from './checks.js';
 import { type Clock, RealClock } from './clock.js';
 import { type ConversationResult, runConversation } from './conversation.js';
@@ -15,6 +16,7 @@ import { Judge, type JudgeSamples, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
+import { isReliable, type Reliability, reliabilityOf } from './stalls.js';
 import { ModelMeter, testerUsage } from './tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
 import type { Transport } from './transport.js';
@@ -62,6 +64,8 @@ export interface CallResult extends Verdict {
   readonly exchange: CallExchange | null;
   /** The model's answers as the caller that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
   readonly unusableAnswers: readonly UnusableAnswer[];
+  /** How far the tester kept up with the call. */
+  readonly reliability: Reliability;
 }
 
 export interface CallVersions {
@@ -80,8 +84,13 @@ export interface CallVersions {
  * @throws the signal's reason
  */
 export async function executeCall(options: CallOptions): Promise<CallResult> {
-  const call = new Call(options);
-  return call.execute();
+  const clock = options.clock ?? new RealClock();
+  const stopWatching = clock.watchStalls();
+  try {
+    return await new Call(options, clock).execute();
+  } finally {
+    stopWatching();
+  }
 }
 
 /** Length of the secrets that are removed from the transcript. */
@@ -91,15 +100,16 @@ const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
 class Call {
-  private readonly clock: Clock;
   private readonly signal: AbortSignal;
   private readonly callerMeter: ModelMeter;
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
   private readonly kind: 'scripted' | 'generated';
 
-  constructor(private readonly options: CallOptions) {
-    this.clock = options.clock ?? new RealClock();
+  constructor(
+    private readonly options: CallOptions,
+    private readonly clock: Clock,
+  ) {
     this.signal = options.signal ?? new AbortController().signal;
     // Shorter ones may be words that the agent has to say.
     const secrets = options.transport.secrets?.filter(({ length }) => length >= MIN_SPOKEN_SECRET) ?? [];
@@ -126,14 +136,21 @@ class Call {
       signal: this.signal,
     });
     this.enter('checking');
-    const entries = this.timeline.entries;
+    const { entries } = this.timeline;
+    const { stalls } = conversation;
+    const view = CallView.of(entries, stalls);
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
-    const checks = await evaluateChecks(applicable, entries, eventLoopYielder(this.clock, this.signal));
+    const checks = await evaluateChecks(applicable, view, eventLoopYielder(this.clock, this.signal));
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
-    const verdict = decide({ ...conversation, ...judged, checks });
+    const verdict = decide({
+      ...conversation,
+      ...judged,
+      checks,
+      gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
+    });
     const { by, code, reason } = conversation.end;
     return {
       ...verdict,
@@ -141,12 +158,13 @@ class Call {
       end: { by, code, reason },
       checks,
       criteria: judged.criteria,
-      measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter)),
+      measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter), stalls),
       invalidity: judged.invalidity ?? null,
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
       unusableAnswers: [],
+      reliability: reliabilityOf(stalls),
     };
   }
 

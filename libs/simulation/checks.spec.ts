@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type CheckInput, normalise } from '../evaluation-definition/index.js';
 import { eventLoopYielder } from './yield-to-event-loop.js';
+import { CallView } from './call-view.js';
 import { evaluateChecks } from './checks.js';
 import { VirtualClock } from './virtual-clock.js';
 import type { TimelineEntry } from './timeline.js';
@@ -40,7 +41,7 @@ const TIMELINE: TimelineEntry[] = [
 const evaluate = (checks: CheckInput[], timeline: readonly TimelineEntry[] = TIMELINE) =>
   evaluateChecks(
     normalise({ checks }).checks,
-    timeline,
+    CallView.of(timeline),
     eventLoopYielder(new VirtualClock(), new AbortController().signal),
   );
 const check = async (input: CheckInput, timeline = TIMELINE) => (await evaluate([input], timeline))[0]!;

@@ -3,11 +3,11 @@ import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../statistics/index.js';
 import type { YieldToEventLoop } from './yield-to-event-loop.js';
 import { truncate } from './text.js';
 import { describeCheck, quoteOf } from './check-description.js';
-import { CallView, type Placed, type Utterance, type Wait } from './call-view.js';
+import type { CallView, Placed, Utterance, Wait } from './call-view.js';
 import { find, searchLimitOf } from './matching.js';
-import { longestSilence } from './measures.js';
+import { longestOf } from './measures.js';
 import { containsJson } from './contains-json.js';
-import type { TimelineEntry, ToolCallEntry } from './timeline.js';
+import type { ToolCallEntry } from './timeline.js';
 
 /** A place on the timeline that proves a result. */
 export interface Evidence {
@@ -25,7 +25,8 @@ export interface CheckResult {
   readonly name: string;
   readonly weight: number;
   readonly required: boolean;
-  readonly met: boolean;
+  /** Null if it could not be decided: the tester stalled, and the limit is within the uncertainty of the measurement. */
+  readonly met: boolean | null;
   /** What was found, as a sentence without full stop. */
   readonly detail: string;
   readonly evidence: readonly Evidence[];
@@ -34,18 +35,22 @@ export interface CheckResult {
 }
 
 type Finding = Pick<CheckResult, 'met' | 'detail' | 'evidence' | 'decidedByEntry'>;
+type Decided = Finding & { readonly met: boolean };
 
 /** An unmet finding that nothing later could change. */
 const decidedBy = (finding: Finding, entry: number | undefined): Finding =>
-  finding.met || entry === undefined || entry < 0 ? finding : { ...finding, decidedByEntry: entry };
+  finding.met !== false || entry === undefined || entry < 0 ? finding : { ...finding, decidedByEntry: entry };
 
-/** Evaluates every check on a finished timeline. @throws the reason of the aborted signal */
+/**
+ * Evaluates every check on a finished timeline.
+ * @param view of the timeline
+ * @throws the reason of the aborted signal
+ */
 export async function evaluateChecks(
   checks: readonly Check[],
-  entries: readonly TimelineEntry[],
+  view: CallView,
   yieldToEventLoop: YieldToEventLoop,
 ): Promise<CheckResult[]> {
-  const view = CallView.of(entries);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
     const { type, weight, required } = check;
@@ -75,11 +80,9 @@ async function evaluate(check: Check, view: CallView, yieldToEventLoop: YieldToE
     case 'ends_by':
       return endsBy(check.by, view);
     case 'max_turns':
-      return decidedBy(atMost('turns', view.turns, check.turns), view.answers[check.turns]?.parts[0]?.index);
-    case 'max_duration_ms': {
-      const late = view.entries.findIndex(({ end }) => end > check.ms);
-      return decidedBy(atMost('ms', Math.round(view.end?.end ?? 0), check.ms), late);
-    }
+      return decidedBy(turnsWithin(check.turns, view), view.answers[check.turns]?.parts[0]?.index);
+    case 'max_duration_ms':
+      return durationWithin(check.ms, view);
     case 'max_latency_ms':
       return latencyWithin(check.ms, check.percentile, view);
     case 'max_silence_ms':
@@ -95,7 +98,7 @@ interface Saying {
   readonly place: readonly [utterance: number, position: number];
 }
 
-async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Finding> {
+async function says(matcher: SpokenMatcher, view: CallView, yieldToEventLoop: YieldToEventLoop): Promise<Decided> {
   const saying = await firstSaying(matcher, view, yieldToEventLoop);
   if ('missing' in saying) return { met: false, detail: saying.missing, evidence: [] };
   const quote = truncate(saying.evidence.quote, 120);
@@ -132,9 +135,9 @@ async function firstSaying(
 
 /** Maps a position in the text of a turn to its timeline entry. */
 function partAt({ parts }: Utterance, position: number): Placed {
-  let end = 0;
+  let end = -1;
   for (const part of parts) {
-    end += part.entry.text.length + 1;
+    end += part.entry.text.length + (part.entry.continues ? 0 : 1);
     if (position < end) return part;
   }
   return parts[0]!;
@@ -161,7 +164,7 @@ async function saysBefore(
   return decidedBy({ met, detail, evidence }, later.evidence.entry);
 }
 
-function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Finding {
+function callsTool(check: { tool: string; arguments?: Readonly<Record<string, unknown>> }, view: CallView): Decided {
   const calls = view.toolCalls.filter(({ entry }) => entry.name === check.tool);
   const fitting = calls.find(({ entry }) => containsJson(check.arguments ?? {}, entry.arguments ?? {}));
   if (fitting) {
@@ -195,29 +198,39 @@ function endsBy(by: Speaker, view: CallView): Finding {
   return { met: end?.by === by, detail: `The call was ended by ${who}`, evidence };
 }
 
-function atMost(unit: 'turns' | 'ms', value: number, limit: number): Finding {
-  const text = unit === 'turns' ? `The call had ${count(value, 'turn')}` : `The call lasted ${value} ms`;
-  return { met: value <= limit, detail: `${text}; the limit is ${limit}`, evidence: [] };
+function turnsWithin(limit: number, { turns }: CallView): Finding {
+  return { met: turns <= limit, detail: `The call had ${count(turns, 'turn')}; the limit is ${limit}`, evidence: [] };
+}
+
+function durationWithin(limit: number, view: CallView): Finding {
+  const ms = Math.round(view.end?.end ?? 0);
+  const plusMinusMs = view.stallWithin(0, ms);
+  const detail = `The call lasted ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
+  const late = view.entries.findIndex(({ end }) => end > limit);
+  return decidedBy(timeFinding(decide(limit, { ms, plusMinusMs }), detail), late);
 }
 
 /** A missing answer counts once the caller has waited longer than the limit. */
 function latencyWithin(ms: number, percent: number, view: CallView): Finding {
   const waits = view.waits.filter((wait) => wait.answer || wait.ms > ms).sort((a, b) => a.ms - b.ms);
-  const value = percentile(
-    waits.map((wait) => wait.ms),
-    percent,
-  );
-  if (value === null) return { met: false, detail: 'There was no answer to measure', evidence: [] };
+  const rank = (values: readonly number[]) =>
+    percentile(
+      values.toSorted((a, b) => a - b),
+      percent,
+    );
+  const value = rank(waits.map((wait) => wait.ms));
+  const found = waits.find((wait) => wait.ms === value);
+  if (!found) return { met: false, detail: 'There was no answer to measure', evidence: [] };
+  const low = rank(waits.map(lowest))!;
+  const high = rank(waits.map((wait) => wait.ms + wait.plusMinusMs))!;
   const few = percent < 100 && percent > 50 && waits.length < MIN_TURNS_FOR_PERCENTILES;
   const which = percent === 100 ? 'slowest answer started' : `answer at the ${percent}th percentile started`;
-  const within = `The ${which} after ${Math.round(value)} ms; the limit is ${ms}`;
-  const slowest = waits.find((wait) => wait.ms === value);
-  const finding = {
-    met: value <= ms,
-    detail: few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within,
-    evidence: slowest ? [waitEvidence(slowest)] : [],
-  };
-  const tooSlow = view.waits.find((wait) => wait.ms > ms);
+  const met = high <= ms ? true : low > ms ? false : null;
+  const tooSlow = view.waits.find((wait) => lowest(wait) > ms);
+  const shown = percent === 100 ? (waits.findLast((wait) => lowest(wait) > ms) ?? found) : found;
+  const within = `The ${which} after ${time(shown)}; the limit is ${ms}`;
+  const detail = few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within;
+  const finding = timeFinding(met, detail, [waitEvidence(shown)]);
   // Further answers could bring any other percentile below the limit.
   return percent === 100 && tooSlow ? decidedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
@@ -228,14 +241,35 @@ function waitEvidence({ answer, words }: Wait): Evidence {
 }
 
 function silenceWithin(ms: number, view: CallView): Finding {
-  const longest = longestSilence(view.entries);
+  const tooLong = view.gaps.filter((gap) => decide(ms, gap) === false);
+  const longest = longestOf(tooLong.length > 0 ? tooLong : view.gaps);
+  const isDecided = view.gaps.every((gap) => decide(ms, gap) !== null);
   const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
-  const finding = {
-    met: longest.ms <= ms,
-    detail: `The longest silence lasted ${Math.round(longest.ms)} ms; the limit is ${ms}`,
-    evidence: after === -1 ? [] : [{ entry: after, quote: '' }],
-  };
-  return decidedBy(finding, after);
+  const evidence = after === -1 ? [] : [{ entry: after, quote: '' }];
+  const detail = `The longest silence lasted ${time(longest)}; the limit is ${ms}`;
+  return decidedBy(timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence), after);
 }
+
+interface Measured {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
+const lowest = ({ ms, plusMinusMs }: Measured): number => ms - plusMinusMs;
+
+/** Whether a time is within a limit; null if the limit is within the uncertainty of the measurement. */
+function decide(limit: number, { ms, plusMinusMs }: Measured): boolean | null {
+  if (ms + plusMinusMs <= limit) return true;
+  return lowest({ ms, plusMinusMs }) > limit ? false : null;
+}
+
+const timeFinding = (met: boolean | null, detail: string, evidence: Finding['evidence'] = []): Finding => ({
+  met,
+  detail: met === null ? `${detail}, which cannot be decided because the tester stalled` : detail,
+  evidence,
+});
+
+const time = ({ ms, plusMinusMs }: Measured): string =>
+  plusMinusMs === 0 ? `${Math.round(ms)} ms` : `${Math.round(ms)} ± ${Math.ceil(plusMinusMs)} ms`;
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

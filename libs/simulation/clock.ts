@@ -1,3 +1,5 @@
+import { type Stall, StallMonitor } from './stalls.js';
+
 /** The only source of time on a call. Tests replace it with a `VirtualClock`, on which a call takes no time. */
 export interface Clock {
   /** Milliseconds with fractions since an arbitrary moment; monotonic. */
@@ -8,7 +10,14 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Waits for something that does not run on this clock, such as the network; virtual time stops during the wait. */
   awaitExternal<T>(work: Promise<T>): Promise<T>;
+  /** Detects stalls until the returned function is called. */
+  watchStalls(): () => void;
+  /** The stalls since a time of this clock, while they were watched. */
+  stallsSince(time: number): readonly Stall[];
 }
+
+/** One per process, because all calls share its event loop. */
+const monitor = new StallMonitor();
 
 /** Real time. */
 export class RealClock implements Clock {
@@ -27,6 +36,14 @@ export class RealClock implements Clock {
 
   awaitExternal<T>(work: Promise<T>): Promise<T> {
     return work;
+  }
+
+  watchStalls(): () => void {
+    return monitor.watch();
+  }
+
+  stallsSince(time: number): readonly Stall[] {
+    return monitor.since(time);
   }
 }
 

@@ -6,6 +6,7 @@ import { sanitizeText, truncate } from './text.js';
 import { CallFailure, type Failure, failure } from './failure.js';
 import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
+import type { Stall } from './stalls.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
@@ -22,6 +23,8 @@ export interface ConversationOptions {
 }
 
 export interface ConversationResult {
+  /** Stalls of the tester, in call time. */
+  readonly stalls: readonly Stall[];
   readonly end: EndEntry;
   readonly failure: Failure | undefined;
   /** Whether the caller hung up while the agent was still speaking or acting. */
@@ -90,7 +93,8 @@ class Conversation {
     }
     const { failure, wasAgentActing } = this;
     const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
-    return { end, failure, wasAgentActing, answeredTurns, exchange: this.exchange.of(this.line) };
+    const [stalls, exchange] = [this.time.stalls(), this.exchange.of(this.line)];
+    return { end, stalls, failure, wasAgentActing, answeredTurns, exchange };
   }
 
   private async talk(): Promise<EndEntry> {
@@ -149,7 +153,9 @@ class Conversation {
           this.stop('tester', 'max_turns');
           return 'over';
         }
+        const since = this.clock.now();
         const { start, end } = await this.line.say(act.text);
+        if (!this.line.isDuplex) this.time.exclude(since, start);
         this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end), act.script);
         return this.listen(this.time.at(end));
       }

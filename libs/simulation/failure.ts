@@ -36,6 +36,7 @@ export const FAILURES = {
   no_verdict: ['infrastructure', true, "The tester's language model gave no usable verdict"],
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
+  tester_overloaded: ['infrastructure', true, 'The tester was too busy to measure the call'],
   internal: ['infrastructure', true, 'Internal error of the tester'],
 } as const satisfies Readonly<Record<string, readonly [Blame, boolean, string]>>;
 

@@ -42,6 +42,7 @@ export type { JudgeSamples } from './judge/judge.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
 export { rangeOfText } from './matching.js';
 export type { Measures } from './measures.js';
+export type { Reliability, Stall } from './stalls.js';
 export { type ModelPrices, type ModelUsage, type TesterUsage, totalCostUsd } from './tester-usage.js';
 export {
   END_CODES,

@@ -32,7 +32,16 @@ export interface SpeechEntry extends Span {
   readonly cut?: true;
   /** Present on lines of a scripted caller. */
   readonly script?: ScriptSource;
+  /** Present when this goes on after a pause of its speaker: the words follow those of the previous entry directly. */
+  readonly continues?: true;
 }
+
+/** An answer is split into entries where this time passes between two parts of it: the caller hears silence. */
+const PAUSE_MS = 500;
+
+/** The words of several entries of one side. */
+export const joinSpeech = (entries: readonly Pick<SpeechEntry, 'text' | 'continues'>[]): string =>
+  entries.map(({ text, continues }, index) => (index === 0 || continues ? text : ` ${text}`)).join('');
 
 export interface ToolCallEntry extends Span {
   readonly type: 'tool_call';
@@ -85,6 +94,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export class Timeline {
   private readonly recorded: Writable<TimelineEntry>[] = [];
   private speaking: Writable<SpeechEntry> | undefined;
+  /** When the latest words of the agent arrived. */
+  private spokenAt = 0;
   private turnNumber = 0;
 
   /**
@@ -111,23 +122,36 @@ export class Timeline {
     this.add({ ...words, ...this.span(start, end), ...(script && { script }) });
   }
 
-  /** Adds to what the agent is saying. White space alone does not start speech. */
+  /** Adds to what the agent is saying. White space neither starts speech nor ends a pause. */
   agentSpeaks(part: string, at: number): void {
-    if (this.speaking) {
+    if (part.trim() === '') {
+      if (this.speaking) this.speaking.text += part;
+      return;
+    }
+    if (this.speaking && at - this.spokenAt >= PAUSE_MS) {
+      const separator = /\s$/.test(this.speaking.text) || /^\s/.test(part) ? ' ' : '';
+      this.agentPaused(at);
+      this.startSpeech(separator + part.trimStart(), at, { continues: true });
+    } else if (this.speaking) {
       this.speaking.text += part;
       this.speaking.end = rounded(at);
-    } else if (part.trim() !== '') {
-      this.speaking = { type: 'speech', speaker: 'agent', text: part, ...this.span(at, at) };
-      this.recorded.push(this.speaking);
-    }
+    } else this.startSpeech(part, at);
+    this.spokenAt = at;
   }
 
+  private startSpeech(text: string, at: number, more: Pick<SpeechEntry, 'continues'> = {}): void {
+    this.speaking = { type: 'speech', speaker: 'agent', text, ...more, ...this.span(at, at) };
+    this.recorded.push(this.speaking);
+  }
+
+  /** Ends what the agent is saying: after its latest words if it has paused since. */
   agentPaused(at: number, cut = false): void {
     const { speaking } = this;
     if (!speaking) return;
     this.speaking = undefined;
-    speaking.text = this.redaction.clean(sanitizeText(speaking.text)).trim();
-    speaking.end = Math.max(speaking.end, rounded(at));
+    const text = this.redaction.clean(sanitizeText(speaking.text));
+    speaking.text = speaking.continues ? text.trimEnd() : text.trim();
+    if (at - this.spokenAt < PAUSE_MS) speaking.end = Math.max(speaking.end, rounded(at));
     if (cut) speaking.cut = true;
     this.onEntry(speaking);
   }
@@ -159,13 +183,13 @@ export class Timeline {
 
   /** What the agent has said in the current turn. */
   agentWords(): string {
-    const texts: string[] = [];
+    const parts: SpeechEntry[] = [];
     for (let index = this.recorded.length - 1; index >= 0; index--) {
       const entry = this.recorded[index]!;
       if (entry.turn !== this.turnNumber) break;
-      if (entry.type === 'speech' && entry.speaker === 'agent') texts.unshift(entry.text.trim());
+      if (entry.type === 'speech' && entry.speaker === 'agent') parts.unshift(entry);
     }
-    return texts.join(' ');
+    return joinSpeech(parts).trim();
   }
 
   private span(start: number, end: number) {

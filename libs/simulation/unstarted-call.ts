@@ -3,6 +3,7 @@ import { SIMULATION_VERSION } from './call.js';
 import type { Failure } from './failure.js';
 import { measure } from './measures.js';
 import { ModelMeter, testerUsage } from './tester-usage.js';
+import { reliabilityOf } from './stalls.js';
 import { Timeline } from './timeline.js';
 import { decide } from './verdict.js';
 
@@ -30,5 +31,6 @@ export function unstartedCall(transport: string, failure: Failure): CallResult {
     answeredTurns: 0,
     exchange: null,
     unusableAnswers: [],
+    reliability: reliabilityOf([]),
   };
 }

@@ -24,6 +24,8 @@ export interface VerdictInput {
   readonly invalidity: Invalidity | undefined;
   /** Why the judge could not decide whether a generated caller kept its role. */
   readonly roleFailure?: Failure | undefined;
+  /** Whether the caller gave up waiting for an answer while the tester stalled. */
+  readonly gaveUpWhileStalled?: boolean;
 }
 
 /** Decides the outcome of a call. */
@@ -38,7 +40,7 @@ export function decide(input: VerdictInput): Verdict {
   const isFailed = missed.some(({ required }) => required) || isBroken;
   if (invalidity && !isFailed) return uncounted('invalid', `${invalidity.message}.`);
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
-  const undecided = isSettled ? undefined : isFailed ? input.roleFailure : missingVerdict(input, counted.length);
+  const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
   if (undecided) return uncounted('error', `${undecided.message}.`, undecided);
   return {
     outcome: isFailed ? 'failed' : 'passed',
@@ -46,6 +48,18 @@ export function decide(input: VerdictInput): Verdict {
     reason: sentences(input, items, missed),
     failure: broken ?? null,
   };
+}
+
+/** Why a call in which nothing was decided against the agent for good has no verdict. */
+function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {
+  if (input.gaveUpWhileStalled) return failure('tester_overloaded', 'it stalled while it waited for an answer');
+  return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
+}
+
+/** Whether stalls of the tester leave a check undecided that the outcome depends on. */
+function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
+  const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
+  return undecided && failure('tester_overloaded', truncate(undecided.detail, 300));
 }
 
 /** Why a call that did not fail cannot pass either. */
@@ -75,8 +89,9 @@ interface Item {
 /** After the caller broke its role, only what was decided against the agent before counts as not met. */
 function ofCheck({ name, detail, weight, required, met, decidedByEntry }: CheckResult, invalidity?: Invalidity): Item {
   const brokenAt = invalidity?.evidence[0]?.entry ?? Infinity;
-  const isFinal = !met && decidedByEntry !== undefined && decidedByEntry <= brokenAt;
-  return { name, detail, weight, required, met: invalidity && !met && !isFinal ? undefined : met, isFinal };
+  const isFinal = met === false && decidedByEntry !== undefined && decidedByEntry <= brokenAt;
+  const isOpen = met === null || (invalidity && !met && !isFinal);
+  return { name, detail, weight, required, met: isOpen ? undefined : met, isFinal };
 }
 
 const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResult): Item => ({
@@ -104,9 +119,10 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
 }
 
 /** Why the agent failed the call regardless of its checks and criteria. */
-function breakage({ end, failure: broken, invalidity }: VerdictInput): string | undefined {
+function breakage({ end, failure: broken, invalidity, gaveUpWhileStalled }: VerdictInput): string | undefined {
   if (broken) return broken.message;
-  return !invalidity && end.code === 'agent_silent' ? `Broken off: ${END_CODES.agent_silent}` : undefined;
+  const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled;
+  return wasSilent ? `Broken off: ${END_CODES.agent_silent}` : undefined;
 }
 
 const MAX_NAMED = 3;

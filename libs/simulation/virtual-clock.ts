@@ -44,6 +44,15 @@ export class VirtualClock implements Clock {
     }
   }
 
+  /** Virtual time cannot stall. */
+  watchStalls(): () => void {
+    return () => undefined;
+  }
+
+  stallsSince(): readonly [] {
+    return [];
+  }
+
   /** An immediate runs after all pending promise callbacks, when all code is waiting. */
   private arm(): void {
     if (this.isStepDue || this.externalWaits > 0 || this.timers.isEmpty) return;

@@ -92,6 +92,7 @@ export function hostileCall(text: string): CallResult {
       omittedRequests: 0,
     },
     unusableAnswers: [{ task: 'caller', text }],
+    reliability: { reliable: true, stalls: [], worstStallMs: 0 },
   };
 }
 

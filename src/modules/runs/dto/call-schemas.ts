@@ -46,7 +46,7 @@ const script = {
 };
 
 const ENTRIES = {
-  speech: entry('speech', { speaker, text, cut: flag, script }, ['cut', 'script']),
+  speech: entry('speech', { speaker, text, cut: flag, continues: flag, script }, ['cut', 'continues', 'script']),
   tool_call: entry(
     'tool_call',
     { name: text, arguments: or({ type: 'object', additionalProperties: true }), rawArguments: text },
@@ -66,6 +66,7 @@ const modelUse = object(
   { requests: count, ms: number, promptTokens: count, completionTokens: count, costUsd: or(number) },
   ['costUsd'],
 );
+const plusMinusMs = ms('By how much the measured time may be off, because the tester stalled during it');
 const latency = object({
   count: { ...count, description: 'Number of measured answers' },
   p50: or(number),
@@ -98,7 +99,7 @@ const SCHEMAS = {
       type: oneOf(...Object.keys(CHECK_DEFINITIONS)),
       name: text,
       ...weighed,
-      met: flag,
+      met: { ...or(flag), description: 'Null if it could not be decided because the tester stalled' },
       detail: text,
       evidence: list(ref('Evidence')),
       decidedByEntry: {
@@ -134,20 +135,28 @@ const SCHEMAS = {
     ['failure'],
   ),
   LatencyMeasures: latency,
-  CallMeasures: object({
-    durationMs: number,
-    turns: count,
-    latency: ref('LatencyMeasures'),
-    timeToFirstWordMs: or(number),
-    words: object({ caller: count, agent: count }),
-    talkRatio: or(number),
-    longestSilenceMs: number,
-    toolCalls: count,
-    endedBy: or(oneOf('agent', 'caller', 'tester')),
-    endCode: or(text),
-    endReason: or(text),
-    tester: object({ caller: modelUse, judge: modelUse, costUsd: or(number) }, ['costUsd']),
-  }),
+  CallMeasures: object(
+    {
+      durationMs: number,
+      turns: count,
+      latency: { allOf: [ref('LatencyMeasures'), object({ plusMinusMs }, ['plusMinusMs'])] },
+      timeToFirstWordMs: or(number),
+      words: object({ caller: count, agent: count }),
+      talkRatio: or(number),
+      longestSilenceMs: number,
+      plusMinusMs: object({
+        durationMs: plusMinusMs,
+        timeToFirstWordMs: plusMinusMs,
+        longestSilenceMs: plusMinusMs,
+      }),
+      toolCalls: count,
+      endedBy: or(oneOf('agent', 'caller', 'tester')),
+      endCode: or(text),
+      endReason: or(text),
+      tester: object({ caller: modelUse, judge: modelUse, costUsd: or(number) }, ['costUsd']),
+    },
+    ['plusMinusMs'],
+  ),
   CallFailure: failure,
   CallInvalidity: object({ code: text, message: text, evidence: list(ref('Evidence')) }),
   CallVersions: object({
@@ -232,11 +241,12 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
   CallMeasures: {
     durationMs: 4210.5,
     turns: 6,
-    latency: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1 },
+    latency: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1, plusMinusMs: 0 },
     timeToFirstWordMs: 412.3,
     words: { caller: 31, agent: 74 },
     talkRatio: 0.705,
     longestSilenceMs: 655.1,
+    plusMinusMs: { durationMs: 0, timeToFirstWordMs: 0, longestSilenceMs: 0 },
     toolCalls: 2,
     endedBy: 'caller',
     endCode: 'caller_done',
@@ -254,7 +264,7 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
   },
   CallInvalidity: { code: 'repeated_itself', message: 'The caller said the same three times in a row', evidence: [] },
   CallVersions: {
-    simulation: '1',
+    simulation: '2',
     transport: 'chat-completions',
     caller: 'scripted',
     model: null,
