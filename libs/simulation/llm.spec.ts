@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { CallFailure, LanguageModel, VirtualClock } from './index.js';
+import { CallFailure, type Failure, LanguageModel, type LanguageModelOptions, VirtualClock } from './index.js';
 import { ModelMeter } from './tester-usage.js';
 import { sendCompletion, TestServers } from './testing/servers.js';
 
@@ -9,7 +9,12 @@ afterEach(() => servers.close());
 /** Asks a model whose server returns these answers in order, the last one repeatedly. */
 async function ask(
   answers: ((response: ServerResponse, body: any) => void)[],
-  { timeoutMs = 5_000, apiKey = 'key' } = {},
+  {
+    timeoutMs = 5_000,
+    apiKey = 'key',
+    path: basePath = '/v1',
+    ...more
+  }: Partial<LanguageModelOptions> & { path?: string } = {},
 ) {
   const seen: { body: any; authorization: string | undefined; path: string | undefined }[] = [];
   const url = await servers.http((response, body, { headers, url: path }) => {
@@ -18,7 +23,7 @@ async function ask(
   });
   const clock = new VirtualClock();
   const meter = new ModelMeter();
-  const model = new LanguageModel({ baseUrl: `${url}/v1`, apiKey, model: 'm', timeoutMs });
+  const model = new LanguageModel({ baseUrl: `${url}${basePath}`, apiKey, model: 'm', timeoutMs, ...more });
   const signal = new AbortController().signal;
   const answer = await model
     .ask([{ role: 'user', content: 'x' }], { temperature: 0.3, clock, signal, meter })
@@ -101,6 +106,71 @@ describe('language model', () => {
     const result = await ask(answers, { timeoutMs: code === 'llm_timeout' ? 250 : 5_000 });
     expect(result.answer).toMatchObject({ code, fault: 'infrastructure' });
     expect(result.seen).toHaveLength(attempts);
+  });
+
+  describe('failure', () => {
+    const KEY = 'sk-proj-0123456789abcdef';
+    const failureOf = async (answer: (response: ServerResponse, body: any) => void) => {
+      const { answer: failed } = await ask([answer], { apiKey: KEY, shownUrl: 'LLM_BASE_URL' });
+      return failed as Failure;
+    };
+
+    it.each<[string, (response: ServerResponse) => void, string]>([
+      [
+        'a status with its body',
+        status(401, {}, { error: { message: 'Wrong key' } }),
+        `refused the request: HTTP 401 (LLM_BASE_URL); it said "{"error":{"message":"Wrong key"}}"`,
+      ],
+      [
+        'the page of a gateway',
+        (response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>\r\n  No\u0000!</h1>'),
+        'HTTP 403 (LLM_BASE_URL); it said "<h1> No\uFFFD!</h1>"',
+      ],
+      [
+        'what is not a chat completion',
+        (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome</p>'),
+        'is not a chat completion (LLM_BASE_URL); it said "<p>Welcome</p>"',
+      ],
+    ])('says %s', async (_what, answer, expected) => {
+      expect((await failureOf(answer)).message).toContain(expected);
+    });
+
+    it('contains at most 500 characters of an error that never ends, soon', async () => {
+      const begun = performance.now();
+      const { message } = await failureOf((response) => {
+        response.writeHead(400);
+        const timer = setInterval(() => response.write('and so on '.repeat(100)), 5);
+        response.once('close', () => clearInterval(timer));
+      });
+      expect(message).toMatch(/it said "(and so on ){49}and so on…"$/);
+      const dripped = await failureOf((response) => {
+        response.writeHead(400).write('Wait');
+        const timer = setInterval(() => response.write('.'), 100);
+        response.once('close', () => clearInterval(timer));
+      });
+      expect(dripped.message).toMatch(/it said "Wait\.+"$/);
+      expect(performance.now() - begun).toBeLessThan(4_000);
+    });
+
+    it('does not contain the API key that the server repeats', async () => {
+      const { message } = await failureOf(status(401, {}, { error: `Incorrect API key provided: ${KEY}` }));
+      expect(message).toContain('Incorrect API key provided: [redacted]');
+      const base64 = await failureOf(
+        (response) => void response.writeHead(401).end(Buffer.from(`Bearer ${KEY}`).toString('base64')),
+      );
+      expect(base64.message).not.toContain(Buffer.from(`Bearer ${KEY}`).toString('base64').slice(12, 30));
+    });
+
+    it('names the error of the system, and the URL without its secrets', async () => {
+      const { answer } = await ask([(response) => response.destroy()], { path: '/v1?key=topsecretvalue' });
+      expect((answer as Failure).message).toMatch(
+        /was unreachable, or the connection broke off: [A-Z_]+ \(http:\/\/127\.0\.0\.1:\d+\/v1\)$/,
+      );
+    });
+
+    it('has the Retry-After, so that the call is not repeated before', async () => {
+      expect(await failureOf(status(429, { 'retry-after': '3600' }))).toMatchObject({ retryAfterMs: 3_600_000 });
+    });
   });
 
   it('returns an empty text if the answer has no text', async () => {

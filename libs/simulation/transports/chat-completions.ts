@@ -9,7 +9,7 @@ import { hangUpReason, HANG_UP_TOOLS } from './hang-up.js';
 import type { RawToolCall } from './completion.js';
 import { requestCompletion } from './completion-request.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
-import { OtherSide, secretsOfUrl, withoutSecrets } from './other-side.js';
+import { OtherSide, secretsOfUrl, withoutSecrets } from '../other-side.js';
 import { Pacer } from './pacer.js';
 
 export interface ChatCompletionsOptions {

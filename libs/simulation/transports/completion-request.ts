@@ -11,7 +11,7 @@ import { CallFailure, type FailureCode } from '../failure.js';
 import type { RequestRecord } from '../transport.js';
 import { AnswerReader } from './answer-reader.js';
 import { CompletionAssembler, type CompletionSink } from './completion.js';
-import type { OtherSide } from './other-side.js';
+import type { OtherSide } from '../other-side.js';
 
 export interface CompletionRequest {
   readonly url: string;

@@ -80,6 +80,7 @@ export class CallExecutor {
 function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting): LanguageModel {
   return new LanguageModel({
     baseUrl,
+    shownUrl: 'LLM_BASE_URL',
     model,
     ...(apiKey !== undefined && { apiKey }),
     ...(prices && { prices }),

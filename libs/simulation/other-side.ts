@@ -1,7 +1,7 @@
-import { oneLine, Redaction, visible } from '../../text/index.js';
-import { EXCHANGE_LIMITS } from '../call-exchange.js';
-import type { FailureDetail } from '../failure.js';
-import { sanitizeText, truncate } from '../text.js';
+import { oneLine, Redaction, visible } from '../text/index.js';
+import { EXCHANGE_LIMITS } from './call-exchange.js';
+import type { FailureDetail } from './failure.js';
+import { sanitizeText, truncate } from './text.js';
 
 /** Only the beginning is searched for secrets; more than is shown, because their removal shortens it. */
 const MAX_SEARCHED = 8 * EXCHANGE_LIMITS.excerpt;

@@ -1,0 +1,91 @@
+/** Bytes of one answer. */
+const MAX_ANSWER = 1024 * 1024;
+/** Bytes of the body of an error response, and how long it may take. */
+const MAX_ERROR = 4 * 1024;
+const MAX_ERROR_MS = 1_000;
+
+/** The server responded with another status than 2xx. The message is neutral: the library searches it for "timed out". */
+export class ErrorStatus extends Error {
+  override readonly name = 'ErrorStatus';
+
+  constructor(
+    readonly status: number,
+    readonly retryAfter: string | undefined,
+    /** The beginning of the body. */
+    readonly said: string,
+  ) {
+    super(`HTTP ${status}`);
+  }
+}
+
+/** The body is not a chat completion. */
+export class UnreadableAnswer extends Error {
+  override readonly name = 'UnreadableAnswer';
+
+  constructor(
+    /** The body, or its beginning. */
+    readonly said: string,
+    readonly isTooLarge = false,
+  ) {
+    super('Unreadable answer');
+  }
+}
+
+/**
+ * Does not follow redirects, which would forward the API key.
+ * @throws ErrorStatus
+ */
+export async function fetchAnswer(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  if (response.ok) return response;
+  const { text } = await read(response, { maxBytes: MAX_ERROR, maxMs: MAX_ERROR_MS });
+  throw new ErrorStatus(response.status, response.headers.get('retry-after') ?? undefined, text);
+}
+
+/** The library does not validate what the server sends. @throws UnreadableAnswer; errors of the connection */
+export async function readCompletion(response: Response) {
+  const { text, isWhole } = await read(response, { maxBytes: MAX_ANSWER });
+  if (!isWhole) throw new UnreadableAnswer(text, true);
+  const { choices, usage } = (parse(text) ?? {}) as { choices?: unknown; usage?: Record<string, unknown> | null };
+  if (!Array.isArray(choices)) throw new UnreadableAnswer(text);
+  const choice = (choices as ({ message?: { content?: unknown } } | null)[])[0];
+  const content = choice?.message?.content;
+  return { text: typeof content === 'string' ? content : '', tokens: readUsage(usage) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UnreadableAnswer(text);
+  }
+}
+
+function readUsage(usage: Record<string, unknown> | null | undefined) {
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage ?? {};
+  const isCount = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0;
+  return isCount(prompt) && isCount(completion) ? { prompt, completion } : undefined;
+}
+
+/** Reads a body up to a size. With a time limit, a body that takes longer or breaks off counts as incomplete. */
+async function read({ body }: Response, { maxBytes, maxMs }: { maxBytes: number; maxMs?: number }) {
+  const chunks: Uint8Array[] = [];
+  const text = () => Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
+  if (!body) return { text: '', isWhole: true };
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const timer = maxMs === undefined ? undefined : setTimeout(() => void reader.cancel().catch(() => undefined), maxMs);
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      chunks.push(part.value);
+      size += part.value.length;
+      if (size > maxBytes) return { text: text(), isWhole: false };
+    }
+  } catch (error) {
+    if (maxMs === undefined) throw error;
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => undefined);
+  }
+  return { text: text(), isWhole: true };
+}
