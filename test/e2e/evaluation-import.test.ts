@@ -117,7 +117,7 @@ describe('import of evaluations', () => {
   });
 
   it('serialises imports of one agent', async () => {
-    const files = Array.from({ length: 6 }, (_, n) =>
+    const files = Array.from({ length: 5 }, (_, n) =>
       Array.from({ length: 50 }, (_, i) => item(`k${i}`, { name: `From ${n}` })),
     );
     const responses = await Promise.all(files.map((file) => send(file)));
@@ -187,12 +187,21 @@ describe('import of evaluations', () => {
     expect((await measure('json, all created', file, MEDIA_TYPES.json)).body.data).toMatchObject({ created: 5_000 });
     for (const format of FORMATS) {
       const text = await exported(format);
-      const same = await measure(`${format}, unchanged`, text, MEDIA_TYPES[format]);
-      expect(same.body.data).toMatchObject({ created: 0, updated: 0, unchanged: 5_000 });
+      // As YAML it is larger than one file may be.
+      const items = text.split(/^(?=- )/m);
+      const parts = format === 'yaml' ? [0, 1, 2].map((n) => items.slice(n * 1_700, (n + 1) * 1_700).join('')) : [text];
+      const keys: string[] = [];
+      let updated = 0;
+      for (const part of parts) {
+        const same = await measure(`${format}, unchanged`, part, MEDIA_TYPES[format]);
+        expect(same.body.data).toMatchObject({ created: 0, updated: 0 });
+        keys.push(...same.body.data.items.map(({ key }: { key: string }) => key));
+        const changed = part.replace(/(Name of|By \w+) k/g, `By ${format} k`);
+        updated += (await measure(`${format}, all updated`, changed, MEDIA_TYPES[format])).body.data.updated;
+      }
       // The order of the file is kept.
-      expect(same.body.data.items.map(({ key }: { key: string }) => key)).toEqual(file.map(({ key }) => key));
-      const changed = text.replace(/(Name of|By \w+) k/g, `By ${format} k`);
-      expect((await measure(`${format}, all updated`, changed, MEDIA_TYPES[format])).body.data.updated).toBe(5_000);
+      expect(keys).toEqual(file.map(({ key }) => key));
+      expect(updated).toBe(5_000);
     }
     process.stdout.write(`5,000 items, milliseconds: ${JSON.stringify(times)}\n`);
   });

@@ -8,12 +8,22 @@ import { ImportExportController } from './import-export/import-export.controller
 import { ImportExportRepository } from './import-export/import-export.repository.js';
 import { ExportService } from './import-export/export.service.js';
 import { FileSchemaController } from './import-export/file-schema.controller.js';
+import { ImportGate } from './import-export/import-gate.js';
+import { ImportThreads } from './import-export/import-threads.js';
 import { ImportService } from './import-export/import.service.js';
 
 @Module({
   imports: [AgentsModule, PersonalitiesModule],
   controllers: [EvaluationsController, ImportExportController, FileSchemaController],
-  providers: [EvaluationsService, EvaluationsRepository, ImportService, ExportService, ImportExportRepository],
+  providers: [
+    EvaluationsService,
+    EvaluationsRepository,
+    ImportService,
+    ImportGate,
+    ImportThreads,
+    ExportService,
+    ImportExportRepository,
+  ],
   exports: [EvaluationsService],
 })
 export class EvaluationsModule {}

@@ -19,7 +19,7 @@ import { Enveloped, type EnvelopeShape } from '../http/responses/envelope.js';
 import { TakesNoQuery } from '../http/dto/unknown-query.guard.js';
 import { PageMeta } from '../http/dto/pagination.js';
 import { Idempotent } from '../idempotency/idempotency.interceptor.js';
-import { TakesText } from '../http/body/text-body.js';
+import { TakesText, type TextBodyOptions } from '../http/body/text-body.js';
 import type { Tag } from './info.js';
 
 /** Schema and example of a file, by media type. */
@@ -51,8 +51,8 @@ export interface OperationOptions {
   };
   /** The JSON body, with an example that works as is. */
   readonly body?: { readonly type: Type; readonly example: object };
-  /** The file that it takes instead of JSON; `limit` in bytes, examples that work as is. */
-  readonly file?: { readonly limit: number; readonly content: FileContent };
+  /** The file that it takes instead of JSON: limits by media type, content with examples that work as is. */
+  readonly file?: TextBodyOptions & { readonly content: FileContent };
   /** Descriptions of the path parameters, by name. */
   readonly path?: Readonly<Record<string, string>>;
   /** Whether it takes query parameters; if not, every query parameter is refused. */
@@ -132,7 +132,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
           }),
         ]
       : []),
-    ...(file ? [TakesText({ mediaTypes: Object.keys(file.content), limit: file.limit })] : []),
+    ...(file ? [TakesText(file)] : []),
   );
 }
 

@@ -5,10 +5,21 @@ const MAX_LISTED = 1_000;
 /** Checking stops at this number of issues. */
 const MAX_COUNTED = 20_000;
 
+/** An `IssueList` as plain data, to continue it in another thread. */
+export interface IssueListState {
+  readonly listed: readonly string[];
+  readonly count: number;
+}
+
 /** Collects the issues of a body or file, up to a maximum. */
 export class IssueList {
-  private readonly listed: string[] = [];
-  private count = 0;
+  private readonly listed: string[];
+  private count: number;
+
+  constructor({ listed, count }: IssueListState = { listed: [], count: 0 }) {
+    this.listed = [...listed];
+    this.count = count;
+  }
 
   add(issue: string): void {
     this.count += 1;
@@ -18,6 +29,10 @@ export class IssueList {
   addAll(issues: readonly string[]): this {
     for (const issue of issues) this.add(issue);
     return this;
+  }
+
+  get state(): IssueListState {
+    return { listed: this.listed, count: this.count };
   }
 
   get isEmpty(): boolean {

@@ -3,14 +3,16 @@ import type { Response } from 'express';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
-import { FileBody, type TextBody } from '../../../platform/http/body/text-body.js';
+import { FileBody } from '../../../platform/http/body/text-body.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
 import { ExportQuery, ImportQuery } from '../dto/evaluation.requests.js';
 import { ImportResult } from '../dto/import.response.js';
 import { ExportService } from './export.service.js';
 import { exportContent, importContent } from './file-examples.js';
+import { ImportGate } from './import-gate.js';
 import { ImportService } from './import.service.js';
-import { CONTENT_TYPE_OF, MAX_FILE_SIZE } from './media-types.js';
+import type { ReadFile } from './import-threads.js';
+import { CONTENT_TYPE_OF, SIZE_LIMITS } from './media-types.js';
 
 const tag = 'Evaluations';
 const path = { agentId: 'Identifier of the agent' };
@@ -25,12 +27,12 @@ export class ImportExportController {
   @Operation({
     summary: 'Import evaluations',
     description:
-      'Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV.',
+      'Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV. A file has at most 5,000 items and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.',
     tag,
     access: 'EDITOR',
     path,
     query: true,
-    file: { limit: MAX_FILE_SIZE, content: importContent },
+    file: { limits: SIZE_LIMITS, gate: ImportGate, content: importContent },
     response: { shape: 'data', type: ImportResult, message: 'Evaluations imported successfully' },
     errors: ['CONFLICT', 'UNPROCESSABLE_CONTENT'],
   })
@@ -39,7 +41,7 @@ export class ImportExportController {
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
     @Query() { dryRun }: ImportQuery,
-    @FileBody() file: TextBody,
+    @FileBody() file: ReadFile,
   ): Promise<ImportResult> {
     return this.importer.import(caller, agentId, file, dryRun === 'true');
   }

@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthoredEvaluation } from '../../../../libs/evaluation-definition/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { EvaluationEntity } from '../evaluation.entity.js';
 import { COLUMNS } from '../evaluations.columns.js';
 
-/** The evaluations as one JSON parameter, so that thousands need only one statement. */
-const CONTENT = `jsonb_to_recordset($1::jsonb) AS i(id uuid, position int, key text, name text, "scenarioText" text,
-  "generalInstructions" text, "personalityId" uuid, "vendorCallPhoneNumber" text, critical boolean, tags text[],
-  script jsonb, checks jsonb, criteria jsonb, "maxTurns" int, "maxDurationSeconds" int)`;
+/** $1: a batch as JSON, so that thousands need few statements; $2: its ids, in the same order; null: not this one. */
+const CONTENT = `ROWS FROM (
+  jsonb_to_recordset($1::jsonb) AS (key text, name text, "scenarioText" text, "generalInstructions" text,
+    "personalityId" uuid, "vendorCallPhoneNumber" text, critical boolean, tags text[], script jsonb, checks jsonb,
+    criteria jsonb, "maxTurns" int, "maxDurationSeconds" int),
+  unnest($2::uuid[])) WITH ORDINALITY AS i (key, name, "scenarioText", "generalInstructions", "personalityId",
+    "vendorCallPhoneNumber", critical, tags, script, checks, criteria, "maxTurns", "maxDurationSeconds", id, position)`;
 
 const STORED = `name, scenario_text, general_instructions, personality_id, vendor_call_phone_number, critical, tags,
   script, checks, criteria, max_turns, max_duration_seconds`;
-const GIVEN = `i.name, i."scenarioText", i."generalInstructions", i."personalityId", i."vendorCallPhoneNumber",
-  i.critical, i.tags, i.script, i.checks, i.criteria, i."maxTurns", i."maxDurationSeconds"`;
+/** $3: phone number of evaluations without one of their own. */
+const GIVEN = `i.name, i."scenarioText", i."generalInstructions", i."personalityId",
+  coalesce(i."vendorCallPhoneNumber", $3), i.critical, i.tags, i.script, i.checks, i.criteria, i."maxTurns", i."maxDurationSeconds"`;
 const STORED_OF_E = STORED.replace(/\w+/g, 'e.$&');
 
 /** Identifier in files: the key or, without one, the id. */
@@ -28,7 +31,7 @@ const CHANGED = `
 
 const INSERT = `
   INSERT INTO evaluations (id, workspace_id, agent_id, created_by_user_id, key, ${STORED})
-  SELECT i.id, $2, $3, $4, i.key, ${GIVEN} FROM ${CONTENT} ORDER BY i.position`;
+  SELECT i.id, $4, $5, $6, i.key, ${GIVEN} FROM ${CONTENT} WHERE i.id IS NOT NULL ORDER BY i.position`;
 
 const UPDATE = `
   UPDATE evaluations e SET (${STORED}) = (${GIVEN}), updated_at = now() FROM ${CONTENT} WHERE e.id = i.id`;
@@ -45,7 +48,14 @@ export interface Match {
   readonly personalityId: string;
 }
 
-export type Content = AuthoredEvaluation & { readonly id: string };
+/** A batch of evaluations. */
+export interface Content {
+  /** JSON list of evaluations; a `vendorCallPhoneNumber` of null stands for `phoneNumber`. */
+  readonly json: string;
+  /** Their ids, in the same order; null for those that the statement leaves out. */
+  readonly ids: readonly (string | null)[];
+  readonly phoneNumber: string;
+}
 
 /** Position before a batch of an export. */
 export type Cursor = Pick<EvaluationEntity, 'createdAt' | 'id'>;
@@ -63,25 +73,19 @@ export class ImportExportRepository {
   }
 
   /** Ids of evaluations that are stored with different content. */
-  async changed(contents: readonly Content[]): Promise<Set<string>> {
-    if (contents.length === 0) return new Set();
-    const found = await this.database.query<{ id: string }>(CHANGED, [JSON.stringify(contents)]);
-    return new Set(found.map(({ id }) => id));
+  async changed(content: Content): Promise<string[]> {
+    const found = await this.database.query<{ id: string }>(CHANGED, valuesOf(content));
+    return found.map(({ id }) => id);
   }
 
-  async insert(
-    contents: readonly Content[],
-    owner: { workspaceId: string; agentId: string; userId: string },
-  ): Promise<void> {
-    if (contents.length === 0) return;
-    const positioned = contents.map((content, position) => ({ ...content, position }));
+  async insert(content: Content, owner: { workspaceId: string; agentId: string; userId: string }): Promise<void> {
     const { workspaceId, agentId, userId } = owner;
-    await this.database.query(INSERT, [JSON.stringify(positioned), workspaceId, agentId, userId]);
+    await this.database.query(INSERT, [...valuesOf(content), workspaceId, agentId, userId]);
   }
 
   /** Replaces everything except the key. */
-  async update(contents: readonly Content[]): Promise<void> {
-    if (contents.length > 0) await this.database.query(UPDATE, [JSON.stringify(contents)]);
+  async update(content: Content): Promise<void> {
+    await this.database.query(UPDATE, valuesOf(content));
   }
 
   /** The agent's evaluations after the cursor, oldest first. */
@@ -89,3 +93,5 @@ export class ImportExportRepository {
     return this.database.query<EvaluationEntity>(BATCH, [agentId, createdAt, id, size]);
   }
 }
+
+const valuesOf = ({ json, ids, phoneNumber }: Content): unknown[] => [json, ids, phoneNumber];

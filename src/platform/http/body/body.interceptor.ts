@@ -1,9 +1,12 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { ModuleRef, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import type { Observable } from 'rxjs';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { closeSignal } from '../responses/close-signal.js';
+import type { BodyGate } from './body-gate.js';
 import { JSON_BODY, readJson } from './json-body.js';
-import { readText, TEXT_BODY, type TextBodyOptions } from './text-body.js';
+import { readRaw, TEXT_BODY, type TextBodyOptions } from './text-body.js';
+import { decodeUtf8 } from './utf8.js';
 
 /**
  * Reads the request body of routes that take one. An interceptor, as Nest's own `FileInterceptor` is, and not the usual
@@ -12,24 +15,44 @@ import { readText, TEXT_BODY, type TextBodyOptions } from './text-body.js';
  */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly modules: ModuleRef,
+  ) {}
 
   /** @throws DomainError BAD_REQUEST, PAYLOAD_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
     const handler = context.getHandler();
     const text = this.reflector.get<TextBodyOptions | undefined>(TEXT_BODY, handler);
+    if (text) return this.readText(context, text, next);
     const isJson = this.reflector.get<boolean | undefined>(JSON_BODY, handler) ?? false;
-    return text || isJson ? read(context, text, next) : next.handle();
+    return isJson ? handleJson(context, next) : next.handle();
+  }
+
+  private async readText(context: ExecutionContext, options: TextBodyOptions, next: CallHandler) {
+    const [request, response] = exchangeOf(context);
+    if (options.gate) {
+      const gate = this.modules.get<BodyGate>(options.gate, { strict: false });
+      const read = (signal: AbortSignal) => readRaw(request, response, options, { signal });
+      const handle = (body: unknown): Promise<unknown> => {
+        request.body = body;
+        return lastValueFrom(next.handle());
+      };
+      return from(gate.pass(request, read, handle, closeSignal(response)));
+    }
+    const { mediaType, bytes } = await readRaw(request, response, options);
+    request.body = { mediaType, text: decodeUtf8(bytes) };
+    return next.handle();
   }
 }
 
-async function read(
-  context: ExecutionContext,
-  text: TextBodyOptions | undefined,
-  next: CallHandler,
-): Promise<Observable<unknown>> {
-  const http = context.switchToHttp();
-  const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
-  request.body = await (text ? readText(request, response, text) : readJson(request, response));
+async function handleJson(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  const [request, response] = exchangeOf(context);
+  request.body = await readJson(request, response);
   return next.handle();
+}
+
+function exchangeOf(context: ExecutionContext): [Request, Response] {
+  const http = context.switchToHttp();
+  return [http.getRequest<Request>(), http.getResponse<Response>()];
 }

@@ -2,11 +2,12 @@ import { SetMetadata } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { findJsonViolations, type JsonLimits, sentence } from '../../../../libs/json-input/index.js';
 import { invalidInput } from '../../errors/domain-error.js';
-import { readText, type TextBodyOptions } from './text-body.js';
+import { readRaw, type TextBodyOptions } from './text-body.js';
+import { decodeUtf8 } from './utf8.js';
 
 export const JSON_BODY = 'http:json-body';
 
-const JSON_OBJECT: TextBodyOptions = { mediaTypes: ['application/json'], limit: 1024 * 1024 };
+const JSON_OBJECT: TextBodyOptions = { limits: { 'application/json': 1024 * 1024 } };
 /** class-validator takes some 70 µs per value, and a body has room for half a million. */
 const JSON_LIMITS: JsonLimits = { maxValues: 10_000, maxViolations: 1, ignoreNumbers: true };
 const NOT_AN_OBJECT = 'body must be a JSON object';
@@ -19,7 +20,8 @@ export const TakesJson = () => SetMetadata(JSON_BODY, true);
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or BAD_REQUEST
  */
 export async function readJson(request: Request, response: Response): Promise<object> {
-  const { text } = await readText(request, response, JSON_OBJECT, NOT_AN_OBJECT);
+  const { bytes } = await readRaw(request, response, JSON_OBJECT, { emptyIssue: NOT_AN_OBJECT });
+  const text = decodeUtf8(bytes);
   let body: unknown;
   try {
     body = JSON.parse(text);

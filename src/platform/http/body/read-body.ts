@@ -17,9 +17,15 @@ const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
  * client gets the response and not a reset connection.
  * @param limit maximum size in bytes, both as sent and as decoded
  * @param onWanted called before the first byte is waited for
+ * @param signal refuses a body that has not arrived when it fires
  * @throws DomainError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or BAD_REQUEST
  */
-export async function readBody(request: IncomingMessage, limit: number, onWanted: () => void): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+  onWanted: () => void,
+  signal?: AbortSignal,
+): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? '').trim().toLowerCase();
   if (!DECODERS.has(encoding)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, [
@@ -28,10 +34,15 @@ export async function readBody(request: IncomingMessage, limit: number, onWanted
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   onWanted();
-  return collect(request, DECODERS.get(encoding)?.(), limit);
+  return collect(request, DECODERS.get(encoding)?.(), limit, signal);
 }
 
-function collect(request: IncomingMessage, decoder: Transform | undefined, limit: number): Promise<Buffer> {
+function collect(
+  request: IncomingMessage,
+  decoder: Transform | undefined,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sent = 0;
@@ -58,6 +69,7 @@ function collect(request: IncomingMessage, decoder: Transform | undefined, limit
       else chunks.push(chunk);
     };
 
+    signal?.addEventListener('abort', () => refuse(invalidInput('body took too long to arrive')), { once: true });
     const notInFull = () => refuse(invalidInput('body did not arrive in full'));
     request.on('data', onSent).once('error', notInFull);
     // There is no error event if the client disconnected before the listener was added.

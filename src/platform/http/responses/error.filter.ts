@@ -6,7 +6,7 @@ import { RateLimiter } from '../../throttling/rate-limiter.js';
 import { errorBody } from './error-body.js';
 import { STATUS_OF } from './error-status.js';
 
-/** `Retry-After` in seconds when the database is unavailable. */
+/** `Retry-After` in seconds of errors that soon pass, unless the header is set: a rate limit knows its time. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** Turns anything that was thrown into the contract's error body; details of unexpected errors never leave the process. */
@@ -29,7 +29,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (!response.hasHeader('X-RateLimit-Limit'))
       await this.rateLimiter.count(request, response).catch(() => undefined);
     if (error.code === 'UNAUTHORIZED') response.setHeader('WWW-Authenticate', 'Bearer');
-    if (error.code === 'SERVICE_UNAVAILABLE') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    const soonPasses = error.code === 'SERVICE_UNAVAILABLE' || error.code === 'TOO_MANY_REQUESTS';
+    if (soonPasses && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     response.status(STATUS_OF[error.code]).json(errorBody(error));
   }
 }

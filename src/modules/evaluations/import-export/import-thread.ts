@@ -1,0 +1,28 @@
+/** Entry of the threads of `ImportThreads`. It imports nothing of the framework, so that a thread starts quickly. */
+import { DomainError, type ErrorCode } from '../../../platform/errors/domain-error.js';
+import { decodeUtf8 } from '../../../platform/http/body/utf8.js';
+import { serveTasks } from '../../../platform/threads/serve-tasks.js';
+import { type CheckedFile, checkFile } from './check-file.js';
+
+export interface ImportTask {
+  /** One of `FORMAT_OF`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Errors lose their class between threads. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly issues: readonly string[];
+}
+
+export type ImportOutcome = { readonly file: CheckedFile } | { readonly refusal: Refusal };
+
+serveTasks(({ mediaType, bytes }: ImportTask): ImportOutcome => {
+  try {
+    return { file: checkFile({ mediaType, text: decodeUtf8(bytes) }) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { refusal: { code: error.code, issues: error.issues ?? [] } };
+  }
+});

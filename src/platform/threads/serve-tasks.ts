@@ -1,0 +1,14 @@
+import { parentPort } from 'node:worker_threads';
+
+/** The first message of a thread: its module is loaded. */
+export const READY = 'ready';
+
+/**
+ * Makes this thread run the tasks of a `ThreadPool`. Tasks and results are plain data. An exception ends the thread.
+ */
+export function serveTasks<Task, Result>(work: (task: Task) => Result): void {
+  if (!parentPort) throw new Error('serveTasks must be called in a worker thread');
+  const port = parentPort;
+  port.on('message', (task: Task) => port.postMessage(work(task)));
+  port.postMessage(READY);
+}
