@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Import evaluations
-         * @description Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV.
+         * @description Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV. A file has at most 5,000 items and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.
          */
         post: operations["importEvaluations"];
         delete?: never;

@@ -59,7 +59,10 @@ export const IMPORT_ATTACKS: readonly ImportAttack[] = [
     body: () =>
       list(2_000, (i) =>
         item(`k${i}`, {
-          checks: Array.from({ length: 40 }, (_, j) => ({ type: 'says', pattern: `(?i)[\\x{100}-\\x{ffff}]${i}x${j}` })),
+          checks: Array.from({ length: 40 }, (_, j) => ({
+            type: 'says',
+            pattern: `(?i)[\\x{100}-\\x{ffff}]${i}x${j}`,
+          })),
         }),
       ),
   },
@@ -93,9 +96,9 @@ export const IMPORT_ATTACKS: readonly ImportAttack[] = [
   { name: 'YAML of anchors', format: 'yaml', body: () => repeated('- &a x\n', 2 * MEBIBYTE - 10) },
   { name: 'CSV of quotes', format: 'csv', body: () => '"'.repeat(10 * MEBIBYTE - 10) },
   {
-    name: 'CSV of empty lines, compressed',
+    name: 'CSV of short lines, compressed',
     format: 'csv',
-    body: () => gzipSync(`key,name,scenarioText,personalityId\n${repeated('\n', 10 * MEBIBYTE - 100)}`),
+    body: () => gzipSync(`key,name,scenarioText,personalityId\n${repeated('a\n', 10 * MEBIBYTE - 100)}`),
     encoding: 'gzip',
   },
   {

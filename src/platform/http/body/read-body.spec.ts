@@ -74,6 +74,15 @@ describe('readBody', () => {
   });
 
   it.each<Record<string, string>>([{}, { 'content-encoding': 'gzip' }])(
+    'rejects a body that arrives too slowly, with headers %j',
+    async (headers) => {
+      const request = requestOf([gzipSync(text).subarray(0, 5)], headers, false);
+      const late = readBody(request, LIMIT, () => undefined, AbortSignal.timeout(50));
+      await expect(late).rejects.toMatchObject({ code: 'BAD_REQUEST', issues: ['body took too long to arrive'] });
+    },
+  );
+
+  it.each<Record<string, string>>([{}, { 'content-encoding': 'gzip' }])(
     'rejects if the client disconnects, with headers %j',
     async (headers) => {
       const request = requestOf([gzipSync(text).subarray(0, 5)], headers, false);

@@ -1,0 +1,18 @@
+import { serveTasks } from '../serve-tasks.js';
+
+serveTasks((task: string): unknown => {
+  switch (task) {
+    case 'throw':
+      throw new Error('thrown in the thread');
+    case 'loop':
+      for (;;);
+    case 'fill': {
+      const all: string[][] = [];
+      for (;;) all.push(Array.from({ length: 10_000 }, (_, i) => `text ${i}`));
+    }
+    case 'exit':
+      return process.exit(3);
+    default:
+      return task.toUpperCase();
+  }
+});

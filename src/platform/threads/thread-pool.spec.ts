@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
+
+describe('ThreadPool', () => {
+  let pool: ThreadPool<string, string>;
+  const open = (options: Partial<ThreadPoolOptions> = {}) =>
+    new ThreadPool<string, string>({
+      entry: pathToFileURL(path.join(__dirname, 'testing/tasks.ts')),
+      threads: 1,
+      heapMiB: 64,
+      timeoutMs: 20_000,
+      idleMs: 60_000,
+      ...options,
+    });
+  afterEach(() => pool.close());
+
+  it('runs tasks in a thread and reuses it', async () => {
+    pool = open();
+    expect(await Promise.all([pool.run('a'), pool.run('b')])).toEqual(['A', 'B']);
+    expect(pool.size).toBe(1);
+  });
+
+  it('ends a task that exceeds its memory limit, with its thread, and runs the next one', async () => {
+    pool = open();
+    await expect(pool.run('fill')).rejects.toMatchObject({ limit: 'memory' });
+    expect(pool.size).toBe(0);
+    expect(await pool.run('a')).toBe('A');
+  });
+
+  it('ends a task that exceeds its time limit, with its thread, while this thread goes on', async () => {
+    pool = open({ timeoutMs: 1_000 });
+    const waiting = pool.run('loop');
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    await expect(waiting).rejects.toMatchObject({ limit: 'time' });
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+    expect(pool.size).toBe(0);
+    expect(await pool.run('a')).toBe('A');
+  });
+
+  it.each([
+    ['throw', 'thrown in the thread'],
+    ['exit', 'The thread ended before its task'],
+  ])('rejects if the task does %s, and runs the next one', async (task, message) => {
+    pool = open();
+    await expect(pool.run(task)).rejects.toThrow(message);
+    expect(await pool.run('a')).toBe('A');
+  });
+
+  it('ends threads that are idle', async () => {
+    pool = open({ idleMs: 50 });
+    expect(await pool.run('a')).toBe('A');
+    for (let i = 0; i < 200 && pool.size > 0; i++) await new Promise((resolve) => setTimeout(resolve, 25));
+    expect(pool.size).toBe(0);
+  });
+
+  it('rejects the tasks in progress when it closes', async () => {
+    pool = open();
+    const running = pool.run('loop');
+    running.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pool.close();
+    await expect(running).rejects.toThrow('The thread ended before its task');
+    expect(pool.size).toBe(0);
+  });
+});

@@ -1,0 +1,46 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EvaluationFiles, MEDIA_TYPES } from '../support/evaluation-files.js';
+import { HttpClient } from '../support/http.js';
+import { IMPORT_ATTACKS } from '../support/import-attacks.js';
+
+/** How long the event loop of the service and of this test may stall while a file is read, in milliseconds. */
+const MAX_STALL_MS = 600;
+
+describe('hostile imports do not delay other workspaces', () => {
+  let files: EvaluationFiles;
+  let agentId: string;
+  let other: HttpClient;
+
+  beforeAll(async () => {
+    files = await EvaluationFiles.open();
+    agentId = await files.createAgent();
+    other = new HttpClient(files.app.url, (await files.app.createWorkspace()).apiKey);
+    // The first import starts a thread.
+    expect((await files.send(agentId, [])).status).toBe(200);
+  });
+  afterAll(() => files.app.close());
+
+  it.each(IMPORT_ATTACKS)('$name', async ({ format, body, encoding }) => {
+    const bytes = body();
+    // Time for the garbage of creating the file.
+    await sleep(200);
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    delays.enable();
+    let isPending = true;
+    const headers = { 'Content-Type': MEDIA_TYPES[format], ...(encoding && { 'Content-Encoding': encoding }) };
+    const attack = files.client
+      .send('POST', `/agents/${agentId}/evaluations/import`, bytes, headers)
+      .finally(() => (isPending = false));
+    const statuses = new Set<number>();
+    while (isPending) {
+      statuses.add((await other.get('/agents')).status);
+      await sleep(5);
+    }
+    delays.disable();
+    const { status } = await attack;
+    expect([400, 413]).toContain(status);
+    expect([...statuses]).toEqual([200]);
+    expect(delays.max / 1e6).toBeLessThan(MAX_STALL_MS);
+  });
+});
