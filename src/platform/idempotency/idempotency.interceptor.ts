@@ -33,6 +33,9 @@ interface KeyedRequest {
   readonly showsSecretOnce: boolean;
 }
 
+/** The error of a request whose `Idempotency-Key` belongs to a request that has not ended. */
+export const stillInProgress = () => conflict('A request with this Idempotency-Key is still in progress');
+
 /** Context that the ciphertext of a stored response is bound to. */
 export const responsePurpose = (id: string) => `idempotency.response:${id}`;
 
@@ -87,9 +90,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   private inTransaction(request: KeyedRequest, response: Response, work: () => Promise<unknown>) {
     const { id, bodyHash, apiKeyId } = request;
     return this.database.transaction(async (): Promise<unknown> => {
-      if (!(await this.repository.tryLock(id))) {
-        throw conflict('A request with this Idempotency-Key is still in progress');
-      }
+      if (!(await this.repository.tryLock(id))) throw stillInProgress();
       const stored = await this.repository.find(id);
       if (stored) return this.replay(stored, request, response);
 

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import type { BodyGate } from '../../../platform/http/body/body-gate.js';
-import type { RawBody } from '../../../platform/http/body/text-body.js';
+import type { BodyGate, GatedRequest } from '../../../platform/http/body/body-gate.js';
+import { stillInProgress } from '../../../platform/idempotency/idempotency.interceptor.js';
 import { KeyedQueue, QueueFull } from '../../../platform/queue/keyed-queue.js';
 import { PrioritySemaphore } from '../../../platform/queue/priority-semaphore.js';
 import { AgentsService } from '../../agents/agents.service.js';
@@ -26,6 +26,8 @@ export class ImportGate implements BodyGate {
   private readonly workspaces = new KeyedQueue({ maxWaiting: MAX_WAITING });
   private readonly files = new PrioritySemaphore(MAX_FILES);
   private readonly writers: PrioritySemaphore;
+  /** Idempotency keys of admitted imports: a second request with one must not wait for the first. */
+  private readonly idempotencyKeys = new Set<string>();
 
   constructor(
     private readonly agents: AgentsService,
@@ -35,15 +37,20 @@ export class ImportGate implements BodyGate {
     this.writers = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 4)));
   }
 
-  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent, TOO_MANY_REQUESTS */
-  async pass<T>(
-    request: Request,
-    read: (signal: AbortSignal) => Promise<RawBody>,
-    handle: (body: unknown) => Promise<T>,
-    closed: AbortSignal,
-  ): Promise<T> {
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent, CONFLICT, TOO_MANY_REQUESTS */
+  async pass<T>(gated: GatedRequest<T>): Promise<T> {
+    const { request } = gated;
     if (request.identity?.kind !== 'caller') throw new Error('Imports need a key');
     const { caller } = request.identity;
+    const key = request.headers['idempotency-key'];
+    if (key === undefined) return this.admit(caller, gated);
+    const id = JSON.stringify([caller.workspaceId, request.path, key]);
+    if (this.idempotencyKeys.has(id)) throw stillInProgress();
+    this.idempotencyKeys.add(id);
+    return this.admit(caller, gated).finally(() => this.idempotencyKeys.delete(id));
+  }
+
+  private async admit<T>(caller: Caller, { request, read, handle, closed }: GatedRequest<T>): Promise<T> {
     await this.agents.describe(caller, String(request.params['agentId']));
     const importFile = async (): Promise<T> => {
       // A file that cannot be imported is reported by the handler, after the check of the Idempotency-Key.

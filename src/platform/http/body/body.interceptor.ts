@@ -38,7 +38,7 @@ export class BodyInterceptor implements NestInterceptor {
         request.body = body;
         return lastValueFrom(next.handle());
       };
-      return from(gate.pass(request, read, handle, closeSignal(response)));
+      return from(gate.pass({ request, read, handle, closed: closeSignal(response) }));
     }
     const { mediaType, bytes } = await readRaw(request, response, options);
     request.body = { mediaType, text: decodeUtf8(bytes) };

@@ -2,7 +2,7 @@ import { webcrypto } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext, SetMetadata, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError, invalidInput } from '../../errors/domain-error.js';
-import type { BodyGate } from './body-gate.js';
+import type { BodyGate, RawBody } from './body-gate.js';
 import { readBody } from './read-body.js';
 
 export const TEXT_BODY = 'http:text-body';
@@ -12,13 +12,6 @@ export interface TextBodyOptions {
   readonly limits: Readonly<Record<string, number>>;
   /** Decides when the body is read and what the handler gets instead of its text. */
   readonly gate?: Type<BodyGate>;
-}
-
-/** An unparsed body: only the route knows how to report errors in its format. */
-export interface RawBody {
-  /** One of the media types that the route takes. */
-  readonly mediaType: string;
-  readonly bytes: Buffer;
 }
 
 /** The route takes a text of these media types. */
