@@ -4,12 +4,9 @@ import { type Plan, PLANS } from '../platform/config/plans.js';
 import { uuidOrNotFound } from '../platform/database/ids.js';
 import { codePoints, textViolation } from '../../libs/json-input/index.js';
 import { MAX_LENGTH } from '../platform/http/dto/fields.js';
-import type { Admin } from './admin.module.js';
+import type { WithAdmin } from './admin.module.js';
 import { printTable } from './print.js';
-import { reEncrypt } from './re-encrypt.js';
-
-/** Opens the database, runs `work` and closes it again. */
-export type WithAdmin = (work: (admin: Admin) => Promise<void>) => Promise<void>;
+import { addSecretCommands } from './secret-commands.js';
 
 const MAX_RATE = 1_000_000_000;
 
@@ -21,20 +18,7 @@ export function adminProgram(withAdmin: WithAdmin): Command {
     .configureHelp({ showGlobalOptions: true });
   addWorkspaceCommands(program.command('workspace').description('Workspaces and their plans'), withAdmin);
   addKeyCommands(program.command('key').description('API keys'), withAdmin);
-  program
-    .command('secrets')
-    .description('Secrets at rest')
-    .command('re-encrypt')
-    .description('Re-encrypts all stored secrets with the first key of ENCRYPTION_KEYS')
-    .action(() =>
-      withAdmin(async ({ appContext }) => {
-        const count = await reEncrypt(appContext.dataSource, appContext.keyRing, (done, total) => {
-          process.stderr.write(`\r${done} of ${total} secrets`);
-        });
-        process.stderr.write('\n');
-        process.stdout.write(`Re-encrypted ${count} secrets. All keys but the first can be removed now.\n`);
-      }),
-    );
+  addSecretCommands(program.command('secrets').description('Secrets at rest'), withAdmin);
   return program;
 }
 
@@ -85,9 +69,10 @@ function addWorkspaceCommands(command: Command, withAdmin: WithAdmin): void {
     .addArgument(command.createArgument('<plan>', 'the new plan').choices(PLANS))
     .option('--rate-limit <n|none>', "requests per minute, instead of the plan's; none removes it", rateOrNone)
     .option('--json', 'print only a JSON object')
-    .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | null; json?: boolean }) =>
+    .action((workspaceId: string, plan: Plan, options: { rateLimit?: number | 'none'; json?: boolean }) =>
       withAdmin(async ({ workspaces, planRates }) => {
-        const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, options.rateLimit);
+        const override = options.rateLimit === 'none' ? null : options.rateLimit;
+        const changed = await workspaces.setPlan(uuidOrNotFound(workspaceId), plan, override);
         const requestsPerMinute = changed.requestsPerMinute ?? (await planRates.read())[plan];
         if (options.json) return printJson({ workspaceId: changed.id, plan, requestsPerMinute });
         print(`Workspace ${changed.id} is on the plan ${plan}, ${requestsPerMinute} requests per minute`);
@@ -168,7 +153,8 @@ function rate(text: string): number {
   return value;
 }
 
-const rateOrNone = (text: string): number | null => (text === 'none' ? null : rate(text));
+// Not null: commander replaces null by an empty string.
+const rateOrNone = (text: string): number | 'none' => (text === 'none' ? text : rate(text));
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const printJson = (value: unknown): void => print(JSON.stringify(value));

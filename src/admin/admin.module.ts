@@ -37,6 +37,9 @@ export interface Admin {
   close(): Promise<void>;
 }
 
+/** Opens the database, runs `work` and closes it again. */
+export type WithAdmin = (work: (admin: Admin) => Promise<void>) => Promise<void>;
+
 export async function openAdmin(appContext: AppContext): Promise<Admin> {
   const context = await NestFactory.createApplicationContext(AdminModule.forRoot(appContext), {
     logger: ['error', 'warn'],

@@ -2,11 +2,13 @@ import 'reflect-metadata';
 import { CommanderError } from 'commander';
 import { openAppContext } from '../bootstrap/app-context.js';
 import { DomainError } from '../platform/errors/domain-error.js';
+import { DecryptionError } from '../platform/encryption/key-ring.js';
 import { readSettings } from '../platform/config/settings.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { isPlainError } from '../bootstrap/start-error.js';
 import { adminProgram } from './admin-program.js';
 import { openAdmin } from './admin.module.js';
+import { RotationError } from './secret-commands.js';
 
 /** Runs one command; opens the database only if its arguments are valid. */
 async function run(args: readonly string[]): Promise<void> {
@@ -32,7 +34,9 @@ function explain(error: unknown): { text: string; status: number } {
     return { text: 'Not found. `workspace list` and `key list` show the identifiers', status: 1 };
   }
   if (error instanceof DomainError) return { text: [error.message, ...(error.issues ?? [])].join(': '), status: 1 };
-  if (isPlainError(error)) return { text: error.message, status: 1 };
+  if (isPlainError(error) || error instanceof RotationError || error instanceof DecryptionError) {
+    return { text: error.message, status: 1 };
+  }
   return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), status: 1 };
 }
 

@@ -38,43 +38,54 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
 
 const BATCH = 500;
 
+/** Number of secrets by the id of their key; null stands for values that are not encrypted. */
+export type SecretCounts = ReadonlyMap<string | null, number>;
+
 /**
- * Re-encrypts every stored secret that is not encrypted with the first key, in small transactions, while the service
- * runs. If interrupted, the next run continues where it stopped.
- * @returns the number of secrets re-encrypted
+ * Re-encrypts every stored secret that is under another known key with the first one, in small transactions, while the
+ * service runs. If interrupted, the next run continues where it stopped.
+ * @returns what was found before, the number of secrets re-encrypted, and what is left that the first key does not decrypt
  */
 export async function reEncrypt(
   dataSource: DataSource,
   keyRing: KeyRing,
   progress: (done: number, total: number) => void,
-): Promise<number> {
-  const current = `${keyRing.firstId}.`;
-  let total = 0;
-  for (const encrypted of ENCRYPTED_COLUMNS) {
-    const [row] = await dataSource.query<{ count: number }[]>(sql.countOutdated(encrypted), [current]);
-    total += row?.count ?? 0;
-  }
+): Promise<{ found: SecretCounts; done: number; left: SecretCounts }> {
+  const [first, ...older] = keyRing.ids;
+  const found = await countSecrets(dataSource);
+  const total = older.reduce((sum, id) => sum + (found.get(id) ?? 0), 0);
   let done = 0;
   for (const encrypted of ENCRYPTED_COLUMNS) {
     for (let count = -1; count !== 0;) {
-      count = await reEncryptBatch(dataSource, keyRing, encrypted, current);
+      count = await reEncryptBatch(dataSource, keyRing, encrypted, older);
       done += count;
       if (count > 0) progress(done, total);
     }
   }
-  await renewCanary(dataSource, keyRing);
-  return done;
+  const left = new Map([...(await countSecrets(dataSource))].filter(([id]) => id !== first));
+  // Only then do processes with nothing but the first key start.
+  if (left.size === 0) await renewCanary(dataSource, keyRing);
+  return { found, done, left };
+}
+
+async function countSecrets(dataSource: DataSource): Promise<SecretCounts> {
+  const counts = new Map<string | null, number>();
+  for (const encrypted of ENCRYPTED_COLUMNS) {
+    const rows = await dataSource.query<{ keyId: string | null; count: number }[]>(sql.countByKey(encrypted));
+    for (const { keyId, count } of rows) counts.set(keyId, (counts.get(keyId) ?? 0) + count);
+  }
+  return counts;
 }
 
 async function reEncryptBatch(
   dataSource: DataSource,
   keyRing: KeyRing,
   encrypted: EncryptedColumn,
-  current: string,
+  olderIds: readonly string[],
 ): Promise<number> {
   const { column, purpose } = encrypted;
   return dataSource.transaction(async (manager) => {
-    const rows = await manager.query<Record<string, string>[]>(sql.lockOutdated(encrypted), [current, BATCH]);
+    const rows = await manager.query<Record<string, string>[]>(sql.lockOutdated(encrypted), [olderIds, BATCH]);
     if (rows.length === 0) return 0;
     const ciphertexts = rows.map((row) =>
       keyRing.encrypt(keyRing.decrypt(row[column] ?? '', purpose(row)), purpose(row)),

@@ -25,7 +25,7 @@ describe('KeyRing', () => {
     const old = ring.encrypt('secret', 'p');
     const rotated = new KeyRing([k2, k1]);
     expect(rotated.decrypt(old, 'p')).toBe('secret');
-    expect(rotated.firstId).toBe('k2');
+    expect(rotated.ids).toEqual(['k2', 'k1']);
     const fresh = rotated.encrypt('secret', 'p');
     expect(fresh.startsWith('k2.')).toBe(true);
     expect(new KeyRing([k2]).decrypt(fresh, 'p')).toBe('secret');

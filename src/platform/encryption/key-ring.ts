@@ -63,8 +63,8 @@ export class KeyRing {
     }
   }
 
-  /** The id of the key that encrypts; its ciphertexts begin with it and a dot. */
-  get firstId(): string {
-    return this.first.id;
+  /** The ids of the keys; the first one encrypts. */
+  get ids(): readonly string[] {
+    return [...this.keys.keys()];
   }
 }
