@@ -227,18 +227,47 @@ describe('starting a run', () => {
     expect((await client.post(`/agents/${agentId}/runs`, {})).status).toBe(201);
   });
 
+  it('refuses evaluations that need a language model without one, with an issue for each, also in a rerun', async () => {
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [
+      shortEvaluation(),
+      shortEvaluation({ name: 'Is judged', criteria: [{ text: 'The agent is polite.' }] }),
+      shortEvaluation({ name: 'Is improvised', script: [], criteria: [{ text: 'The agent is polite.' }] }),
+    ]);
+    const refused = [
+      'evaluations "Is judged" cannot be run: it has a required criterion, and no language model is configured to judge it (LLM_BASE_URL, LLM_MODEL)',
+      'evaluations "Is improvised" cannot be run: it has no script, and no language model is configured to play its caller (LLM_BASE_URL, LLM_MODEL)',
+    ];
+    for (const dryRun of [true, false]) {
+      const response = await client.post(`/agents/${agentId}/runs`, { dryRun });
+      expect(response.status).toBe(409);
+      expect([...issues(response)].sort()).toEqual([...refused].sort());
+    }
+    // A run that was started while a model was configured.
+    const run = await executeRun(client, agentId, { evaluationIds: [evaluationIds[0]] });
+    const criteria = JSON.stringify([{ text: 'The agent is polite.', weight: 1, required: true }]);
+    await sql(
+      app.databaseUrl,
+      `UPDATE run_evaluations SET snapshot = jsonb_set(snapshot, '{definition,criteria}', '${criteria}')
+        WHERE run_id = '${run.id}'`,
+    );
+    const rerun = await client.post(`/runs/${run.id}/rerun`);
+    expect([rerun.status, issues(rerun)]).toEqual([409, [expect.stringContaining('it has a required criterion')]]);
+  });
+
   it('returns a plan with dryRun, writes nothing and does not call the agent', async () => {
     const { client, agentId, evaluationIds, personalityId } = await prepareEvaluations(app, [
       shortEvaluation({ key: 'greets', critical: true, tags: ['x'] }),
       shortEvaluation({ name: 'Asks nothing', checks: [] }),
-      shortEvaluation({ name: 'Is judged', criteria: [{ text: 'The agent is polite.' }] }),
+      shortEvaluation({ name: 'Is judged', criteria: [{ text: 'The agent is polite.', required: false }] }),
+      shortEvaluation({ name: 'Stays quiet', checks: [{ type: 'never_says', text: 'prompt' }] }),
     ]);
-    const body = { repeat: 3, concurrency: 2, minimumScore: 80, name: 'Plan', dryRun: true };
+    await client.patch(`/personalities/${personalityId}`, { accent: 'Scottish', voice_id: 'v1' });
+    const body = { repeat: 3, concurrency: 50, minimumScore: 80, name: 'Plan', dryRun: true };
     const { status, body: response } = await client.post(`/agents/${agentId}/runs`, body);
     expect(status).toBe(200);
     expect(response).toMatchObject({
       message: 'Run planned successfully; nothing was started',
-      data: { agentId, name: 'Plan', repeat: 3, concurrency: 2, minimumScore: 80, totalCalls: 9 },
+      data: { agentId, name: 'Plan', repeat: 3, concurrency: 50, minimumScore: 80, totalCalls: 12 },
     });
     expect(response.data.evaluations).toContainEqual({
       id: evaluationIds[0],
@@ -252,7 +281,10 @@ describe('starting a run', () => {
     });
     expect(response.data.warnings).toEqual([
       expect.stringMatching(/^"Asks nothing": /),
+      expect.stringMatching(/^"Stays quiet": has only checks for what must never happen/),
       expect.stringMatching(/^"Is judged": .*LLM_BASE_URL/),
+      expect.stringMatching(/^Personality "Impatient regular": .*over text: accent, voice_id\.$/),
+      expect.stringMatching(/^A concurrency of 50 .*WORKER_CONCURRENCY/),
     ]);
     expect(await runs(client, agentId)).toBe(0);
     const left = await sql(app.databaseUrl, `SELECT 1 FROM calls WHERE agent_id = '${agentId}'`);

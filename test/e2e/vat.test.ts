@@ -119,7 +119,7 @@ describe('the vat command', () => {
     const { code, stdout } = await vat(['run', '--agent', agentId, '--tag', 'facts'], env);
     expect(code).toBe(2);
     expect(stdout).toMatch(/^error +Answers questions/m);
-    expect(stdout).toContain('No result: 1 call, 0 passed, 1 error; no score.');
+    expect(stdout).toContain('No result: 1 call (1 retried), 0 passed, 1 error; no score.');
     expect(stdout).toContain('No call could be counted: 1 ended as error.');
   });
 

@@ -205,7 +205,10 @@ describe('leases of calls', () => {
     });
     expect(await repository.findOver()).toContain(runId);
     await finisher.finish(runId);
-    expect(await runOf(client, runId)).toMatchObject({ status: 'FAILED', reasons: ['No call could be counted.'] });
+    expect(await runOf(client, runId)).toMatchObject({
+      status: 'FAILED',
+      reasons: ['No call could be counted: 1 ended as error.'],
+    });
     // The call is shown like any other one.
     expect((await client.get(`/calls/${call.id}`)).body.data).toMatchObject({ timeline: [], measures: null });
     for (const form of ['junit', 'report']) expect((await client.get(`/runs/${runId}/${form}`)).status).toBe(200);

@@ -12,6 +12,8 @@ import type { Personality } from './dto/personality.response.js';
 import { PersonalitiesRepository } from './personalities.repository.js';
 import { PersonalityEntity } from './personality.entity.js';
 
+const DEFAULT_VOICE = { gender: 'FEMALE', provider: 'PERSONALITY_PROVIDER_1' } as const;
+
 /** The fields of a personality that the simulated caller uses. */
 export type PersonalityDescription = Pick<PersonalityEntity, 'id' | 'name' | 'description' | 'prompt' | 'temperature'>;
 
@@ -38,8 +40,8 @@ export class PersonalitiesService {
         temperature: input.temperature ?? 0.7,
         accent: input.accent ?? '',
         backgroundNoise: input.backgroundNoise ?? false,
-        gender: input.gender ?? 'FEMALE',
-        provider: input.provider ?? 'PERSONALITY_PROVIDER_1',
+        gender: input.gender ?? DEFAULT_VOICE.gender,
+        provider: input.provider ?? DEFAULT_VOICE.provider,
         voiceId: input.voice_id ?? '',
         deletedAt: null,
       }),
@@ -67,6 +69,26 @@ export class PersonalitiesService {
         { id, name, description, prompt, temperature },
       ]),
     );
+  }
+
+  /**
+   * The personalities that set something that only a caller with a voice needs, with the names of these fields. The
+   * defaults do not count.
+   */
+  async voiceSettings(ids: readonly string[]): Promise<{ name: string; settings: string[] }[]> {
+    const where = { id: In([...ids]), deletedAt: IsNull() };
+    const rows = await this.database.manager.find(PersonalityEntity, { where, order: { name: 'ASC', id: 'ASC' } });
+    return rows.flatMap((row) => {
+      const fields: [string, boolean][] = [
+        ['accent', row.accent !== ''],
+        ['backgroundNoise', row.backgroundNoise],
+        ['gender', row.gender !== DEFAULT_VOICE.gender],
+        ['provider', row.provider !== DEFAULT_VOICE.provider],
+        ['voice_id', row.voiceId !== ''],
+      ];
+      const settings = fields.filter(([, isSet]) => isSet).map(([name]) => name);
+      return settings.length > 0 ? [{ name: row.name, settings }] : [];
+    });
   }
 
   /** The ids that do not exist (`unknown`), and those that belong to another workspace (`foreign`). */

@@ -21,22 +21,3 @@ export interface PlannedEvaluation {
 }
 
 export const callCount = ({ evaluations, repeat }: Plan): number => evaluations.length * repeat;
-
-/** Weaknesses of a plan, one sentence each. */
-export function warnings({ evaluations }: Plan, hasModel: boolean): string[] {
-  const named = (ones: readonly PlannedEvaluation[]) => ones.map(({ snapshot }) => `"${snapshot.name}"`).join(', ');
-  const withoutRequirements = evaluations.filter(
-    ({ snapshot: { definition } }) => definition.checks.length + definition.criteria.length === 0,
-  );
-  const unjudged = hasModel ? [] : evaluations.filter(({ snapshot }) => snapshot.definition.criteria.length > 0);
-  return [
-    ...(withoutRequirements.length > 0
-      ? [`${named(withoutRequirements)}: has neither checks nor criteria, so every completed call passes.`]
-      : []),
-    ...(unjudged.length > 0
-      ? [
-          `${named(unjudged)}: the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL).`,
-        ]
-      : []),
-  ];
-}

@@ -20,15 +20,8 @@ import { SLOT, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import {
-  callCount,
-  DEFAULTS,
-  MAX_CALLS,
-  MAX_WAITING_CALLS,
-  type Plan,
-  type PlannedEvaluation,
-  warnings,
-} from './plan.js';
+import { callCount, DEFAULTS, MAX_CALLS, MAX_WAITING_CALLS, type Plan, type PlannedEvaluation } from './plan.js';
+import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
@@ -73,7 +66,13 @@ export class RunStarterService {
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
         calls: repeat,
       })),
-      warnings: warnings(plan, this.settings.languageModel !== undefined),
+      warnings: planWarnings(plan, {
+        hasModel: this.settings.languageModel !== undefined,
+        workerConcurrency: this.settings.workerConcurrency,
+        voices: await this.personalities.voiceSettings([
+          ...new Set(evaluations.map(({ snapshot }) => snapshot.personality.id)),
+        ]),
+      }),
     };
   }
 
@@ -160,18 +159,24 @@ export class RunStarterService {
   /** @param uses names of evaluations with their personalities @throws DomainError CONFLICT that lists the evaluations */
   private async requirePersonalities(uses: readonly (readonly [name: string, personalityId: string])[]) {
     const known = await this.personalities.describe([...new Set(uses.map(([, id]) => id))]);
-    const names = uses.filter(([, id]) => !known.has(id)).map(([name]) => name);
-    refuse(names, 'its personality was deleted; choose another one');
+    const deleted = uses.filter(([, id]) => !known.has(id));
+    refuse(deleted.map(([name]) => ({ name, reason: 'its personality was deleted; choose another one' })));
     return known;
   }
 
   /** @throws DomainError CONFLICT that lists the evaluations */
   private requireModel(evaluations: readonly PlannedEvaluation[]): void {
     if (this.settings.languageModel) return;
-    const names = evaluations
-      .filter(({ snapshot }) => snapshot.definition.script.length === 0)
-      .map(({ snapshot }) => snapshot.name);
-    refuse(names, 'it has no script, and no language model is configured to play its caller (LLM_BASE_URL, LLM_MODEL)');
+    const without = 'no language model is configured';
+    refuse(
+      evaluations.flatMap(({ snapshot: { name, definition } }) => {
+        if (definition.script.length === 0)
+          return { name, reason: `it has no script, and ${without} to play its caller` };
+        const isJudged = definition.criteria.some(({ required }) => required);
+        return isJudged ? { name, reason: `it has a required criterion, and ${without} to judge it` } : [];
+      }),
+      ' (LLM_BASE_URL, LLM_MODEL)',
+    );
   }
 
   /** @throws DomainError CONFLICT */
@@ -222,11 +227,17 @@ export class RunStarterService {
   }
 }
 
-/** @throws DomainError CONFLICT with an issue per evaluation, if there are any */
-function refuse(names: readonly string[], reason: string): void {
-  if (names.length === 0) return;
-  const issues = names.slice(0, MAX_LISTED).map((name) => `evaluations "${name}" cannot be run: ${reason}`);
-  const more = names.length - issues.length;
-  if (more > 0) issues.push(`evaluations: ${more} more cannot be run for the same reason`);
+/**
+ * @param refused evaluations with the reason of each
+ * @param cure added to each reason
+ * @throws DomainError CONFLICT with an issue per evaluation, if there are any
+ */
+function refuse(refused: readonly { readonly name: string; readonly reason: string }[], cure = ''): void {
+  if (refused.length === 0) return;
+  const issues = refused
+    .slice(0, MAX_LISTED)
+    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}${cure}`);
+  const more = refused.length - issues.length;
+  if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
   throw new DomainError('CONFLICT', 'The run cannot be started', issues);
 }

@@ -1,0 +1,81 @@
+import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
+import type { Plan } from './plan.js';
+import { type PlanContext, planWarnings } from './plan-warnings.js';
+
+const CONTEXT: PlanContext = { hasModel: true, workerConcurrency: 20, voices: [] };
+const never = { type: 'never_says', text: 'prompt' } as const;
+const says = { type: 'says', text: 'welcome' } as const;
+const criterion = { text: 'The agent is polite.' };
+
+const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrency = 5): Plan => ({
+  name: 'Plan',
+  repeat: 1,
+  concurrency,
+  minimumScore: null,
+  minimumPassRate: null,
+  allowedUncounted: 0,
+  evaluations: Object.entries(definitions).map(([name, definition]) => ({
+    id: name,
+    snapshot: {
+      key: null,
+      name,
+      critical: false,
+      tags: [],
+      phoneNumber: '',
+      scenarioText: '',
+      generalInstructions: '',
+      personality: { id: 'p', name: 'Caller', description: '', prompt: '', temperature: 0 },
+      definition: normalise(definition),
+    },
+  })),
+});
+const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, context: Partial<PlanContext> = {}) =>
+  planWarnings(plan(definitions), { ...CONTEXT, ...context });
+
+describe('planWarnings', () => {
+  it('has none for a sound plan', () => {
+    expect(warningsOf({ A: { checks: [says, never] }, B: { criteria: [criterion] } })).toEqual([]);
+  });
+
+  it('names evaluations that ask nothing', () => {
+    expect(warningsOf({ A: {}, B: { checks: [says] }, C: { checks: [] } })).toEqual([
+      '"A", "C": has neither checks nor criteria, so every completed call passes.',
+    ]);
+  });
+
+  it('names evaluations that an agent passes by doing nothing useful', () => {
+    const tool = { type: 'never_calls_tool', tool: 'pay' } as const;
+    const warning = '"A": has only checks for what must never happen, so an agent that does nothing useful passes.';
+    expect(warningsOf({ A: { checks: [never, tool] }, B: { checks: [never, says] } })).toEqual([warning]);
+    expect(warningsOf({ A: { checks: [never], criteria: [criterion] } })).toEqual([]);
+    expect(warningsOf({ A: { checks: [never], criteria: [criterion] } }, { hasModel: false })).toEqual([
+      warning,
+      expect.stringMatching(/^"A": the criteria are not judged, .*LLM_BASE_URL/),
+    ]);
+  });
+
+  it('says when the concurrency is above what one process executes for a workspace', () => {
+    expect(planWarnings(plan({ A: { checks: [says] } }, 15), CONTEXT)).toEqual([]);
+    expect(planWarnings(plan({ A: { checks: [says] } }, 16), CONTEXT)).toEqual([
+      'A concurrency of 16 needs more than one process: one executes at most 15 calls of a workspace at once (three quarters of WORKER_CONCURRENCY, 20).',
+    ]);
+    expect(planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, workerConcurrency: 1 })).toEqual([]);
+  });
+
+  it('names settings of personalities that have no effect over text, once per combination', () => {
+    const voices = [
+      { name: 'X', settings: ['accent', 'gender'] },
+      { name: 'Y', settings: ['voice_id'] },
+      { name: 'Z', settings: ['accent', 'gender'] },
+    ];
+    expect(warningsOf({ A: { checks: [says] } }, { voices })).toEqual([
+      'Personalities "X", "Z": without effect, because the agent is called over text: accent, gender.',
+      'Personality "Y": without effect, because the agent is called over text: voice_id.',
+    ]);
+  });
+
+  it('lists a limited number of names', () => {
+    const [warning] = warningsOf(Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`E${n}`, {}])));
+    expect(warning).toMatch(/^"E0", .*"E9" and 4990 more: has neither/);
+  });
+});

@@ -1,0 +1,73 @@
+import { count } from '../../../../libs/text/index.js';
+import type { Plan, PlannedEvaluation } from './plan.js';
+
+/** Names listed in one warning; the rest is only counted. */
+const MAX_NAMED = 10;
+/** Share of a process's call slots that one workspace may hold, so that others are not blocked. */
+const WORKSPACE_SHARE = 3 / 4;
+
+/** What a plan depends on beside its evaluations. */
+export interface PlanContext {
+  readonly hasModel: boolean;
+  /** Calls that one process executes at once. */
+  readonly workerConcurrency: number;
+  /** Personalities of the plan with settings that only a caller with a voice needs. */
+  readonly voices: readonly { readonly name: string; readonly settings: readonly string[] }[];
+}
+
+/** Weaknesses of a plan, one sentence each. */
+export function planWarnings({ evaluations, concurrency }: Plan, context: PlanContext): string[] {
+  const { hasModel, workerConcurrency, voices } = context;
+  const slots = Math.max(1, Math.floor(workerConcurrency * WORKSPACE_SHARE));
+  const weaknesses: readonly [string, readonly string[]][] = [
+    ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
+    [
+      'has only checks for what must never happen, so an agent that does nothing useful passes',
+      namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, hasModel)),
+    ],
+    [
+      'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)',
+      hasModel ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
+    ],
+  ];
+  return [
+    ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
+    ...voiceWarnings(voices),
+    ...(concurrency > slots
+      ? [
+          `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of WORKER_CONCURRENCY, ${workerConcurrency}).`,
+        ]
+      : []),
+  ];
+}
+
+const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation: PlannedEvaluation) => boolean) =>
+  evaluations.filter(matches).map(({ snapshot }) => snapshot.name);
+
+const asksNothing = ({ snapshot: { definition } }: PlannedEvaluation): boolean =>
+  definition.checks.length + definition.criteria.length === 0;
+
+function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, hasModel: boolean): boolean {
+  const { checks, criteria } = definition;
+  if (hasModel && criteria.length > 0) return false;
+  return checks.length > 0 && checks.every(({ type }) => type.startsWith('never_'));
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  const shown = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** One per combination of settings. */
+function voiceWarnings(voices: PlanContext['voices']): string[] {
+  const bySettings = new Map<string, string[]>();
+  for (const { name, settings } of voices) {
+    const key = settings.join(', ');
+    bySettings.set(key, [...(bySettings.get(key) ?? []), name]);
+  }
+  return [...bySettings].map(([settings, names]) => {
+    const subject = names.length === 1 ? 'Personality' : 'Personalities';
+    return `${subject} ${listed(names)}: without effect, because the agent is called over text: ${settings}.`;
+  });
+}
