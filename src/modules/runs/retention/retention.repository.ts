@@ -34,13 +34,17 @@ const IS_COMPLETE = `
 /** A batch that is lost in a crash of the server is deleted again, so it need not wait for the disk. */
 const WITHOUT_SYNC = `SELECT set_config('synchronous_commit', 'off', true)`;
 
-/** Their results and attempts are deleted with them. */
+/**
+ * Their results and attempts are deleted with them. The planner expects few ids in an array; for a subquery it might read
+ * the whole table.
+ */
 const DELETE_CALLS = `
-  DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE run_id = $1 ORDER BY position LIMIT $2) RETURNING id`;
+  DELETE FROM calls WHERE id = ANY (ARRAY(SELECT id FROM calls WHERE run_id = $1 ORDER BY position LIMIT $2))
+  RETURNING id`;
 
 const DELETE_EVALUATIONS = `
-  DELETE FROM run_evaluations WHERE run_id = $1 AND evaluation_id IN (
-    SELECT evaluation_id FROM run_evaluations WHERE run_id = $1 LIMIT $2) RETURNING evaluation_id`;
+  DELETE FROM run_evaluations WHERE run_id = $1 AND evaluation_id = ANY (ARRAY(
+    SELECT evaluation_id FROM run_evaluations WHERE run_id = $1 LIMIT $2)) RETURNING evaluation_id`;
 
 const FORGET_DELETED_RUN = 'DELETE FROM deleted_runs WHERE id = $1';
 
