@@ -1,5 +1,5 @@
 // Starts and stops the measured processes.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -90,7 +90,16 @@ export async function stop(server) {
 
 export const stopAll = () => Promise.all([...running].map(stop));
 
-/** Largest resident memory of a server so far, in MB. Linux only. */
+/**
+ * Largest resident memory so far of a server and of the processes that it started, in MB. PostgreSQL is not one of them,
+ * because pg_ctl detaches it. Linux only.
+ * @returns `{ largest, sum }` over the processes
+ */
 export function peakMemory({ pid }) {
-  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  const children = stdout.trim().split(/\s+/).filter(Boolean);
+  const peaks = [pid, ...children].map(
+    (each) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${each}/status`, 'utf8'))[1]) / 1024,
+  );
+  return { largest: Math.max(...peaks), sum: peaks.reduce((sum, peak) => sum + peak, 0) };
 }

@@ -222,6 +222,18 @@ describe('killed embedded PostgreSQL', () => {
     expect(reasons).toHaveLength(1);
   });
 
+  it('restarts on the given port after an orderly stop, which leaves no trace of the old port', async () => {
+    const directory = await newServerFolder();
+    const server = await open(directory);
+    const port = portOf(server);
+    process.kill(server.pid, 'SIGINT');
+    await server.stoppedUnexpectedly;
+    await server.close();
+    const next = await openEmbeddedPostgres({ directory, parameters: FAST, mustExist: true, port: Number(port) });
+    expect(portOf(next)).toBe(port);
+    await next.close();
+  });
+
   it('can be closed after kill -9 of the postmaster', async () => {
     const directory = await newServerFolder();
     // Immediately, and after the stop was noticed.

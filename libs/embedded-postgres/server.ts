@@ -25,6 +25,8 @@ export interface EmbeddedPostgresOptions {
   log?: ((message: string) => void) | undefined;
   /** fails when there is no data yet instead of creating it; for a server that has been open before */
   mustExist?: boolean | undefined;
+  /** used if the server must be started and the port is free; the port of a crashed server goes before it */
+  port?: number | undefined;
   /** additional server settings (max_connections, fsync=off for tests); have no effect on a server that already runs */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
@@ -77,7 +79,7 @@ export async function openEmbeddedPostgres(
 
 async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promise<EmbeddedPostgres> {
   const start = Date.now();
-  const { log = () => undefined, parameters = {} } = options;
+  const { log = () => undefined, parameters = {}, port } = options;
   const layout = prepareDirectory(options.directory);
   const { account } = layout;
   const env = programEnvironment(completeLibraries(binaries, layout.libraries));
@@ -88,7 +90,7 @@ async function open(options: EmbeddedPostgresOptions, binaries: Binaries): Promi
     await createDataDirectory(layout, pgCtl, parameters.fsync !== 'off');
   }
   const password = readPassword(layout);
-  const { registration, postmaster, adopted } = await new Starter(layout, pgCtl, password, parameters).connect();
+  const { registration, postmaster, adopted } = await new Starter(layout, pgCtl, password, parameters, port).connect();
   log(
     `Embedded PostgreSQL: ${adopted ? 'joined the running' : 'started'} process ${postmaster.pid} on ` +
       `127.0.0.1:${postmaster.port}${account ? ` as ${describeUser(account.uid)}` : ''} in ${Date.now() - start} ms`,
@@ -108,6 +110,7 @@ class Starter {
     private readonly pgCtl: PgCtl,
     private readonly password: string,
     private readonly parameters: Readonly<Record<string, string>>,
+    private readonly preferredPort: number | undefined,
   ) {}
 
   async connect() {
@@ -145,7 +148,7 @@ class Starter {
   /** @param previousPort of a crashed server; reused so that the pools of other processes find the new server */
   private async start(previousPort: number | undefined): Promise<void> {
     const { layout } = this;
-    const port = await findPort(this.isPortTaken ? undefined : previousPort);
+    const port = await findPort(this.isPortTaken ? undefined : previousPort || this.preferredPort);
     rotateLog(layout.log);
     const offset = logSize(layout.log);
     const settings = {

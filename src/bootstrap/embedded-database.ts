@@ -38,16 +38,16 @@ export async function openEmbeddedDatabase(
   logger: Logger,
   giveUp?: (reason: Error) => void,
 ): Promise<EmbeddedDatabase> {
-  const open = (mustExist: boolean) =>
+  const open = (previous?: EmbeddedPostgres) =>
     openEmbeddedPostgres({
       directory: path.resolve(settings.dataDir, 'postgres'),
       log: (message) => logger.debug(message),
       parameters: { max_connections: String(maxConnections(settings)) },
-      mustExist,
+      ...(previous && { mustExist: true, port: Number(new URL(previous.url(DATABASE_NAME)).port) }),
     });
-  const server = await open(false);
+  const server = await open();
   await server.createDatabase(DATABASE_NAME);
-  if (giveUp) return new RestartingDatabase(server, () => open(true), logger, giveUp);
+  if (giveUp) return new RestartingDatabase(server, open, logger, giveUp);
   return { url: server.url(DATABASE_NAME), close: () => server.close() };
 }
 
@@ -61,7 +61,7 @@ class RestartingDatabase implements EmbeddedDatabase {
 
   constructor(
     private server: EmbeddedPostgres,
-    private readonly open: () => Promise<EmbeddedPostgres>,
+    private readonly open: (previous: EmbeddedPostgres) => Promise<EmbeddedPostgres>,
     private readonly logger: Logger,
     private readonly giveUp: (reason: Error) => void,
   ) {
@@ -92,7 +92,7 @@ class RestartingDatabase implements EmbeddedDatabase {
       this.logger.error(`${reason.message} Restarting it`);
       try {
         await this.server.close();
-        this.server = await this.open();
+        this.server = await this.open(this.server);
         if (this.server.url(DATABASE_NAME) !== this.url) {
           return this.giveUp(new StartError('The embedded PostgreSQL runs on another port now. Restart this program'));
         }

@@ -1,8 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { Queue } from './queue.js';
 import { QueueWorker } from './queue-worker.js';
+import { WorkerWatch } from './worker-watch.js';
 
 /** The job queue for every module. */
 @Global()
-@Module({ providers: [Queue, QueueWorker], exports: [Queue, QueueWorker] })
+@Module({ providers: [Queue, QueueWorker, WorkerWatch], exports: [Queue, QueueWorker] })
 export class QueueModule {}
