@@ -4,7 +4,7 @@ import { documented, expectSameEntries } from './document.js';
 import { Hammer } from './hammer.js';
 import { Installation, type Workspace } from './installation.js';
 import { AUDIT, type Finding, findings } from './invariants.js';
-import { type ResourceUsage, resourceUsageOf, sessionsOf } from './leaks.js';
+import { type ResourceUsage, resourceUsageOf } from './leaks.js';
 import { Ledger } from './ledger.js';
 import { OPERATIONS } from './operations.js';
 import { Random } from './random.js';
@@ -39,7 +39,7 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   );
   const { print } = options;
   const random = new Random(options.seed);
-  const workspaces = await installation.start([NO_LIMIT, NO_LIMIT, LIMIT], { apis: 2, workers: 2 });
+  const workspaces = await installation.start([NO_LIMIT, NO_LIMIT, LIMIT], { apis: 1, workers: 1 });
   const [first, second, limited] = workspaces as [Workspace, Workspace, Workspace];
   await installation.onDatabase((database) => database.query(AUDIT));
   const ledger = new Ledger();
@@ -69,10 +69,10 @@ export async function runChaos(installation: Installation, options: ChaosOptions
   if (!installation.redis) hammer.redisDown();
   const runs = () => ledger.entries.filter(({ kind, workspace }) => kind === 'runs' && workspace === second.index);
   const vanishing = new VanishingClient(second, scene, random.fork(), () => random.pick(runs())?.id);
-  const baseline = new Map<number, ResourceUsage>();
+  const baseline = new Map<string, ResourceUsage>();
   const measureStarted = () => measure(installation, baseline);
   await measureStarted();
-  const sessionsBefore = await sessionsOf(installation);
+  const sessionsBefore = await installation.sessions();
 
   const startedAt = performance.now();
   const progress = setInterval(() => print(progressLine(startedAt, scene)), 5_000);
@@ -144,12 +144,11 @@ function* program(all: readonly Disturbance[], random: Random, hasTime: () => bo
 }
 
 /** Records the baseline of processes that were started since the last call. */
-async function measure(installation: Installation, baseline: Map<number, ResourceUsage>): Promise<void> {
+async function measure(installation: Installation, baseline: Map<string, ResourceUsage>): Promise<void> {
   for (const service of installation.services) {
-    const { pid } = service;
-    if (pid === undefined || baseline.has(pid)) continue;
-    const holdings = await resourceUsageOf(service).catch(() => undefined);
-    if (holdings && service.pid === pid) baseline.set(pid, holdings);
+    for (const usage of await resourceUsageOf(service).catch(() => [])) {
+      if (!baseline.has(usage.id)) baseline.set(usage.id, usage);
+    }
   }
 }
 

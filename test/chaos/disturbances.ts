@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { Hammer } from './hammer.js';
-import { type Installation, MAX_CONNECTIONS } from './installation.js';
+import type { Installation } from './installation.js';
 import type { Random } from './random.js';
 import type { VanishingClient } from './vanishing-client.js';
 
@@ -58,7 +58,8 @@ export function disturbances(
   return [
     { name: 'kill -9 of a worker', holdMs: 0, begin: () => any(installation.workers).end('SIGKILL') },
     { name: 'kill -9 of an API process', holdMs: 0, begin: () => any(installation.apis).end('SIGKILL') },
-    { name: 'kill -9 of PostgreSQL', holdMs: 0, begin: () => installation.killPostgres() },
+    { name: 'kill -9 of the worker process beside an API', holdMs: 0, begin: () => installation.main.killWorker() },
+    { name: "kill -9 of PostgreSQL's postmaster", holdMs: 0, begin: () => installation.killPostmaster() },
     { name: 'SIGTERM of an API process', holdMs: 0, begin: () => any(installation.apis).end('SIGTERM') },
     { name: 'SIGTERM of a worker', holdMs: 0, begin: () => any(installation.workers).end('SIGTERM') },
     {
@@ -80,12 +81,13 @@ export function disturbances(
     {
       name: "database's folder read-only",
       holdMs: 2_500,
-      begin: async () => {
-        installation.makeReadOnly();
-        // Open files stay writable; new sessions have no open files.
-        installation.proxy.cut();
-        await installation.onDatabase((database) => database.query('CHECKPOINT')).catch(() => undefined);
-      },
+      begin: () =>
+        installation.onDatabase(async (database) => {
+          installation.makeReadOnly();
+          // Open files stay writable; new sessions have no open files.
+          await installation.cutConnections(database);
+          await database.query('CHECKPOINT').catch(() => undefined);
+        }),
       end: () => installation.makeWritable(),
     },
     { name: 'a hundred clients disconnect', holdMs: 0, begin: () => vanishing.burst(100) },
@@ -112,8 +114,9 @@ class Hog {
   constructor(private readonly installation: Installation) {}
 
   async take(): Promise<void> {
-    this.installation.proxy.cut();
-    while (this.sessions.length < MAX_CONNECTIONS - LEFT_OVER) {
+    await this.installation.onDatabase((database) => this.installation.cutConnections(database));
+    const most = (await this.installation.maxConnections()) - LEFT_OVER;
+    while (this.sessions.length < most) {
       const session = new Client({ connectionString: this.installation.databaseUrl });
       session.on('error', () => undefined);
       try {

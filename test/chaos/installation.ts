@@ -9,12 +9,12 @@ import { startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { eventually, startReceiver } from '../support/receiver.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis.js';
 import { createTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { resourceUsageOf } from './leaks.js';
 import { ServiceProcess } from './service-process.js';
 
-/** Connections of the server; each process has a pool of 8, shared connections, and those of the queue. */
-export const MAX_CONNECTIONS = 80;
 const POOL_SIZE = 8;
-const DATABASE = 'chaos';
+/** The name that the service gives its embedded database. */
+const DATABASE = 'voice_agent_testing';
 
 export interface Workspace {
   readonly index: number;
@@ -23,7 +23,10 @@ export interface Workspace {
   readonly requestsPerMinute: number;
 }
 
-/** All processes of a chaos test: on the loopback interface, in one folder. */
+/**
+ * All processes of a chaos test, on the loopback interface, in one folder: a service as `npm start` runs it, which has the
+ * embedded database, and others that reach its database through a proxy.
+ */
 export class Installation {
   readonly services: ServiceProcess[] = [];
   readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -31,6 +34,7 @@ export class Installation {
   proxy!: TcpProxy;
   /** Start time of a service process on this machine without faults, in milliseconds. */
   startMs = 0;
+  /** Joined, so that the server and its port stay when the service is terminated. */
   private server!: EmbeddedPostgres;
   private modes = new Map<string, number>();
 
@@ -56,24 +60,33 @@ export class Installation {
   }
 
   get apis(): readonly ServiceProcess[] {
-    return this.services.filter(({ role }) => role === 'api');
+    return this.services.filter(({ role }) => role !== 'worker');
   }
 
   get workers(): readonly ServiceProcess[] {
     return this.services.filter(({ role }) => role === 'worker');
   }
 
+  /** The service with the embedded database. */
+  get main(): ServiceProcess {
+    return this.services[0]!;
+  }
+
   get databaseUrl(): string {
     return this.server.url(DATABASE);
   }
 
-  /** Starts the database and all processes, and creates a workspace for each of these rate limits. */
+  private get postgres(): string {
+    return path.join(this.directory, 'service/postgres');
+  }
+
+  /**
+   * Starts the service with the database, and then the given numbers of other processes, and creates a workspace for each
+   * of these rate limits.
+   */
   async start(rates: readonly number[], counts: { apis: number; workers: number }): Promise<Workspace[]> {
-    await this.startPostgres();
-    await this.server.createDatabase(DATABASE);
-    this.proxy = await createTcpProxy(this.databaseUrl);
-    const env = this.environment();
-    const add = async (role: 'api' | 'worker', n: number) => {
+    let env = this.environment();
+    const add = async (role: ServiceProcess['role'], n: number) => {
       const [port, metrics] = [await freePort(), await freePort()];
       const processEnv = { ...env, PORT: String(port), METRICS_PORT: String(metrics) };
       const [url, metricsUrl] = [port, metrics].map((each) => `http://127.0.0.1:${each}`) as [string, string];
@@ -81,13 +94,16 @@ export class Installation {
       const log = this.logs && path.join(this.logs, `${role}-${n}.log`);
       this.services.push(new ServiceProcess(`${role} ${n}`, role, url, metricsUrl, program, processEnv, log));
     };
+    await add('all', 1);
+    const startedAt = performance.now();
+    this.main.start();
+    await this.isReady(this.main);
+    this.startMs = Math.round(performance.now() - startedAt);
+    this.server = await openEmbeddedPostgres({ directory: this.postgres, mustExist: true });
+    this.proxy = await createTcpProxy(this.databaseUrl);
+    env = { ...env, DATABASE_URL: this.proxy.url };
     for (let n = 1; n <= counts.apis; n++) await add('api', n);
     for (let n = 1; n <= counts.workers; n++) await add('worker', n);
-    // The first process runs the migrations; the others would only wait for it.
-    const startedAt = performance.now();
-    this.services[0]!.start();
-    await this.isReady(this.services[0]!);
-    this.startMs = Math.round(performance.now() - startedAt);
     for (const service of this.services.slice(1)) service.start();
     const workspaces: Workspace[] = [];
     for (const [index, rate] of rates.entries()) workspaces.push(await this.createWorkspace(index, rate, env));
@@ -96,10 +112,11 @@ export class Installation {
     return workspaces;
   }
 
-  /** Waits until every process serves its metrics, also one that was started just now. */
+  /** Waits until the metrics of every process are served, also of one that was started just now. */
   async allServe(): Promise<void> {
     for (const service of this.services) {
-      await eventually(() => isUp(`${service.metricsUrl}/metrics`), Boolean, 30_000);
+      const usages = () => resourceUsageOf(service).catch(() => []);
+      await eventually(usages, ({ length }) => length === service.processes, 30_000);
     }
   }
 
@@ -119,9 +136,33 @@ export class Installation {
     }
   }
 
-  async killPostgres(): Promise<void> {
+  /** Kills the server's main process; the service starts another one. */
+  killPostmaster(): void {
     process.kill(this.server.pid, 'SIGKILL');
-    await this.reopenPostgres();
+  }
+
+  /** Ends all other connections to the database. */
+  async cutConnections(database: Client): Promise<void> {
+    this.proxy.cut();
+    const others = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()';
+    await database.query(`${others} AND pid <> pg_backend_pid()`);
+  }
+
+  /** Sessions of the service in the database. */
+  sessions(): Promise<number> {
+    const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    return this.number(`SELECT count(*) ${others}`);
+  }
+
+  maxConnections(): Promise<number> {
+    return this.number(`current_setting('max_connections')`);
+  }
+
+  private number(expression: string): Promise<number> {
+    return this.onDatabase(async (database) => {
+      const { rows } = await database.query<{ n: number }>(`SELECT (${expression})::int AS n`);
+      return rows[0]!.n;
+    });
   }
 
   /** Removes write permission from the whole data directory, like a read-only mount. */
@@ -132,11 +173,11 @@ export class Installation {
       if ((mode & 0o170000) === 0o040000) for (const name of readdirSync(file)) visit(path.join(file, name));
       chmodSync(file, mode & 0o7777 & ~0o222);
     };
-    visit(path.join(this.directory, 'postgres/data'));
+    visit(path.join(this.postgres, 'data'));
   }
 
-  /** Restores write permission, and restarts PostgreSQL if it has exited. */
-  async makeWritable(): Promise<{ hadEnded: boolean }> {
+  /** Restores write permission; the service restarts PostgreSQL if it has exited. */
+  makeWritable(): void {
     // Top-down: the entries of a read-only folder can still be changed.
     for (const [file, mode] of this.modes) {
       try {
@@ -146,14 +187,11 @@ export class Installation {
       }
     }
     this.modes.clear();
-    const hadEnded = !(await this.onDatabase(async () => true).catch(() => false));
-    if (hadEnded) await this.reopenPostgres();
-    return { hadEnded };
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.stop()));
-    if (this.modes.size > 0) await this.makeWritable();
+    this.makeWritable();
     this.redis?.resume();
     await this.redis?.kill();
     await this.proxy?.close();
@@ -162,23 +200,8 @@ export class Installation {
     await this.agent.close();
   }
 
-  private async reopenPostgres(): Promise<void> {
-    await this.server.close().catch(() => undefined);
-    await this.startPostgres();
-  }
-
-  private async startPostgres(): Promise<void> {
-    const before = this.server as EmbeddedPostgres | undefined;
-    this.server = await openEmbeddedPostgres({
-      directory: path.join(this.directory, 'postgres'),
-      parameters: { max_connections: String(MAX_CONNECTIONS) },
-    });
-    if (before && before.url(DATABASE) !== this.databaseUrl) throw new Error('PostgreSQL restarted on another port');
-  }
-
   private environment(): NodeJS.ProcessEnv {
     return {
-      DATABASE_URL: this.proxy.url,
       DATABASE_POOL_SIZE: String(POOL_SIZE),
       ...(this.redis && { REDIS_URL: this.redis.url }),
       HOST: '127.0.0.1',

@@ -3,7 +3,7 @@ import { send } from './caller.js';
 import { documented } from './document.js';
 import type { Hammer } from './hammer.js';
 import type { Installation, Workspace } from './installation.js';
-import { type ResourceUsage, resourceUsageOf, sessionsOf } from './leaks.js';
+import { type ResourceUsage, resourceUsageOf } from './leaks.js';
 import { type Entry, type Ledger, shownValue } from './ledger.js';
 import { checkLists } from './lists.js';
 import type { Random } from './random.js';
@@ -24,7 +24,7 @@ export interface Evidence {
   readonly hammer: Hammer;
   readonly meter: RecoveryMeter;
   /** Memory, files and handles of each process soon after its start. */
-  readonly baseline: ReadonlyMap<number, ResourceUsage>;
+  readonly baseline: ReadonlyMap<string, ResourceUsage>;
   readonly sessionsBefore: number;
   readonly random: Random;
 }
@@ -265,23 +265,23 @@ async function deliveriesFinding({ installation }: Evidence, database: Client): 
 async function leakFinding({ installation, baseline, sessionsBefore }: Evidence): Promise<Finding> {
   const problems: string[] = [];
   const figures: string[] = [];
-  for (const service of installation.services) {
-    const before = baseline.get(service.pid ?? 0);
-    const now = await resourceUsageOf(service);
+  const usages = await Promise.all(installation.services.map(resourceUsageOf));
+  for (const now of usages.flat()) {
+    const before = baseline.get(now.id);
     if (!before) {
-      problems.push(`${service.name} was not measured after its start`);
+      problems.push(`${now.name} was not measured after its start`);
       continue;
     }
     figures.push(
-      `${service.name} ${before.megabytes}→${now.megabytes} MB, ${before.files}→${now.files} files, ` +
+      `${now.name} ${before.megabytes}→${now.megabytes} MB, ${before.files}→${now.files} files, ` +
         `${before.handles}→${now.handles} handles`,
     );
-    if (now.megabytes > before.megabytes + MEMORY_SLACK_MB) problems.push(`${service.name}: memory`);
-    if ((now.files ?? 0) > (before.files ?? 0) + HANDLES_SLACK) problems.push(`${service.name}: files`);
-    if (now.handles > before.handles + HANDLES_SLACK) problems.push(`${service.name}: handles`);
-    if (now.borrowed > 1) problems.push(`${service.name}: ${now.borrowed} database connections were not released`);
+    if (now.megabytes > before.megabytes + MEMORY_SLACK_MB) problems.push(`${now.name}: memory`);
+    if ((now.files ?? 0) > (before.files ?? 0) + HANDLES_SLACK) problems.push(`${now.name}: files`);
+    if (now.handles > before.handles + HANDLES_SLACK) problems.push(`${now.name}: handles`);
+    if (now.borrowed > 1) problems.push(`${now.name}: ${now.borrowed} database connections were not released`);
   }
-  const sessions = await sessionsOf(installation);
+  const sessions = await installation.sessions();
   figures.push(`database sessions ${sessionsBefore}→${sessions}`);
   if (sessions > sessionsBefore + 10) problems.push(`${sessions} database sessions`);
   return { name: 'nothing leaks', figures: figures.join('; '), problems };

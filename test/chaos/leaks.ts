@@ -1,8 +1,11 @@
-import type { Installation } from './installation.js';
 import type { ServiceProcess } from './service-process.js';
 
 /** Resources held by one process, according to its metrics. */
 export interface ResourceUsage {
+  /** Name of the service, and of the process if it has several. */
+  readonly name: string;
+  /** Differs for every process, also for one that replaced another. */
+  readonly id: string;
   readonly megabytes: number;
   /** Undefined where the operating system does not report it. */
   readonly files: number | undefined;
@@ -11,33 +14,29 @@ export interface ResourceUsage {
   readonly borrowed: number;
 }
 
-const METRICS = {
-  megabytes: /^process_resident_memory_bytes (\S+)/m,
-  files: /^process_open_fds (\S+)/m,
-  handles: /^nodejs_active_handles_total (\S+)/m,
-  used: /^database_connections\{state="used"\} (\S+)/m,
-  waiting: /^database_connections\{state="waiting"\} (\S+)/m,
-} as const;
-
-export async function resourceUsageOf({ metricsUrl }: ServiceProcess): Promise<ResourceUsage> {
+/** What each process of a service holds. */
+export async function resourceUsageOf({ name, metricsUrl }: ServiceProcess): Promise<ResourceUsage[]> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-  const read = (name: keyof typeof METRICS) => {
-    const value = METRICS[name].exec(text)?.[1];
-    return value === undefined ? undefined : Number(value);
-  };
-  return {
-    megabytes: Math.round((read('megabytes') ?? NaN) / 2 ** 20),
-    files: read('files'),
-    handles: read('handles') ?? NaN,
-    borrowed: (read('used') ?? NaN) + (read('waiting') ?? NaN),
-  };
+  // Services of one process have no label for it.
+  return [...text.matchAll(/^process_start_time_seconds(?:\{process="(\w+)"\})? (\S+)$/gm)].map(
+    ([, process, start]) => {
+      const read = (metric: string, label = '') => {
+        const labels = [label, process && `process="${process}"`].filter(Boolean).join(',');
+        const line = `${metric}${labels && `{${labels}}`} `;
+        const found = text.split('\n').find((each) => each.startsWith(line));
+        return found === undefined ? undefined : Number(found.slice(line.length));
+      };
+      const fullName = [name, process].filter(Boolean).join(' ');
+      return {
+        name: fullName,
+        id: `${fullName} ${start}`,
+        megabytes: Math.round((read('process_resident_memory_bytes') ?? NaN) / 2 ** 20),
+        files: read('process_open_fds'),
+        handles: read('nodejs_active_handles_total') ?? NaN,
+        borrowed:
+          (read('database_connections', 'state="used"') ?? NaN) +
+          (read('database_connections', 'state="waiting"') ?? NaN),
+      };
+    },
+  );
 }
-
-/** Sessions of the service in the database. */
-export const sessionsOf = (installation: Installation): Promise<number> =>
-  installation.onDatabase(async (database) => {
-    const { rows } = await database.query(
-      'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
-    return rows[0].n as number;
-  });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ const RESTART_MS = 250;
 /** Log lines kept for each process. */
 const KEPT_LINES = 2_000;
 
-/** One service process, restarted whenever it exits, as systemd or Kubernetes would. */
+/** One service, restarted whenever it exits, as systemd or Kubernetes would. */
 export class ServiceProcess {
   /** The latest errors in its log. */
   readonly errors: string[] = [];
@@ -23,7 +23,7 @@ export class ServiceProcess {
 
   constructor(
     readonly name: string,
-    readonly role: 'api' | 'worker',
+    readonly role: 'all' | 'api' | 'worker',
     readonly url: string,
     readonly metricsUrl: string,
     private readonly program: string,
@@ -34,6 +34,17 @@ export class ServiceProcess {
 
   get pid(): number | undefined {
     return this.child?.pid;
+  }
+
+  /** How many processes it consists of: with the role `all`, a worker process runs beside the API. */
+  get processes(): number {
+    return this.role === 'all' ? 2 : 1;
+  }
+
+  /** Kills the worker process beside the API, which the service replaces. */
+  killWorker(): void {
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.pid)], { encoding: 'utf8' });
+    for (const pid of stdout.trim().split(/\s+/).filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
   }
 
   start(): void {
