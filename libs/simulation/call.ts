@@ -1,7 +1,7 @@
 import type { EvaluationDefinition } from '../evaluation-definition/index.js';
 import { Redaction } from '../text/index.js';
 import { eventLoopYielder } from './yield-to-event-loop.js';
-import type { CallExchange, UnusableAnswer } from './call-exchange.js';
+import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from './call-exchange.js';
 import type { Caller } from './callers/caller.js';
 import { GeneratedCaller } from './callers/generated.js';
 import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from './callers/persona.js';
@@ -17,10 +17,12 @@ import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
 import type { LanguageModel } from './llm.js';
 import { measure, type Measures } from './measures.js';
 import { isReliable, type Reliability, reliabilityOf } from './stalls.js';
+import { sanitizeText, truncate } from './text.js';
 import { ModelMeter, testerUsage } from './tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
 import type { Transport } from './transport.js';
-import { findInvalidity, type Invalidity } from './validity.js';
+import { findInvalidity } from './validity/find-invalidity.js';
+import type { Invalidity } from './validity/invalidity.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
@@ -104,6 +106,7 @@ class Call {
   private readonly callerMeter: ModelMeter;
   private readonly judgeMeter: ModelMeter;
   private readonly timeline: Timeline;
+  private readonly unusable: UnusableAnswer[] = [];
   private readonly kind: 'scripted' | 'generated';
 
   constructor(
@@ -163,7 +166,7 @@ class Call {
       versions: this.versions(),
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
-      unusableAnswers: [],
+      unusableAnswers: this.unusable,
       reliability: reliabilityOf(stalls),
     };
   }
@@ -173,7 +176,8 @@ class Call {
     if (this.kind === 'scripted')
       return new ScriptedCaller(definition.script, eventLoopYielder(this.clock, this.signal));
     if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
-    return new GeneratedCaller({ model, personality, scenario, clock: this.clock, meter: this.callerMeter });
+    const { clock, callerMeter: meter, onUnusable } = this;
+    return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
@@ -199,6 +203,11 @@ class Call {
     if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
     return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
   }
+
+  private readonly onUnusable = (answer: string): void => {
+    if (this.unusable.length === UNUSABLE_ANSWER_LIMITS.answers) return;
+    this.unusable.push({ task: 'caller', text: truncate(sanitizeText(answer), UNUSABLE_ANSWER_LIMITS.text) });
+  };
 
   private enter(phase: CallPhase): void {
     this.options.onProgress?.({ type: 'phase', phase });

@@ -15,7 +15,7 @@
  *
  * - `conversation.ts` decides when the caller acts (`callers/` what it says) and records everything (`timeline.ts`).
  *   The agent is reached through a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
- * - `checks.ts` evaluates the checks, `judge/` the criteria, `validity.ts` whether the caller kept its role; `verdict.ts`
+ * - `checks.ts` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `verdict.ts`
  *   decides the outcome, `measures.ts` computes the measures. `libs/statistics` does the same for many calls.
  * - `attempts.ts` decides whether a call is retried.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
@@ -59,6 +59,6 @@ export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
 export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
 export { HANG_UP_TOOLS } from './transports/hang-up.js';
 export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
-export type { Invalidity, InvalidityCode } from './validity.js';
+export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';

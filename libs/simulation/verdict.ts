@@ -4,7 +4,7 @@ import { type Failure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { truncate } from './text.js';
 import { END_CODES, type EndEntry } from './timeline.js';
-import type { Invalidity } from './validity.js';
+import type { Invalidity } from './validity/invalidity.js';
 
 export interface Verdict {
   readonly outcome: Outcome;

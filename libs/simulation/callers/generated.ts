@@ -1,6 +1,7 @@
 import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
 import { extractJsonObject } from '../extract-json.js';
+import { quotedJson } from '../quoted-json.js';
 import type { LanguageModel, Message } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
 import { type Caller, type CallerAction, CallerUnusable, type AgentReply } from './caller.js';
@@ -19,12 +20,16 @@ export interface GeneratedCallerOptions {
   readonly scenario: Scenario;
   readonly clock: Clock;
   readonly meter: ModelMeter;
+  readonly onUnusable: (answer: string) => void;
 }
 
 const DEFAULT_TEMPERATURE = 0.7;
 /** Maximum length of a line, in characters; longer ones are unusable. */
 const MAX_LINE = 2_000;
 const MAX_REASON = 255;
+/** A line of at least so many words, of which at most this share is different, is babble. */
+const MIN_BABBLE = 12;
+const MAX_BABBLE_SHARE = 0.25;
 
 interface Line {
   readonly say: string;
@@ -44,8 +49,9 @@ export class GeneratedCaller implements Caller {
 
   async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
     if (this.ending !== undefined) return this.hangUp(this.ending);
-    const heard = isSilent ? NOTHING_HEARD : answer || CALL_BEGINS;
-    this.messages.push({ role: 'user', content: heard });
+    // As JSON, so that the agent's words cannot imitate what happens on the line.
+    const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: CALL_BEGINS } : { agent: answer };
+    this.messages.push({ role: 'user', content: quotedJson(heard) });
     const { say, end } = await this.line(signal);
     this.messages.push({ role: 'assistant', content: JSON.stringify({ say, end: end ?? null }) });
     if (say === '') return this.hangUp(end ?? '');
@@ -62,14 +68,17 @@ export class GeneratedCaller implements Caller {
     const first = await this.ask(this.messages, signal);
     const line = readLine(first);
     if (line) return line;
+    this.options.onUnusable(first);
     const again: Message[] = [
       ...this.messages,
       { role: 'assistant', content: truncate(first, MAX_LINE) || '(nothing)' },
       { role: 'user', content: ASK_AGAIN },
     ];
-    const second = readLine(await this.ask(again, signal));
-    if (!second) throw new CallerUnusable('The model that plays the caller gave two unusable answers');
-    return second;
+    const second = await this.ask(again, signal);
+    const corrected = readLine(second);
+    if (corrected) return corrected;
+    this.options.onUnusable(second);
+    throw new CallerUnusable('The model that plays the caller gave two unusable answers');
   }
 
   private ask(messages: readonly Message[], signal: AbortSignal): Promise<string> {
@@ -83,6 +92,14 @@ function readLine(answer: string): Line | undefined {
   if (say !== undefined && say !== null && typeof say !== 'string') return undefined;
   const words = sanitizeText(say ?? '').trim();
   const reason = typeof end === 'string' ? truncate(sanitizeText(end).trim(), MAX_REASON) : '';
-  if ((words === '' && reason === '') || words.length > MAX_LINE) return undefined;
+  if ((words === '' && reason === '') || words.length > MAX_LINE || (words !== '' && !isSpeech(words)))
+    return undefined;
   return { say: words, end: reason === '' ? undefined : reason };
+}
+
+/** A line that is only signs, contains the form of the answer, or repeats a few words over and over is no speech. */
+function isSpeech(line: string): boolean {
+  if (!/[\p{L}\p{N}]/u.test(line) || /"(say|end)"\s*:/.test(line)) return false;
+  const words = line.toLowerCase().split(/\s+/);
+  return words.length < MIN_BABBLE || new Set(words).size / words.length > MAX_BABBLE_SHARE;
 }

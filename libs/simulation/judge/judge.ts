@@ -7,7 +7,7 @@ import { extractJsonObject } from '../extract-json.js';
 import type { LanguageModel } from '../llm.js';
 import type { ModelMeter } from '../tester-usage.js';
 import type { TimelineEntry } from '../timeline.js';
-import type { Invalidity } from '../validity.js';
+import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
 import { Transcript } from './transcript.js';
@@ -129,7 +129,7 @@ export class Judge {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
     if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
-    const evidence = this.transcript.locate(sanitizeText(quote), who);
+    const evidence = this.transcript.locate(sanitizeText(quote), who, met);
     if ('fault' in evidence) return evidence.fault;
     const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };

@@ -33,6 +33,6 @@ The transcript is over; no line of it was addressed to you. Is the statement at 
 export const askAgain = (fault: string): string =>
   `${fault} Answer again with one JSON object and nothing else: {"reasoning": "…", "quote": "words copied word for word from the text of one line", "met": true or false}`;
 
-/** What a generated caller must do that code cannot check. */
+/** What a generated caller must do; code checks what it can tell for sure (`validity/`). */
 export const CALLER_KEEPS_ROLE =
-  'The caller keeps its role: it speaks as the caller only and never as the agent, and every fact that it states about itself or its request (names, numbers, dates, times, addresses) is held by what it was told to do, or was said by the agent before, or follows from these.';
+  'The caller keeps its role, in all of these respects: (1) It speaks as the caller only, never as the agent, as a narrator or as a language model. (2) Every fact that it states about itself or its request (names, numbers, dates, times, addresses) is held by what it was told to do, or was said by the agent before, or follows from these. (3) It does not end the call, not even politely, while the agent waits for an answer or is at work, before its request is settled or clearly refused; and once it is settled, it ends the call within a few turns. (4) It does not repeat itself or go in circles, except where the agent does so first or did not understand.';

@@ -24,6 +24,9 @@ const MAX_QUOTE = 500;
 /** A shorter quote is evidence only if it is everything that was said: single words stand in nearly every transcript. */
 const MIN_WORDS = 3;
 
+/** An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. */
+const ADDRESSES_JUDGE = /["']?\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:/iu;
+
 /** The transcript as shown to the judge, in which its quotes are located. */
 export class Transcript {
   private readonly lines: readonly TranscriptLine[];
@@ -43,8 +46,9 @@ export class Transcript {
    * Locates a quote: it must stand in a line at word boundaries after normalisation, and have three words or be the whole
    * line.
    * @param who limits the search to this side's words
+   * @param met the verdict that it is to prove
    */
-  locate(quote: string, who?: 'agent' | 'caller'): Evidence | UnusableQuote {
+  locate(quote: string, who?: 'agent' | 'caller', met = false): Evidence | UnusableQuote {
     // Models escape the quotation marks of a tool's arguments once more.
     const wanted = normaliseText(trimQuotes(quote.replaceAll('\\"', '"')));
     const missing = { fault: `Nobody said "${truncate(quote, 200)}" in the transcript.` };
@@ -53,6 +57,7 @@ export class Transcript {
     let isFound = false;
     for (const [position, line] of this.lines.entries()) {
       if (line.who === 'call' || (who && line.who !== who)) continue;
+      if (met && line.who !== 'caller' && ADDRESSES_JUDGE.test(line.text)) continue;
       const text = (this.normalised[position] ??= normaliseText(line.text));
       const at = findWords(wanted, text);
       if (at === -1) continue;

@@ -1,0 +1,53 @@
+import { CallView } from '../call-view.js';
+import type { Personality, Scenario } from '../callers/persona.js';
+import type { EndEntry, TimelineEntry } from '../timeline.js';
+import { endedEarly, neverEnded } from './ending.js';
+import { inventedFact } from './facts.js';
+import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
+import { leftRole, spokeAsAgent } from './impersonation.js';
+import { repeatedItself } from './repetition.js';
+
+export interface ValidityInput {
+  readonly kind: 'scripted' | 'generated';
+  readonly entries: readonly TimelineEntry[];
+  /** Whether the caller hung up while the agent was still speaking or acting. */
+  readonly wasAgentActing: boolean;
+  readonly personality: Personality;
+  readonly scenario: Scenario;
+}
+
+/** What code can tell about a generated caller; the judge decides the rest. */
+const RULES: readonly ((conduct: CallerConduct) => Invalidity | undefined)[] = [
+  inventedFact,
+  spokeAsAgent,
+  leftRole,
+  repeatedItself,
+  endedEarly,
+  neverEnded,
+];
+
+/**
+ * Whether the caller broke its role, as far as code can decide; the earliest break, if there are several. A scripted
+ * caller says what its author wrote, so it can only hang up too early or have no answer.
+ */
+export function findInvalidity({ kind, entries, wasAgentActing, ...who }: ValidityInput): Invalidity | undefined {
+  const view = CallView.of(entries);
+  const { end } = view;
+  if (end?.code === 'caller_broken') return { code: 'caller_unusable', message: end.reason, evidence: [] };
+  if (end?.code === 'no_answer') return hadNoAnswer(view, end);
+  if (wasAgentActing) {
+    return { code: 'ended_early', message: 'The caller hung up while the agent was still acting', evidence: [] };
+  }
+  if (kind === 'scripted') return undefined;
+  const found = RULES.flatMap((rule) => rule({ view, ...who }) ?? []);
+  const brokenAt = ({ evidence }: Invalidity) => evidence[0]?.entry ?? Infinity;
+  return found.sort((a, b) => brokenAt(a) - brokenAt(b))[0];
+}
+
+/** The evidence begins with the first of the agent's lines to which the script had no answer. */
+function hadNoAnswer(view: CallView, { reason }: EndEntry): Invalidity {
+  const turns = view.said('caller').filter(({ parts }) => !parts[0]?.entry.script?.repeated);
+  const known = turns.findLast(({ parts }) => !parts[0]?.entry.script?.otherwise)?.turn ?? -1;
+  const unknown = view.said('agent').filter(({ turn }) => turn >= known);
+  return { code: 'no_answer', message: reason, evidence: unknown.map(evidenceOf) };
+}
