@@ -81,9 +81,13 @@ function insight(call: ReportedCall, anchor: string): Html {
   ${measuresSection(call)}`;
 }
 
+/** A measured time with the largest stall of the tester inside it. */
+const withUncertainty = (time: string, plusMinusMs = 0): string =>
+  plusMinusMs === 0 ? time : `${time} ± ${duration(plusMinusMs)}`;
+
 function measuresSection({ measures }: ReportedCall): Html {
   if (!measures) return NOTHING;
-  const { latency, words, talkRatio, tester, timeToFirstWordMs } = measures;
+  const { latency, words, talkRatio, tester, timeToFirstWordMs, plusMinusMs } = measures;
   const [p50, p95, worst] = latencyLabels(latency);
   const { caller, judge } = tester;
   const requests = caller.requests + judge.requests;
@@ -91,13 +95,16 @@ function measuresSection({ measures }: ReportedCall): Html {
   return html`<section class="measures">
     <h5>Measures</h5>
     ${facts([
-      ['Duration', duration(measures.durationMs)],
+      ['Duration', withUncertainty(duration(measures.durationMs), plusMinusMs?.durationMs)],
       ['Turns', number(measures.turns)],
       ['Latency p50', p50],
       ['p95', latency.p95 === null ? undefined : p95],
-      ['Worst', worst],
-      ['First word after', timeToFirstWordMs === null ? '–' : duration(timeToFirstWordMs)],
-      ['Longest silence', duration(measures.longestSilenceMs)],
+      ['Worst', withUncertainty(worst, latency.plusMinusMs)],
+      [
+        'First word after',
+        timeToFirstWordMs === null ? '–' : withUncertainty(duration(timeToFirstWordMs), plusMinusMs?.timeToFirstWordMs),
+      ],
+      ['Longest silence', withUncertainty(duration(measures.longestSilenceMs), plusMinusMs?.longestSilenceMs)],
       ['Words, caller and agent', `${number(words.caller)} and ${number(words.agent)}`],
       ['Agent’s share of words', talkRatio === null ? '–' : percent(talkRatio)],
       ['Tool calls', number(measures.toolCalls)],

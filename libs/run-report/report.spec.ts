@@ -132,6 +132,23 @@ describe('renderReport', () => {
     expect(words(row(await page(buildRun(evaluations, { status: 'RUNNING' }))))).toContain('Pending');
   });
 
+  it('shows by how much a time may be off, and where speech goes on after a pause', async () => {
+    const call = hostileCall('no');
+    const speech = { type: 'speech', speaker: 'agent', text: 'One', start: 0, end: 0, turn: 1 } as const;
+    const timeline = [speech, { ...speech, text: ' two.', start: 900, end: 900, continues: true } as const];
+    const { latency } = call.measures;
+    const stalled = {
+      ...call.measures,
+      latency: { ...latency, worst: 310, plusMinusMs: 300 },
+      plusMinusMs: { durationMs: 300, timeToFirstWordMs: 0, longestSilenceMs: 40 },
+    };
+    const shown = words(await page(buildRun([{ name: 'a', calls: [{ ...call, timeline, measures: stalled }] }])));
+    expect(shown).toMatch(/Duration 1\.00 s ± 300 ms/);
+    expect(shown).toMatch(/Worst 310 ms ± 300 ms First word after 0 ms Longest silence 0 ms ± 40 ms/);
+    expect(shown).toMatch(/Agent after a pause two\./);
+    expect(words(await page(buildRun([{ name: 'a', calls: [call] }])))).not.toContain('±');
+  });
+
   it('shows the transcripts of 300 unsuccessful and 100 passed calls, and says where to find the others', async () => {
     const failed = hostileCall('no');
     const passed = { ...failed, outcome: 'passed', score: 100 } as const;

@@ -80,6 +80,7 @@ function content(shown: Line): Html {
             >`
           }
           ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}
+          ${entry.continues && html`<span>after a pause</span>`}
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
         </p>
         <p><span class="words" dir="auto">${marked(entry.text, shown)}</span></p>`;

@@ -62,3 +62,4 @@ export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';
+export { warmUp } from './warm-up.js';

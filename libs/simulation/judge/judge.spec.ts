@@ -168,11 +168,14 @@ describe('judge', () => {
       { type: 'speech', speaker: 'caller', text: 'Booked?', ...span },
       words('Let me see.'),
       words('It is booked.'),
+      { ...words(' Under the na'), continues: true },
+      { ...words('me Rossi.'), continues: true },
     ]);
     expect(transcript.locate('booked')).toEqual({ entry: 0, quote: 'booked' });
     expect(transcript.locate('booked', 'agent')).toHaveProperty('fault');
     expect(transcript.locate('see. It is')).toEqual({ entry: 1, quote: 'see. It is' });
     expect(transcript.locate('It is booked')).toEqual({ entry: 2, quote: 'It is booked' });
+    expect(transcript.locate('under the name Rossi')).toEqual({ entry: 3, quote: 'under the name Rossi' });
   });
 
   it('quotes the transcript so that its content cannot imitate the prompt', async () => {

@@ -79,8 +79,9 @@ function linesOf(entries: readonly TimelineEntry[]): TranscriptLine[] {
     const text = truncate(content.text, MAX_LINE);
     const last = lines.at(-1);
     if (last && item.type === 'speech' && last.who === item.speaker && last.turn === item.turn) {
-      last.parts.push({ entry, start: last.text.length + 1 });
-      last.text = truncate(`${last.text} ${text}`, MAX_LINE);
+      const separator = item.continues ? '' : ' ';
+      last.parts.push({ entry, start: last.text.length + separator.length });
+      last.text = truncate(`${last.text}${separator}${text}`, MAX_LINE);
     } else {
       const atMs = Math.round(item.start);
       lines.push({ who: content.who, text, atMs, turn: item.turn, parts: [{ entry, start: 0 }] });

@@ -16,6 +16,7 @@ import {
   type CallResult,
   CallView,
   failure,
+  warmUp,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
@@ -72,6 +73,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private readonly claims = new LRUCache<string, GroupCommit<FreeSlot, Claim>>({ max: 1_000 });
   private readonly ends: GroupCommit<EndedCall, boolean>;
   private isStopping = false;
+  private warmedUp: Promise<void> | undefined;
   private renewing: NodeJS.Timeout | undefined;
 
   constructor(
@@ -110,6 +112,11 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async runSlot(job: { agentId: string; slot: number }, context: JobContext): Promise<void> {
+    // Not at start, because most processes of a test never execute a call.
+    this.warmedUp ??= warmUp().catch((error: unknown) => {
+      this.logger.warn(`The latency of the first calls may include compilation: ${messageOf(error)}`);
+    });
+    await this.warmedUp;
     try {
       await this.runCalls(job, context);
     } catch (error) {
