@@ -137,6 +137,7 @@ describe('reason of a failure', () => {
     ['error-object', /The model is overloaded \(SETTING, HTTP 200\); it said "\{"error":/],
     ['cut', /The agent's response was cut off \(SETTING, HTTP 200\); it said "data: .*Just a/],
     ['stall', /not complete in time \(SETTING, HTTP 200\); it said "data: .*Just a/],
+    ['no-response', /Could not connect to the agent: the connection was closed without a response \(SETTING\)\.$/],
     ['hang', /not complete in time \(SETTING\)\.$/],
     ['status-204', /it is empty \(SETTING, HTTP 204\); it said nothing\.$/],
     ['redirect', /HTTP 307 to https:\/\/login\.example\.com \(SETTING\); it said nothing\.$/],
@@ -179,9 +180,9 @@ describe('record of the exchange', () => {
   it('has the id that the agent received, and each request with its times', async () => {
     agent = await startFaultyAgent('malformed-stream');
     const { exchange, timeline } = await attempt({ shownUrl: 'SETTING' });
-    const id = agent.requests[0]!['x-call-id'] as string;
+    const id = agent.requests[0]!.headers['x-call-id'] as string;
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    expect(agent.requests.map((headers) => headers['x-call-id'])).toEqual([id, id]);
+    expect(agent.requests.map(({ headers }) => headers['x-call-id'])).toEqual([id, id]);
     const time = expect.any(Number);
     expect(exchange).toEqual({
       protocol: 'chat-completions',
@@ -227,6 +228,6 @@ describe('record of the exchange', () => {
     );
     expect(new Set(ids).size).toBe(3);
     expect(ids[2]).toBe(given);
-    expect([...new Set(agent.requests.map((headers) => headers['x-call-id']))]).toEqual(ids);
+    expect([...new Set(agent.requests.map(({ headers }) => headers['x-call-id']))]).toEqual(ids);
   });
 });

@@ -52,6 +52,13 @@ describe('Redaction', () => {
     expect(parts.clean(`…${key.slice(-4)}`)).toBe(`…${key.slice(-4)}`);
   });
 
+  it('removes parts of a long secret', () => {
+    const key = Array.from({ length: 1_000 }, (_, index) => (index * 7_919).toString(36)).join('');
+    const parts = new Redaction([key]);
+    for (let from = 0; from < 500; from += 7)
+      expect(parts.clean(`<${key.slice(from, from + 40)}>`)).toBe(`<${REDACTED}>`);
+  });
+
   it('keeps words that a secret merely contains', () => {
     const words = new Redaction(['provider-key-1', 'a1']);
     expect(words.clean('The provider has no key a1')).toBe('The provider has no key a1');

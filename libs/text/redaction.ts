@@ -3,6 +3,9 @@ export const REDACTED = '[redacted]';
 /** Length of the pieces of secrets that are looked up, and their distance; any common part of `MIN_PART` contains one. */
 const PIECE = 8;
 const STEP = 4;
+/** The distance in long secrets, such as tokens, whose pieces would be too many. */
+const LONG_SECRET = 512;
+const LONG_STEP = 32;
 /** Shorter parts of a secret may be words that occur by chance. */
 const MIN_PART = 12;
 /** Shorter secrets are not removed: the text would become unreadable. */
@@ -17,8 +20,8 @@ interface Piece {
 }
 
 /**
- * Removes secrets from texts of others, who may repeat what was sent to them: in full, or at least 12 characters of them,
- * in any letter case, also as base64, hexadecimal, percent-encoded, or escaped as in JSON or HTML. Secrets shorter than four
+ * Removes secrets from texts of others, who may repeat what was sent to them: in full, or at least 12 characters of them
+ * (40 if a secret has more than 500), in any letter case, also as base64, hexadecimal, percent-encoded, or escaped as in JSON or HTML. Secrets shorter than four
  * characters are not removed. Takes linear time.
  */
 export class Redaction {
@@ -31,7 +34,8 @@ export class Redaction {
     const forms = new Set(secrets.filter(({ length }) => length >= MIN_SECRET).flatMap(formsOf));
     for (const form of forms) {
       if (form.length < PIECE) this.short.set(form.slice(0, MIN_SECRET), form);
-      for (let at = 0; at + PIECE <= form.length; at += STEP) {
+      const step = form.length < LONG_SECRET ? STEP : LONG_STEP;
+      for (let at = 0; at + PIECE <= form.length; at += step) {
         const text = form.slice(at, at + PIECE);
         const same = this.pieces.get(text) ?? [];
         if (same.at(-1)?.form !== form) this.pieces.set(text, [...same, { form, at }]);

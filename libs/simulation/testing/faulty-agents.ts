@@ -210,10 +210,15 @@ export const FAULTY_AGENTS = {
 export type FaultyAgentName = keyof typeof FAULTY_AGENTS;
 export const FAULTY_AGENT_NAMES = Object.keys(FAULTY_AGENTS) as readonly FaultyAgentName[];
 
+interface ReceivedRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly url: string;
+}
+
 export interface FaultyAgentServer {
   readonly url: string;
-  /** The headers of all requests so far. */
-  readonly requests: readonly IncomingMessage['headers'][];
+  /** All requests so far. */
+  readonly requests: readonly ReceivedRequest[];
   close(): Promise<void>;
 }
 
@@ -229,9 +234,9 @@ export async function startFaultyAgent(
   fault: FaultyAgentName | (() => FaultyAgentName),
   { goodTurns = 1 } = {},
 ): Promise<FaultyAgentServer> {
-  const requests: IncomingMessage['headers'][] = [];
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
-    requests.push(request.headers);
+    requests.push({ headers: request.headers, url: request.url ?? '' });
     request.socket.on('error', () => undefined);
     void json(request).then((body) => {
       const turn = (body as Body).messages.filter(({ role }) => role === 'user').length;

@@ -98,7 +98,7 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
     });
   } catch (cause) {
     if (!(cause instanceof OutboundError)) throw cause;
-    const what = cause.reason === 'HEADER_REFUSED' ? 'its API key is not a valid header value' : systemCode(cause);
+    const what = cause.reason === 'HEADER_REFUSED' ? 'its API key is not a valid header value' : systemError(cause);
     throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({ what }), { cause });
   }
 }
@@ -134,8 +134,12 @@ function redirection(location: string | undefined, url: string): string {
   return ` to ${origin === 'null' ? protocol : origin}`;
 }
 
+/** Error codes of connections that existed. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
 /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
-function systemCode({ cause }: OutboundError): string | undefined {
+function systemError({ cause }: OutboundError): string | undefined {
   const { code } = (cause ?? {}) as { code?: unknown };
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
+  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return undefined;
+  return CLOSED.has(code) ? 'the connection was closed without a response' : code;
 }
