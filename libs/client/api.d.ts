@@ -1229,6 +1229,8 @@ export interface components {
             exchange: components["schemas"]["CallExchange"] | null;
             /** @description Answers of the tester's language model that could not be used */
             unusableAnswers: components["schemas"]["UnusableAnswer"][];
+            /** @description How far the tester kept up with the call */
+            reliability: components["schemas"]["CallReliability"] | null;
             /**
              * @description Whether parts of its result were omitted because it was too large
              * @example false
@@ -1389,6 +1391,8 @@ export interface components {
             exchange: components["schemas"]["CallExchange"] | null;
             /** @description Answers of the tester's language model that could not be used */
             unusableAnswers: components["schemas"]["UnusableAnswer"][];
+            /** @description How far the tester kept up with the call */
+            reliability: components["schemas"]["CallReliability"] | null;
             evaluation: components["schemas"]["CallEvaluation"];
             agent: components["schemas"]["CallAgent"];
         };
@@ -1638,6 +1642,31 @@ export interface components {
                 };
                 costUsd?: number | null;
             };
+        };
+        /**
+         * @example {
+         *       "reliable": true,
+         *       "stalls": [
+         *         {
+         *           "atMs": 310.4,
+         *           "ms": 12.5
+         *         }
+         *       ],
+         *       "worstStallMs": 12.5
+         *     }
+         */
+        CallReliability: {
+            /** @description Whether every time of the call can be relied on */
+            reliable: boolean;
+            /** @description Times in which the tester could not react, the longest ones */
+            stalls: {
+                /** @description When it began, in milliseconds of call time */
+                atMs: number;
+                /** @description How long it lasted */
+                ms: number;
+            }[];
+            /** @description The longest stall */
+            worstStallMs: number;
         };
         /**
          * @example {
@@ -6130,6 +6159,16 @@ export interface operations {
                      *                 "text": "I think the agent did well."
                      *               }
                      *             ],
+                     *             "reliability": {
+                     *               "reliable": true,
+                     *               "stalls": [
+                     *                 {
+                     *                   "atMs": 310.4,
+                     *                   "ms": 12.5
+                     *                 }
+                     *               ],
+                     *               "worstStallMs": 12.5
+                     *             },
                      *             "isShortened": false
                      *           }
                      *         ],
@@ -6286,6 +6325,16 @@ export interface operations {
                      *             "text": "I think the agent did well."
                      *           }
                      *         ],
+                     *         "reliability": {
+                     *           "reliable": true,
+                     *           "stalls": [
+                     *             {
+                     *               "atMs": 310.4,
+                     *               "ms": 12.5
+                     *             }
+                     *           ],
+                     *           "worstStallMs": 12.5
+                     *         },
                      *         "evaluation": {
                      *           "key": "books-a-table",
                      *           "name": "Books a table for four",

@@ -19,10 +19,13 @@ describe('attempts at calls', () => {
   let agent: ScriptedAgent;
   let prepared: Awaited<ReturnType<typeof prepareEvaluations>>;
   let run: any;
+  /** The ids that the agent received, in order. */
+  const callIds: unknown[] = [];
 
   beforeAll(async () => {
     const isFirst = failsFirst();
     agent = await startScriptedAgent(({ said, response }) => {
+      if (said === 'Hello') callIds.push(response.req.headers['x-call-id']);
       if (said.startsWith('Book') && said !== 'Book 1' && isFirst(said)) return void response.writeHead(500).end();
       return said === 'Hello' ? 'Good day.' : 'Welcome, it is booked.';
     });
@@ -67,6 +70,29 @@ describe('attempts at calls', () => {
     expect(said(last.timeline)).toEqual(['Hello', 'Good day.', 'Book 2', 'Welcome, it is booked.']);
     expect(last).toMatchObject({ timeline, failure: null, checks: [{ met: true }] });
     expect(failure).toBeNull();
+  });
+
+  it('name the id that the agent received with each, and what was exchanged', async () => {
+    const all = await Promise.all((await calls()).map(({ id }) => details(id)));
+    const attempts = all.flatMap((call) => call.attempts);
+    expect(attempts.map(({ callId }) => callId).sort()).toEqual([...callIds].sort());
+    expect(new Set(callIds).size).toBe(5);
+    const [
+      ,
+      {
+        exchange,
+        reliability,
+        attempts: [first],
+      },
+    ] = all;
+    expect(exchange.requests.map(({ turn, status }: any) => [turn, status])).toEqual([
+      [1, 200],
+      [2, 200],
+    ]);
+    expect(first.exchange).toMatchObject({ callId: first.callId, url: 'AGENT_PROVIDER_1_URL' });
+    expect(first.exchange.requests.map(({ status }: any) => status)).toEqual([200, 500]);
+    expect(exchange.requests[0].tokenTimesMs.length).toBeGreaterThan(0);
+    expect(reliability).toMatchObject({ stalls: expect.any(Array), worstStallMs: expect.any(Number) });
   });
 
   it('cannot be read from another workspace', async () => {

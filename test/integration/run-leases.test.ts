@@ -9,7 +9,7 @@ import {
 import { attemptResultJson } from '../../src/modules/runs/attempt-result.js';
 import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
 import { Database } from '../../src/platform/database/database.js';
-import { TIMESTAMP } from '../support/expect.js';
+import { TIMESTAMP, UUID } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
@@ -34,6 +34,7 @@ const ATTEMPT: Attempt = {
 const INTERRUPTED = {
   outcome: 'error',
   failureCode: 'interrupted',
+  callId: expect.stringMatching(UUID),
   startedAt: expect.stringMatching(TIMESTAMP),
   endedAt: expect.stringMatching(TIMESTAMP),
 };

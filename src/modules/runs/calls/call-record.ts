@@ -13,4 +13,5 @@ export const toRecord = (result: CallResult | null): CallRecord => ({
   versions: result?.versions ?? null,
   exchange: result?.exchange ?? null,
   unusableAnswers: result?.unusableAnswers ?? [],
+  reliability: result?.reliability ?? null,
 });

@@ -188,6 +188,14 @@ const SCHEMAS = {
     omittedRequests: { ...count, description: 'Number of further requests that are not listed' },
   }),
   UnusableAnswer: object({ task: oneOf('caller', 'judge'), text }),
+  CallReliability: object({
+    reliable: { ...flag, description: 'Whether every time of the call can be relied on' },
+    stalls: {
+      ...list(object({ atMs: ms('When it began, in milliseconds of call time'), ms: ms('How long it lasted') })),
+      description: 'Times in which the tester could not react, the longest ones',
+    },
+    worstStallMs: ms('The longest stall'),
+  }),
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
   CallEvaluation: object({
     key: or(text),
@@ -287,6 +295,7 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
     ],
     omittedRequests: 0,
   },
+  CallReliability: { reliable: true, stalls: [{ atMs: 310.4, ms: 12.5 }], worstStallMs: 12.5 },
   UnusableAnswer: { task: 'judge', text: 'I think the agent did well.' },
   CallEnd: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
   CallEvaluation: {

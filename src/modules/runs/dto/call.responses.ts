@@ -9,6 +9,7 @@ import type {
   Failure,
   Invalidity,
   Measures,
+  Reliability,
   TimelineEntry,
   UnusableAnswer,
 } from '../../../../libs/simulation/index.js';
@@ -181,6 +182,9 @@ export class CallRecord {
     true,
   )
   unusableAnswers: readonly UnusableAnswer[];
+
+  @SchemaField({ ...orNull(refTo('CallReliability')), description: 'How far the tester kept up with the call' }, true)
+  reliability: Reliability | null;
 }
 
 /** One attempt at a call with its own result. An attempt that was interrupted has none. */

@@ -23,7 +23,7 @@ const SHUT_DOWN = { ...DIED, reason: 'The process that executed the attempt was 
 /** A call that this process holds the claim on. */
 export interface ClaimedCall {
   readonly id: string;
-  /** Fencing token. */
+  /** Fencing token, and the id that the agent receives with this attempt. */
   readonly claimId: string;
   readonly runId: string;
   readonly workspaceId: string;
@@ -135,7 +135,7 @@ export class ExecutionRepository {
    * @param startedAt ISO 8601 timestamp of the start of the interrupted attempt
    */
   async release({ id, claimId, agentId }: ClaimedCall, startedAt: string): Promise<void> {
-    const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString() };
+    const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString(), callId: claimId };
     await this.database.transaction(async () => {
       const released = await this.database.query(sql.RELEASE, [id, claimId, JSON.stringify([attempt])]);
       if (released.length > 0) await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { jobKey: `call:${id}` });

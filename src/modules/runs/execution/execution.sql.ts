@@ -68,7 +68,7 @@ export const TRY_SWEEP = `SELECT pg_try_advisory_xact_lock(hashtextextended('cal
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * $1: number of lease expirations that end a call; $2: its reason then; $3: the interrupted attempt, without its times. It
+ * $1: number of lease expirations that end a call; $2: its reason then; $3: the interrupted attempt, without times and call id. It
  * started when it was claimed (`updated_at`), and ends when the expiration is noticed.
  */
 export const EXPIRE_LEASES = `
@@ -76,7 +76,7 @@ export const EXPIRE_LEASES = `
          outcome = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE 'error' END,
          reason = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE $2 END,
          attempts = attempts || ($3::jsonb || jsonb_build_object(
-           'startedAt', ${iso('updated_at')}, 'endedAt', ${iso('now()')})),
+           'startedAt', ${iso('updated_at')}, 'endedAt', ${iso('now()')}, 'callId', claim_id)),
          ended_at = CASE WHEN lease_expirations + 1 < $1 THEN NULL ELSE now() END,
          lease_expirations = lease_expirations + 1, due_at = now(), ${UNCLAIMED}, ${CHANGED}
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)

@@ -81,7 +81,7 @@ export class RunFinisher {
     const failed = await this.repository.failedCriticalCalls(run.id);
     for (const { id, evaluationId, checks, criteria } of failed) {
       const failedCriteria = [
-        ...checks.filter(({ met }) => !met).map(({ name }) => name),
+        ...checks.filter(({ met }) => met === false).map(({ name }) => name),
         ...criteria.filter(({ verdict }) => verdict === 'not_met').map(({ text }) => text),
       ];
       const data = { runId: run.id, evaluationId, callId: id, failedCriteria };
