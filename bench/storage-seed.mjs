@@ -71,6 +71,7 @@ export class Seeder {
          LATERAL jsonb_populate_record(e, jsonb_build_object('run_id', run)) n WHERE e.run_id = $1`,
       [runId, runs],
     );
+    // Calls of a run are stored next to each other, since they are created by one statement and end within minutes.
     // The id of a copy follows from its run and position, so that results are copied without reading it back.
     const copies = `calls c JOIN runs r ON r.id = ANY ($2::uuid[]) CROSS JOIN generate_series(0, $3::int - 1) copy,
          LATERAL (SELECT c.position + copy * $4::int AS position) p,
@@ -80,12 +81,12 @@ export class Seeder {
       `INSERT INTO calls SELECT n.* FROM ${copies},
          LATERAL jsonb_populate_record(c, jsonb_build_object('id', i.id, 'run_id', r.id, 'agent_id', r.agent_id,
            'position', p.position, 'created_at', r.created_at, 'updated_at', r.created_at, 'ended_at', r.ended_at)) n
-        WHERE c.run_id = $1`,
+        WHERE c.run_id = $1 ORDER BY r.id, p.position`,
       values,
     );
     await this.client.query(
       `INSERT INTO call_results SELECT i.id, s.result FROM ${copies}, call_results s
-        WHERE c.run_id = $1 AND s.call_id = c.id`,
+        WHERE c.run_id = $1 AND s.call_id = c.id ORDER BY r.id, p.position`,
       values,
     );
     return runs;
