@@ -144,9 +144,11 @@ describe('deleting a run', () => {
     const waiting = client.get(`/runs/${id}?wait=30`);
     await until('the stream has begun', () => stream.events.length > 0);
     // Ended and deleted at the same moment, so that neither has read the end.
+    const deletedAt = performance.now();
     await query('DELETE FROM runs WHERE id = $1', id);
     expectNotFound(await waiting);
     await stream.ended;
+    expect(performance.now() - deletedAt).toBeLessThan(10_000);
     await query('DELETE FROM calls WHERE run_id = $1', id);
   });
 

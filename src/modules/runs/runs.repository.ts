@@ -36,7 +36,7 @@ const FIND_WITH_COUNTS = `
    WHERE r.id = $1`;
 
 const HAS_ENDED = `
-  SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status NOT IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
+  SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
 const EVALUATIONS = `
   SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
