@@ -8,6 +8,7 @@ import type { Settings } from '../platform/config/settings.js';
 import { openDataSource } from '../platform/database/pool.js';
 import { messageOf } from '../platform/errors/message-of.js';
 import { openKeyRing } from './open-key-ring.js';
+import { MissingPrivilegeError } from './privileges.js';
 import { migrate, UnknownMigrationsError } from './migrate.js';
 import { StartError } from './start-error.js';
 
@@ -52,7 +53,8 @@ export async function openAppContext(
     return { settings, dataSource, databaseUrl, keyRing, release };
   } catch (error) {
     await release().catch(() => undefined);
-    throw error instanceof UnknownMigrationsError ? new StartError(error.message, { cause: error }) : error;
+    const isPlain = error instanceof UnknownMigrationsError || error instanceof MissingPrivilegeError;
+    throw isPlain ? new StartError(error.message, { cause: error }) : error;
   }
 }
 

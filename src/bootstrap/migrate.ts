@@ -1,4 +1,5 @@
 import { AbstractLogger, DataSource } from 'typeorm';
+import { checkPrivileges } from './privileges.js';
 import { migrateQueue } from '../platform/queue/queue-schema.js';
 import { withoutTimeouts } from '../platform/database/data-source-options.js';
 import { openDataSource } from '../platform/database/pool.js';
@@ -29,7 +30,7 @@ class SilentLogger extends AbstractLogger {
  * Runs the pending migrations, once, even if several processes start at the same time.
  * @param dataSource names the database and the migrations; its own connections, which have timeouts, are not used
  * @returns the names of the migrations that were run
- * @throws UnknownMigrationsError before anything is changed
+ * @throws UnknownMigrationsError or MissingPrivilegeError before anything is changed
  */
 export async function migrate({ options }: DataSource): Promise<string[]> {
   const dataSource = await openDataSource(new DataSource({ ...withoutTimeouts(options), logger: new SilentLogger() }));
@@ -37,7 +38,8 @@ export async function migrate({ options }: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await checkKnown(dataSource);
+    const isPending = await checkKnown(dataSource);
+    await checkPrivileges(dataSource, isPending);
     const done = await dataSource.runMigrations({ transaction: 'each' });
     // The queue's tables belong to graphile-worker, which brings its own migrations.
     await migrateQueue(databaseUrl(options));
@@ -49,13 +51,20 @@ export async function migrate({ options }: DataSource): Promise<string[]> {
   }
 }
 
-async function checkKnown(dataSource: DataSource): Promise<void> {
-  const [table] = await dataSource.query<{ found: boolean }[]>(`SELECT to_regclass('migrations') IS NOT NULL AS found`);
-  if (!table?.found) return;
+/** @returns whether there are migrations to run. @throws UnknownMigrationsError */
+async function checkKnown(dataSource: DataSource): Promise<boolean> {
+  const [table] = await dataSource.query<{ found: boolean; readable: boolean | null }[]>(
+    `SELECT to_regclass('migrations') IS NOT NULL AS found,
+            has_table_privilege(to_regclass('migrations'), 'SELECT') AS readable`,
+  );
+  if (!table?.found) return true;
+  // The missing privilege is reported with the others.
+  if (!table.readable) return false;
   const known = new Set(dataSource.migrations.map(({ name }) => name));
   const applied = await dataSource.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id');
   const unknown = applied.map(({ name }) => name).filter((name) => !known.has(name));
   if (unknown.length > 0) throw new UnknownMigrationsError(unknown);
+  return applied.length < known.size;
 }
 
 function databaseUrl(options: DataSource['options']): string {
