@@ -83,8 +83,9 @@ export function disturbances(
       holdMs: 2_500,
       begin: () =>
         installation.onDatabase(async (database) => {
+          // Open files stay writable; new sessions have no open files. The first cut opens those of this session.
+          await installation.cutConnections(database);
           installation.makeReadOnly();
-          // Open files stay writable; new sessions have no open files.
           await installation.cutConnections(database);
           await database.query('CHECKPOINT').catch(() => undefined);
         }),
