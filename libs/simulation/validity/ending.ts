@@ -11,17 +11,21 @@ const early = (what: string, ...evidence: Utterance[]): Invalidity => ({
 
 /** Detects hanging up without a word, on a question or request, also with a polite goodbye, or on an agent at work. */
 export function endedEarly({ view }: CallerConduct): Invalidity | undefined {
-  if (view.end?.by !== 'caller' || view.end.code !== 'caller_done') return undefined;
-  const { utterances } = view;
+  const { utterances, end } = view;
+  // An agent that hears a goodbye may hang up before the caller does.
+  if (end?.code !== 'caller_done' && end?.code !== 'agent_hung_up') return undefined;
   const position = utterances.findLastIndex(({ speaker }) => speaker === 'caller');
   const words = utterances[position];
-  if (!words) return early('without a word');
   const before = utterances[position - 1];
   const after = utterances[position + 1];
-  if (after && holdsOn(after.text)) return early('while the agent was looking something up', after);
-  if (after && asks(after.text) && !saysGoodbye(words.text)) {
-    return early("without answering the agent's question", after);
+  if (end.code === 'caller_done') {
+    if (!words) return early('without a word');
+    if (after && holdsOn(after.text)) return early('while the agent was looking something up', after);
+    if (after && asks(after.text) && !saysGoodbye(words.text)) {
+      return early("without answering the agent's question", after);
+    }
   }
+  if (!words || (end.code === 'agent_hung_up' && !saysGoodbye(words.text))) return undefined;
   const isLeaving = before && asks(before.text) && isOnlyFarewell(words.text);
   // An agent that asks the same again and again may be left.
   if (!isLeaving || hasSaidBefore(view, before)) return undefined;

@@ -42,6 +42,13 @@ describe('conduct of the caller', () => {
     ['never speaks', 'A Good day.', ['ended_early', undefined]],
   ])('is invalid when it %s', (_what, dialogue, expected) => expect(conduct(dialogue)).toEqual(expected));
 
+  it('is invalid when the agent hangs up because the caller said goodbye to a question', () => {
+    const dialogue = 'C A table.\nA How many?\nC Goodbye.\nA Goodbye.';
+    expect(conduct(dialogue, 'agent_hung_up')).toEqual(['ended_early', 2]);
+    expect(conduct('C A table.\nA How many?\nC Thanks.\nA Goodbye.', 'agent_hung_up')).toBeUndefined();
+    expect(conduct('C A table.\nA How many?', 'agent_hung_up')).toBeUndefined();
+  });
+
   it.each([
     ['declines with a reason', 'C A table.\nA Shall I book it?\nC No, I changed my mind. Goodbye.\nA Goodbye.'],
     ['declines further help', 'C A table.\nA It is booked. Anything else I can do?\nC Thank you, goodbye.\nA Bye.'],
@@ -53,6 +60,11 @@ describe('conduct of the caller', () => {
 
   it.each([
     ['ping-pong', repeat(2, 'C I want a table.', 'A How many?', 'C Who is there?', 'A Bella Vista.'), 4],
+    [
+      'ping-pong of which the agent understands one line',
+      repeat(2, 'C Until when are you open?', 'A Until ten.', 'C Where is that?', "A Sorry, I didn't get that."),
+      4,
+    ],
     ['a circle of three', repeat(2, 'C A table.', 'A Ok?', 'C Hello there.', 'A Yes.', 'C Who is it?', 'A Me.'), 6],
     ['one line', 'C I want a table.\nA How many?\nC I want a table!\nA Which day?\nC I want a table.\nA Name?', 2],
     ['one line to an agent that then repeats itself', repeat(5, 'C I want a table.', 'A How many?'), 2],
@@ -70,6 +82,10 @@ describe('conduct of the caller', () => {
     [
       'repeats a line that the agent did not understand',
       repeat(6, 'C A table, please.', "A Sorry, I didn't get that."),
+    ],
+    [
+      'alternates between two ways to say what the agent never understands',
+      repeat(3, 'C A table.', "A Sorry, I didn't get that.", 'C I want to book.', 'A Could you repeat that?'),
     ],
     ['repeats a line after silences', 'C Hello?\n-\nC Hello?\n-\nC Hello?\nA Yes.'],
     [

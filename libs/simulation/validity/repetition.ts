@@ -45,7 +45,7 @@ function sameLine(lines: readonly CallerLine[], start: number): Invalidity | und
   const isAsked = [second, third].some(({ heard, isAfterSilence }) => isAfterSilence || wantsRepetition(heard ?? ''));
   const isDifferent = !areSimilar(second.heard ?? '', third.heard ?? '');
   const isSame = run.length >= SAME && isDifferent && !isAsked;
-  if (!isSame && !(run.length >= SAME_TO_SAME && repeatedFirst(first, second))) return undefined;
+  if (!isSame && !(run.length >= SAME_TO_SAME && !isAsked && repeatedFirst(first, second))) return undefined;
   const to = isSame ? ' to different answers' : '';
   return broke(`The caller said the same ${isSame ? SAME : run.length} times in a row${to}`, run.slice(1));
 }
@@ -55,6 +55,8 @@ function circleAt(lines: readonly CallerLine[], start: number): Invalidity | und
     const run = runOf(lines, start, period);
     const [first, again] = [run[0], run[period]];
     if (run.length < 2 * period || !first || !again || !repeatedFirst(first, again)) continue;
+    // A caller that is not understood says its last line again, and tries its few ways to say it only in the end.
+    if (run.slice(period).every(({ heard }) => wantsRepetition(heard ?? ''))) continue;
     const once = run.slice(0, period).map(({ utterance }) => utterance.text);
     if (once.every(isOnlyAgreement) || areSimilar(once[0]!, once[1]!)) continue;
     return broke(`The caller went in circles: it said the same ${period} lines again`, run.slice(period));
@@ -72,7 +74,7 @@ function runOf(lines: readonly CallerLine[], start: number, period: number): Cal
 
 /** Whether nothing that the agent said was a reason to say a line again. */
 function repeatedFirst(line: CallerLine, again: CallerLine): boolean {
-  if (again.isAfterSilence || again.heard === undefined || wantsRepetition(again.heard)) return false;
+  if (again.isAfterSilence || again.heard === undefined) return false;
   return line.heard === undefined || !areSimilar(line.heard, again.heard);
 }
 

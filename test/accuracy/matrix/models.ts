@@ -139,7 +139,7 @@ export const MODEL_FAULTS: Readonly<Record<string, ModelFault>> = {
   'caller: never ends': {
     ...OUT_OF_ROLE,
     description: 'keeps thanking the agent and never hangs up',
-    caller: (turn) => (turn < 2 ? LINES[turn]! : say(`Thank you so much, that was kind, number ${turn}. Goodbye.`)),
+    caller: (turn) => (turn < 2 ? LINES[turn]! : say(`Thank you so much, that was kind, number ${turn}.`)),
   },
 };
 
