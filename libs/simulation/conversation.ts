@@ -93,7 +93,8 @@ class Conversation {
     }
     const { failure, wasAgentActing } = this;
     const answeredTurns = this.answeredTurns + (this.hasGreeted ? 1 : 0);
-    const [stalls, exchange] = [this.time.stalls(), this.exchange.of(this.line)];
+    const stalls = this.time.stalls();
+    const exchange = this.exchange.of(this.line, (moment) => this.time.at(moment));
     return { end, stalls, failure, wasAgentActing, answeredTurns, exchange };
   }
 
@@ -220,8 +221,8 @@ class Conversation {
     if (event.type === 'aborted') throw this.options.signal.reason;
     // Events after the end of the call are ignored.
     if (this.end) return;
+    if (event.type === 'request') return this.exchange.add(event.request, this.timeline.turn);
     const at = this.time.at(event.at);
-    if (event.type === 'request') return this.exchange.add(event.request, this.timeline.turn, at - event.at);
     this.lastHeard = at;
     this.isAgentActing = event.type !== 'turn_end';
     switch (event.type) {
