@@ -52,7 +52,8 @@ describe('the guide to evaluations', () => {
     const evaluation = authored(item?.value as EvaluationInput, '');
     const call = (fault?: FaultName) =>
       executeCall({
-        definition: evaluation,
+        // Criteria need a language model.
+        definition: { ...evaluation, criteria: [] },
         scenario: evaluation,
         personality: { name: 'Caller' },
         transport: referenceTransport({ ...(fault && { fault }) }),
