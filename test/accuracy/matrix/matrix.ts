@@ -14,6 +14,7 @@ import { OTHER_FAULTS, startOtherFaults } from './other-faults.js';
 import type { Row } from './row.js';
 import { SOUND_AGENTS, startSoundAgents } from './sound-agents.js';
 import { SPOKEN_FAULTS, type SpokenFault, type SpokenTurn } from './spoken-faults.js';
+import { TESTER_ROWS } from './tester-faults.js';
 import { startWireFaults, WIRE_FAULTS } from './wire-faults.js';
 
 /** Evaluations of several turns, with and without tools. */
@@ -50,6 +51,7 @@ export async function buildMatrix(): Promise<Matrix> {
       ...{ group: 'other', name, description, allowed, ...(reason && { reason }) },
       execute: calls((key) => address ?? other.url(name, key)),
     })),
+    ...TESTER_ROWS,
   ];
   const close = async () => {
     for (const server of [wire, sound, other, agent]) await server.close();
