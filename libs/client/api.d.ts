@@ -1602,7 +1602,14 @@ export interface components {
         CallMeasures: {
             durationMs: number;
             turns: number;
-            latency: components["schemas"]["LatencyMeasures"] & {
+            latency: {
+                /** @description Number of measured answers */
+                count: number;
+                p50: number | null;
+                p90: number | null;
+                p95: number | null;
+                p99: number | null;
+                worst: number | null;
                 /** @description By how much the measured time may be off, because the tester stalled during it */
                 plusMinusMs?: number;
             };

@@ -67,14 +67,14 @@ const modelUse = object(
   ['costUsd'],
 );
 const plusMinusMs = ms('By how much the measured time may be off, because the tester stalled during it');
-const latency = object({
+const latency = {
   count: { ...count, description: 'Number of measured answers' },
   p50: or(number),
   p90: or(number),
   p95: or(number),
   p99: or(number),
   worst: or(number),
-});
+};
 const failure = object(
   {
     code: oneOf(...Object.keys(FAILURES)),
@@ -134,12 +134,12 @@ const SCHEMAS = {
     },
     ['failure'],
   ),
-  LatencyMeasures: latency,
+  LatencyMeasures: object(latency),
   CallMeasures: object(
     {
       durationMs: number,
       turns: count,
-      latency: { allOf: [ref('LatencyMeasures'), object({ plusMinusMs }, ['plusMinusMs'])] },
+      latency: object({ ...latency, plusMinusMs }, ['plusMinusMs']),
       timeToFirstWordMs: or(number),
       words: object({ caller: count, agent: count }),
       talkRatio: or(number),
