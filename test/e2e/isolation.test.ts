@@ -30,6 +30,16 @@ interface Member extends WorkspaceWithKey {
   readonly admin: HttpClient;
 }
 
+/** Routes that are not in the document; each of them is public. */
+const PUBLIC_PAGES = [
+  'GET /docs',
+  'GET /docs/evaluations.schema.json',
+  'GET /docs/{name}',
+  'GET /docs{/}',
+  'GET /openapi.json',
+  'GET /openapi.yaml',
+];
+
 let app: TestApp;
 let operations: Operation[];
 let owner: Member;
@@ -127,6 +137,42 @@ describe('every operation of the OpenAPI document', () => {
       '/healthz',
       '/readyz',
     ]);
+  });
+
+  it('is every route of the server, except the public pages', () => {
+    const { router } = app.nest.getHttpAdapter().getInstance() as {
+      router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
+    };
+    const routes = router.stack.flatMap(({ route }) =>
+      Object.keys(route?.methods ?? {}).map(
+        (method) => `${method.toUpperCase()} ${route?.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+      ),
+    );
+    const documented = new Set(operations.map(({ name }) => name));
+    const undocumented = routes.filter((route) => !documented.has(route) && !/ \/\{?\*/.test(route));
+    expect([...new Set(undocumented)].sort()).toEqual(PUBLIC_PAGES);
+    expect(routes).toEqual(expect.arrayContaining([...documented]));
+  });
+
+  it('has at most one path parameter, which is what this test replaces', () => {
+    expect(operations.filter(({ template }) => (template.match(/\{/g) ?? []).length > 1)).toEqual([]);
+  });
+
+  it('shows nothing of another workspace where it takes no id', async () => {
+    const newcomer = await createMember();
+    const hidden = [foreign.workspaceId, foreign.userId];
+    for (const collection of ['agents', 'personalities', 'workspace/webhooks', 'workspace/provider-keys']) {
+      hidden.push(await createWithChildren(app, foreign, collection));
+    }
+    const chosen = operations.filter((operation) => operation.method === 'GET' && !hasParameter(operation));
+    await forEach(
+      chosen.filter(({ isPublic }) => !isPublic),
+      async (operation) => {
+        const response = await send(newcomer.admin, operation, operation.template);
+        expect(response.status).toBe(200);
+        for (const id of hidden) expect(JSON.stringify(response.body)).not.toContain(id);
+      },
+    );
   });
 
   it('requires a key unless it is public', () =>
