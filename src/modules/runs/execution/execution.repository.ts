@@ -121,12 +121,12 @@ export class ExecutionRepository {
    * @param resultJson from `attemptResultJson`
    */
   async retry(call: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
-    const { id, claimId, agentId } = call;
+    const { id, claimId, agentId, workspaceId } = call;
     await this.database.transaction(async () => {
       const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson];
       const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
       if (!row) return;
-      await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
+      await this.queue.enqueue(SLOT, { agentId, workspaceId, slot: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
     });
   }
 
@@ -134,11 +134,12 @@ export class ExecutionRepository {
    * Gives up the claim and requeues the call because this process shuts down, with a slot job for another process.
    * @param startedAt ISO 8601 timestamp of the start of the interrupted attempt
    */
-  async release({ id, claimId, agentId }: ClaimedCall, startedAt: string): Promise<void> {
+  async release({ id, claimId, agentId, workspaceId }: ClaimedCall, startedAt: string): Promise<void> {
     const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString(), callId: claimId };
     await this.database.transaction(async () => {
       const released = await this.database.query(sql.RELEASE, [id, claimId, JSON.stringify([attempt])]);
-      if (released.length > 0) await this.queue.enqueue(SLOT, { agentId, slot: 0 }, { jobKey: `call:${id}` });
+      if (released.length > 0)
+        await this.queue.enqueue(SLOT, { agentId, workspaceId, slot: 0 }, { jobKey: `call:${id}` });
     });
   }
 
@@ -162,10 +163,10 @@ export class ExecutionRepository {
       await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, ABANDONED, JSON.stringify(DIED)]);
     });
     // After the commit, so that the calls that were just requeued are found.
-    const waiting = await this.database.query<{ agentId: string; slots: number }>(sql.FIND_WAITING, []);
-    for (const { agentId, slots } of waiting) {
+    const waiting = await this.database.query<{ id: string; workspaceId: string; slots: number }>(sql.FIND_WAITING, []);
+    for (const { slots, ...agent } of waiting) {
       // One per statement: a statement that locks a single job cannot deadlock.
-      for (const job of slotJobs(agentId, slots)) await this.queue.enqueueAll(SLOT, [job]);
+      for (const job of slotJobs(agent, slots)) await this.queue.enqueueAll(SLOT, [job]);
     }
   }
 

@@ -84,11 +84,11 @@ export const EXPIRE_LEASES = `
 
 /** Agents with calls that are due and allowed to run but unclaimed, and the number of slot jobs needed. */
 export const FIND_WAITING = `
-  SELECT w."agentId", least(w.due, w.concurrency - w.running)::int AS slots
-    FROM (SELECT c.agent_id AS "agentId", count(*) AS due, max(r.concurrency) AS concurrency,
+  SELECT w.id, w."workspaceId", least(w.due, w.concurrency - w.running)::int AS slots
+    FROM (SELECT c.agent_id AS id, c.workspace_id AS "workspaceId", count(*) AS due, max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
-           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id) w
+           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id, c.workspace_id) w
    WHERE w.running < w.concurrency`;
 
 /** Open runs whose calls have all ended. */

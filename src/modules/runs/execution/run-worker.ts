@@ -41,7 +41,8 @@ import {
   type FreeSlot,
   LEASE_MS,
 } from './execution.repository.js';
-import { MAX_SLOTS, SLOT, slotKey } from './slot-job.js';
+import { FairSlots } from './fair-slots.js';
+import { MAX_SLOTS, SLOT, type SlotJob, slotKey } from './slot-job.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
@@ -50,6 +51,12 @@ const RENEW_MS = LEASE_MS / 4;
  * synchronised (decision 61).
  */
 const START_SPREAD_MS = 2;
+/**
+ * How long a parked job waits in the queue, in milliseconds, unless this process resumes it: only another process may have
+ * room earlier. Longer when there are many, so that a workspace causes at most 20 attempts per second.
+ */
+const PARKED_MS = 5_000;
+const PARKED_MS_PER_JOB = 50;
 /** How long a slot job runs before it yields to waiting jobs, in milliseconds. */
 const TIME_SLICE_MS = 5_000;
 /** Maximum number of calls that one statement ends, and of characters of their results. */
@@ -67,6 +74,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private readonly logger = new Logger('Runs');
   /** Calls in progress, by claim id. */
   private readonly held = new Map<string, HeldCall>();
+  private readonly slots: FairSlots;
   /** Limits the connections that concurrent calls use, so that some remain for requests. */
   private readonly database: PrioritySemaphore;
   /** By agent id, because claims of one agent are serialised anyway. */
@@ -85,6 +93,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
+    this.slots = new FairSlots(worker.concurrency(SLOT.kind));
     this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 2)));
     this.ends = new GroupCommit({
       maxItems: MAX_ENDED_CALLS,
@@ -111,14 +120,24 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     clearInterval(this.renewing);
   }
 
-  private async runSlot(job: { agentId: string; slot: number }, context: JobContext): Promise<void> {
+  private async runSlot(job: SlotJob, context: JobContext): Promise<void> {
     // Not at start, because most processes of a test never execute a call.
     this.warmedUp ??= warmUp().catch((error: unknown) => {
       this.logger.warn(`The latency of the first calls may include compilation: ${messageOf(error)}`);
     });
     await this.warmedUp;
     try {
-      await this.runCalls(job, context);
+      if (!this.slots.take(job)) return await this.park(job);
+      let resumed: SlotJob[] = [];
+      let isUnfinished = false;
+      try {
+        isUnfinished = await this.runCalls(job, context);
+      } finally {
+        resumed = this.slots.release(job);
+      }
+      for (const parked of resumed) await this.enqueue(parked);
+      // Behind them and the jobs of other workspaces, so that agents take turns.
+      if (isUnfinished) await this.enqueue(job);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       // The sweep enqueues new slot jobs sooner than the queue would retry this one.
@@ -126,24 +145,41 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     }
   }
 
-  private async runCalls({ agentId, slot }: { agentId: string; slot: number }, { signal }: JobContext) {
+  private enqueue({ agentId, workspaceId, slot }: SlotJob, runAt?: Date): Promise<void> {
+    const payload = { agentId, ...(workspaceId !== undefined && { workspaceId }), slot };
+    return this.queue.enqueue(SLOT, payload, {
+      jobKey: slotKey(agentId, slot),
+      priority: slot,
+      ...(runAt && { runAt }),
+    });
+  }
+
+  /** Ends the job of a workspace that has its share of the slots. It stays in the queue in case this process dies. */
+  private async park(job: SlotJob): Promise<void> {
+    const delay = Math.max(PARKED_MS, this.slots.parkedBeside(job) * PARKED_MS_PER_JOB);
+    await this.enqueue(job, new Date(Date.now() + delay));
+    if (!this.slots.park(job)) await this.enqueue(job);
+  }
+
+  /** @returns whether calls may be left */
+  private async runCalls(job: SlotJob, { signal }: JobContext): Promise<boolean> {
+    const { agentId } = job;
     let until = performance.now() + TIME_SLICE_MS;
     let previousRun: string | undefined;
     while (!this.isStopping && !signal.aborted) {
       if (performance.now() > until) {
-        if (await this.worker.shouldYield(SLOT.kind)) break;
+        if (this.slots.parkedBeside(job) > 0 || (await this.worker.shouldYield(SLOT.kind))) break;
         until += TIME_SLICE_MS;
       }
       const claim = await this.claim(agentId, { previousRun });
       if (previousRun !== undefined && claim.isPreviousRunOver) await this.finisher.finish(previousRun);
-      if (!claim.call) return;
+      if (!claim.call) return false;
       await this.execute(claim.call, signal, { spreadStart: previousRun === undefined });
       previousRun = claim.call.runId;
     }
     if (previousRun !== undefined && (await this.repository.isOver(previousRun)))
       await this.finisher.finish(previousRun);
-    // Back to the end of the queue, so that agents take turns.
-    await this.queue.enqueue(SLOT, { agentId, slot }, { jobKey: slotKey(agentId, slot), priority: slot });
+    return true;
   }
 
   private claim(agentId: string, slot: FreeSlot): Promise<Claim> {

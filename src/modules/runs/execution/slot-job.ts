@@ -1,11 +1,18 @@
 import { defineJob } from '../../../platform/queue/job.js';
 
+export interface SlotJob {
+  readonly agentId: string;
+  /** Absent in jobs that an earlier version enqueued. */
+  readonly workspaceId?: string;
+  readonly slot: number;
+}
+
 /**
  * Runs calls of an agent in one of its concurrency slots, one call after the other, until none is due. The priority of
  * the job is the number of the slot: the first slots of all agents come before the second ones, so that an agent with
  * many slots does not delay the others.
  */
-export const SLOT = defineJob<{ readonly agentId: string; readonly slot: number }>({
+export const SLOT = defineJob<SlotJob>({
   name: 'runs.slot',
   kind: 'calls',
 });
@@ -21,9 +28,13 @@ export const slotKey = (owner: string, slot: number): string => `slot:${owner}:$
  * @param owner a new run uses its own keys: with the keys of running slots, its transaction could deadlock with that of
  *   the queue, which completes many jobs at once
  */
-export const slotJobs = (agentId: string, count: number, owner = agentId) =>
+export const slotJobs = (
+  { id: agentId, workspaceId }: { readonly id: string; readonly workspaceId: string },
+  count: number,
+  owner = agentId,
+) =>
   Array.from({ length: Math.min(count, MAX_SLOTS) }, (_, slot) => ({
-    payload: { agentId, slot },
+    payload: { agentId, workspaceId, slot },
     key: slotKey(owner, slot),
     priority: slot,
   }));

@@ -222,7 +222,10 @@ export class RunStarterService {
     const ids = sequentialIds(totalCalls).reverse();
     const evaluationIds = evaluations.flatMap(({ id }) => Array.from({ length: repeat }, () => id));
     await this.repository.insertCalls(run, { ids, evaluationIds });
-    await this.queue.enqueueAll(SLOT, slotJobs(agentId, Math.min(concurrency, totalCalls), run.id));
+    await this.queue.enqueueAll(
+      SLOT,
+      slotJobs({ id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id),
+    );
     return toDetails(run, { pending: totalCalls });
   }
 }

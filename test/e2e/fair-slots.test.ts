@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+/** Call slots of the process; a workspace may use three of them. */
+const SLOTS = 4;
+
+describe('fair call slots', () => {
+  let agent: ScriptedAgent;
+  let app: TestApp;
+  /** Assistants that answer once they are let go. */
+  const waiting = new Map<string, (() => void)[]>();
+
+  beforeAll(async () => {
+    agent = await startScriptedAgent(async ({ model }) => {
+      if (model.startsWith('quick')) return delayed(20);
+      await new Promise<void>((resolve) => waiting.set(model, [...(waiting.get(model) ?? []), resolve]));
+      return 'Welcome!';
+    });
+    app = await createTestApp({ env: { ...callEnv(agent.url), WORKER_CONCURRENCY: String(SLOTS) } });
+  });
+  afterAll(async () => {
+    await app.close();
+    await agent.close();
+  });
+
+  const letGo = (model: string) => waiting.get(model)?.shift()?.();
+  const active = (model: string) => agent.active.get(model) ?? 0;
+  const jobsSoFar = async () => {
+    const [row] = await sql(
+      app.databaseUrl,
+      `SELECT last_value::int AS jobs FROM pg_sequences
+        WHERE schemaname = 'graphile_worker' AND sequencename LIKE '%jobs_id_seq%'`,
+    );
+    return row?.['jobs'] as number;
+  };
+
+  it('leave a quarter to other workspaces while one has calls that last', async () => {
+    const long = await prepareEvaluations(app, [shortEvaluation()], { assistantId: 'long' });
+    const { id } = (await long.client.post(`/agents/${long.agentId}/runs`, { repeat: 8, concurrency: 20 })).body.data;
+    await until('the share is in use', () => active('long') === 3);
+
+    // The other workspace starts at once, again and again.
+    const quick = await prepareEvaluations(app, [shortEvaluation()], { assistantId: 'quick' });
+    for (let i = 0; i < 3; i++) {
+      const startedAt = performance.now();
+      expect(await executeRun(quick.client, quick.agentId, {})).toMatchObject({ status: 'COMPLETED' });
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
+    }
+    expect(active('long')).toBe(3);
+
+    // Parked jobs do not poll.
+    const before = await jobsSoFar();
+    await sleep(3_000);
+    expect((await jobsSoFar()) - before).toBeLessThan(40);
+    expect(active('long')).toBe(3);
+
+    // A free slot is taken up at once.
+    for (let ended = 1; ended <= 8; ended++) {
+      letGo('long');
+      const startedAt = performance.now();
+      await until(
+        'the next call starts',
+        () => agent.requests.filter(({ model }) => model === 'long').length >= Math.min(8, 3 + ended),
+      );
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
+    }
+    expect((await long.client.get(`/runs/${id}?wait=30`)).body.data).toMatchObject({ counts: { passed: 8 } });
+    expect(agent.peak.get('long')).toBe(3);
+  });
+
+  it('resume the other agents of a workspace when one of its calls ends', async () => {
+    const first = await prepareEvaluations(app, [shortEvaluation()], { assistantId: 'first' });
+    const second = (
+      await first.client.post('/agents', { provider: 'AGENT_PROVIDER_1', assistantId: 'quick-2', apiKey: 'k' })
+    ).body.data.id as string;
+    const { personalityId } = first;
+    await first.client.post(`/agents/${second}/evaluations`, { personalityId, ...shortEvaluation() });
+    const run = { repeat: 3, concurrency: 3 };
+    const { id } = (await first.client.post(`/agents/${first.agentId}/runs`, run)).body.data;
+    await until('the share is in use', () => active('first') === 3);
+    const started = (await first.client.post(`/agents/${second}/runs`, { repeat: 5, concurrency: 5 })).body.data;
+    await sleep(1_000);
+    expect(active('quick-2')).toBe(0);
+    letGo('first');
+    const startedAt = performance.now();
+    const ended = (await first.client.get(`/runs/${started.id}?wait=30`)).body.data;
+    expect(ended).toMatchObject({ status: 'COMPLETED', counts: { passed: 5 } });
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    for (let i = 0; i < 2; i++) letGo('first');
+    expect((await first.client.get(`/runs/${id}?wait=30`)).body.data).toMatchObject({ counts: { passed: 3 } });
+  });
+});
