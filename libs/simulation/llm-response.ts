@@ -13,6 +13,8 @@ export class ErrorStatus extends Error {
     readonly retryAfter: string | undefined,
     /** The beginning of the body. */
     readonly said: string,
+    /** Origin that a redirect leads to; path and query may be secrets. */
+    readonly redirectedTo: string | undefined,
   ) {
     super(`HTTP ${status}`);
   }
@@ -39,8 +41,12 @@ export async function fetchAnswer(url: string | URL | Request, init?: RequestIni
   const response = await fetch(url, { ...init, redirect: 'manual' });
   if (response.ok) return response;
   const { text } = await read(response, { maxBytes: MAX_ERROR, maxMs: MAX_ERROR_MS });
-  throw new ErrorStatus(response.status, response.headers.get('retry-after') ?? undefined, text);
+  const { status, headers } = response;
+  throw new ErrorStatus(status, headers.get('retry-after') ?? undefined, text, originOf(headers.get('location')));
 }
+
+const originOf = (location: string | null): string | undefined =>
+  location !== null && URL.canParse(location) ? new URL(location).origin : undefined;
 
 /** The library does not validate what the server sends. @throws UnreadableAnswer; errors of the connection */
 export async function readCompletion(response: Response) {

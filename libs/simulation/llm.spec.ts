@@ -127,6 +127,11 @@ describe('language model', () => {
         'HTTP 403 (LLM_BASE_URL); it said "<h1> No\uFFFD!</h1>"',
       ],
       [
+        'where a redirect leads to, without its path',
+        (response) => void response.writeHead(302, { location: 'https://login.example.com/x?token=1' }).end(),
+        'HTTP 302 to https://login.example.com (LLM_BASE_URL); it said nothing',
+      ],
+      [
         'what is not a chat completion',
         (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome</p>'),
         'is not a chat completion (LLM_BASE_URL); it said "<p>Welcome</p>"',

@@ -146,8 +146,9 @@ function describe(error: unknown, { APIConnectionError, APIConnectionTimeoutErro
   if (!(cause instanceof ErrorStatus)) {
     return { code: 'llm_unreachable', detail: { what: systemCode(cause) }, isPassing: true };
   }
-  const { status, said, retryAfter } = cause;
-  const detail = { what: `HTTP ${status}`, said, retryAfterMs: retryAfterMs(retryAfter) };
+  const { status, said, retryAfter, redirectedTo } = cause;
+  const what = `HTTP ${status}${redirectedTo === undefined ? '' : ` to ${redirectedTo}`}`;
+  const detail = { what, said, retryAfterMs: retryAfterMs(retryAfter) };
   if (status === 429) return { code: 'llm_rate_limited', detail, isPassing: true };
   const isPassing = status >= 500 || status === 408 || status === 409;
   return { code: isPassing ? 'llm_status' : 'llm_refused', detail, isPassing };
