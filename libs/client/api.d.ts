@@ -661,7 +661,7 @@ export interface paths {
         };
         /**
          * List deliveries of a webhook
-         * @description Newest first. Deliveries are kept for 30 days.
+         * @description Newest first. Ended deliveries are kept for 30 days, unless the service is configured otherwise (`DELIVERY_RETENTION_DAYS`).
          */
         get: operations["listWebhookDeliveries"];
         put?: never;

@@ -135,7 +135,8 @@ export class WebhooksController {
 
   @Operation({
     summary: 'List deliveries of a webhook',
-    description: 'Newest first. Deliveries are kept for 30 days.',
+    description:
+      'Newest first. Ended deliveries are kept for 30 days, unless the service is configured otherwise (`DELIVERY_RETENTION_DAYS`).',
     tag,
     access,
     path,
