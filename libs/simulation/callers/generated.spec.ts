@@ -1,4 +1,5 @@
-import { type AgentAction, RealClock } from '../index.js';
+import type { DefinitionInput } from '../../evaluation-definition/index.js';
+import { type AgentAction, RealClock, VirtualClock } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
 import { type Asked, type Reply, stubModel, verdict } from '../testing/llm-stub.js';
 import { sendCompletion, TestServers } from '../testing/servers.js';
@@ -137,6 +138,27 @@ describe('generated caller', () => {
     const { result } = await play(lines, answers);
     expect(result).toMatchObject({ outcome: 'invalid', score: null, invalidity: { code } });
     expect(result.reason).toBe(`${result.invalidity?.message}.`);
+  });
+
+  it('does not hide what the agent had failed for good before its caller broke the role', async () => {
+    const forbidden = {
+      checks: [
+        { type: 'never_says', text: 'damn' },
+        { type: 'says', text: 'booked' },
+      ],
+    };
+    const leaving = [say('A table!'), say('Goodbye.', 'done')];
+    const clock = new VirtualClock();
+    const played = async (answers: string[]) => {
+      let turn = 0;
+      const { model } = await stubModel(servers, (asked) => (asked.role === 'judge' ? KEPT(asked) : leaving[turn++]!));
+      return call(forbidden as DefinitionInput, { transport: agentSaying(answers), model, clock });
+    };
+    expect(await played(['Damn. How many?', 'Bye.'])).toMatchObject({
+      outcome: 'failed',
+      invalidity: { code: 'ended_early' },
+    });
+    expect((await played(['How many?', 'Damn. Bye.'])).outcome).toBe('invalid');
   });
 
   it.each<[string, Line[], string[]]>([
