@@ -26,15 +26,20 @@ export class CallTime {
     return this.at(this.clock.now());
   }
 
-  /** Converts a clock time to call time. */
+  /** Converts a clock time to call time; 0 before the answer. */
   at(moment: number): number {
-    const running = Math.min(moment, this.pausedSince ?? moment);
+    // Rounding errors of the excluded spans must not lead to times just below 0.
+    return Math.max(0, this.running(moment));
+  }
+
+  private running(moment: number): number {
+    const until = Math.min(moment, this.pausedSince ?? moment);
     for (let index = this.pauses.length - 1; index >= 0; index--) {
       const { start, end, total } = this.pauses[index]!;
-      if (running >= end) return running - this.answered - total;
-      if (running >= start) return end - this.answered - total;
+      if (until >= end) return until - this.answered - total;
+      if (until >= start) return end - this.answered - total;
     }
-    return running - this.answered;
+    return until - this.answered;
   }
 
   /** Stops the call's time while `work` runs. */
@@ -58,7 +63,7 @@ export class CallTime {
   /** The stalls of the tester during the call, in call time. */
   stalls(): Stall[] {
     return this.clock.stallsSince(this.answered).flatMap((stall) => {
-      const [start, end] = [Math.max(0, this.at(stall.start)), this.at(stall.end)];
+      const [start, end] = [this.at(stall.start), this.at(stall.end)];
       return end > start ? [{ start, end }] : [];
     });
   }

@@ -67,6 +67,7 @@ describe('stalls', () => {
     await clock.sleep(10);
     const time = new CallTime(clock);
     time.exclude(100, 200);
+    expect(time.at(0)).toBe(0);
     expect(time.stalls()).toEqual([
       { start: 30, end: 50 },
       { start: 90, end: 120 },
