@@ -35,7 +35,7 @@ import { Progress } from './progress.js';
 const REPETITIONS = 20;
 const SLOW_MS = 1_700;
 /** Calls of each agent with the judge that errs. */
-const ERRING_CALLS = 4_000;
+const ERRING_CALLS = 2_000;
 const ERROR_RATE = 0.2;
 /** The majority of three such answers is wrong in 10.4 % of the calls. */
 const MAX_ERRING = 0.12;

@@ -26,6 +26,8 @@ export function endedEarly({ view }: CallerConduct): Invalidity | undefined {
     }
   }
   if (!words || (end.code === 'agent_hung_up' && !saysGoodbye(words.text))) return undefined;
+  if (view.said('caller').every(({ text }) => isOnlyFarewell(text)))
+    return early('before it had asked for anything', words);
   const isLeaving = before && asks(before.text) && isOnlyFarewell(words.text);
   // An agent that asks the same again and again may be left.
   if (!isLeaving || hasSaidBefore(view, before)) return undefined;

@@ -39,6 +39,7 @@ describe('conduct of the caller', () => {
     ['says goodbye to a question', 'C A table.\nA How many?\nC Thank you, goodbye.\nA Bye.', ['ended_early', 2]],
     ['says goodbye to a request', 'C A table.\nA Your name, please.\nC Great, thanks! Bye.', ['ended_early', 2]],
     ['says goodbye and does not wait', 'C Book it, goodbye.\nA One moment, please.', ['ended_early', 1]],
+    ['says nothing but goodbye', 'C Thank you, goodbye.\nA For how many people?', ['ended_early', 0]],
     ['never speaks', 'A Good day.', ['ended_early', undefined]],
   ])('is invalid when it %s', (_what, dialogue, expected) => expect(conduct(dialogue)).toEqual(expected));
 

@@ -1,26 +1,17 @@
 import { authored, normalise } from '../../../libs/evaluation-definition/index.js';
-import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import { type EvaluationKey, referenceEvaluations, startReferenceAgent } from '../../../libs/reference-agent/index.js';
 import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
-import {
-  type CallOptions,
-  type CallResult,
-  chatCompletions,
-  inProcess,
-  RealClock,
-  VirtualClock,
-} from '../../../libs/simulation/index.js';
+import { inProcess, VirtualClock } from '../../../libs/simulation/index.js';
+import { type Called, callOverHttp } from './call-over-http.js';
 import { OTHER_FAULTS, startOtherFaults } from './other-faults.js';
 import type { Row } from './row.js';
 import { SOUND_AGENTS, startSoundAgents } from './sound-agents.js';
 import { SPOKEN_FAULTS, type SpokenFault, type SpokenTurn } from './spoken-faults.js';
 import { TESTER_ROWS } from './tester-faults.js';
-import { startWireFaults, WIRE_FAULTS } from './wire-faults.js';
+import { wireRows } from './wire-faults.js';
 
 /** Evaluations of several turns, with and without tools. */
 const KEYS: readonly EvaluationKey[] = ['books-a-table', 'house-facts', 'changes-mind'];
-/** Long enough for every sound answer on a busy machine; agents that stall take three times as long. */
-const ANSWER_TIMEOUT_MS = 3_000;
 const PERSONALITY_ID = 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251';
 
 export interface Matrix {
@@ -31,17 +22,13 @@ export interface Matrix {
 /** The rows of the matrix that need no language model, over real sockets unless they are about words alone. */
 export async function buildMatrix(): Promise<Matrix> {
   const agent = await startReferenceAgent({ port: 0, latencyMs: 20 });
-  const wire = await startWireFaults(agent.url);
   const sound = await startSoundAgents(agent.url);
   const other = await startOtherFaults(agent.url);
   const keys = evaluations();
   const calls = (url: (key: EvaluationKey) => string) => () =>
     Promise.all(KEYS.map((key) => callOverHttp(keys.get(key)!, url(key))));
   const rows: Row[] = [
-    ...Object.entries(WIRE_FAULTS).map(([name, { description, reason }]): Row => ({
-      ...{ group: 'wire', name, description, reason, allowed: ['failed'] },
-      execute: calls((key) => wire.url(name, key)),
-    })),
+    ...wireRows(),
     ...Object.entries(SPOKEN_FAULTS).flatMap(([name, fault]) => spokenRows(name, fault)),
     ...Object.entries(SOUND_AGENTS).map(([name, { description }]): Row => ({
       ...{ group: 'sound', name, description, allowed: ['passed'] },
@@ -54,12 +41,10 @@ export async function buildMatrix(): Promise<Matrix> {
     ...TESTER_ROWS,
   ];
   const close = async () => {
-    for (const server of [wire, sound, other, agent]) await server.close();
+    for (const server of [sound, other, agent]) await server.close();
   };
   return { rows, close };
 }
-
-type Called = Pick<CallOptions, 'definition' | 'scenario'>;
 
 function evaluations(): ReadonlyMap<string, Called> {
   return new Map(
@@ -68,17 +53,6 @@ function evaluations(): ReadonlyMap<string, Called> {
       return [input.key ?? '', { definition, scenario: { scenarioText: definition.scenarioText } }];
     }),
   );
-}
-
-const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
-
-function callOverHttp(called: Called, url: string): Promise<CallResult> {
-  return untilEnd({
-    ...called,
-    personality: { name: 'Plain' },
-    transport: chatCompletions({ client, url, assistantId: 'booking', answerTimeoutMs: ANSWER_TIMEOUT_MS }),
-    clock: new RealClock(),
-  });
 }
 
 /** The faulty agent, and its sound twin, which shows that the evaluation is fair. */
