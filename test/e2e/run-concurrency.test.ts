@@ -84,7 +84,10 @@ describe('runs on two processes', () => {
     // The first one aborts as soon as it learns that it has lost the lease.
     await until('no call is in progress', () => agent.active.get('stuck') === 0);
     const [call] = (await client.get(`/runs/${id}/calls`)).body.data;
-    expect(call.attempts).toHaveLength(1);
+    expect(call.attempts.map(({ outcome, failureCode }: any) => [outcome, failureCode])).toEqual([
+      ['error', 'interrupted'],
+      ['passed', null],
+    ]);
     expect(agent.requests.filter(({ model }) => model === 'stuck')).toHaveLength(2);
   }, 60_000);
 

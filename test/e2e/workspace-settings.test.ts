@@ -193,16 +193,16 @@ describe('workspace settings', () => {
   describe('default provider keys', () => {
     const agent = { provider: 'AGENT_PROVIDER_2', assistantId: 'a', isUsingDefaultApiKey: true };
 
-    it('are used by agents, never returned by the settings, and encrypted at rest', async () => {
+    it('are masked in agents that use them, never returned by the settings, and encrypted at rest', async () => {
       expect((await admin.post('/agents', agent)).status).toBe(400);
       const put = await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: 'default-secret-1' });
       expect(put.status).toBe(200);
       expect(put.body.data).toEqual({ provider: 'AGENT_PROVIDER_2', updatedAt: expect.any(String) });
       const made = (await admin.post('/agents', agent)).body.data;
-      expect(made.apiKey).toBe('default-secret-1');
+      expect(made.apiKey).toBe('••••et-1');
 
       await admin.put('/workspace/provider-keys/AGENT_PROVIDER_2', { apiKey: 'default-secret-2' });
-      expect((await admin.get(`/agents/${made.id}`)).body.data.apiKey).toBe('default-secret-2');
+      expect((await admin.get(`/agents/${made.id}`)).body.data.apiKey).toBe('••••et-2');
       const list = (await admin.get('/workspace/provider-keys')).body;
       expect(list).toMatchObject({ meta: { total: 1, page: 1, limit: 25, pageCount: 1 } });
       expect(JSON.stringify(list)).not.toContain('default-secret');

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { Notifications } from '../../platform/database/notifications.js';
@@ -49,7 +50,7 @@ export class KeyWatchService implements OnApplicationShutdown {
 
   /** Also notices a revocation between the check of the request's key and this call. */
   watch({ apiKeyId }: Caller): KeyWatch {
-    const key = this.keys.get(apiKeyId) ?? { ended: new AbortController(), watches: 0, expiresAt: Infinity };
+    const key = this.keys.get(apiKeyId) ?? newWatchedKey();
     this.keys.set(apiKeyId, key);
     key.watches++;
     this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
@@ -107,4 +108,11 @@ export class KeyWatchService implements OnApplicationShutdown {
     clearInterval(this.timer);
     this.timer = undefined;
   }
+}
+
+function newWatchedKey(): WatchedKey {
+  const ended = new AbortController();
+  // Each request with the key listens; Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, ended.signal);
+  return { ended, watches: 0, expiresAt: Infinity };
 }
