@@ -9,11 +9,13 @@ const OUTCOMES: Readonly<Record<string, string>> = { passed: '✅ passed', faile
 export function resultMarkdown(summary: Summary): string {
   const { run } = summary;
   const isRepeated = run.repeat > 1;
+  const hasRetries = run.retriedCalls > 0;
   const { rows, rest } = rowsOf(summary);
   const head = [
     'Outcome',
     'Evaluation',
     'Passed',
+    ...(hasRetries ? ['Retried'] : []),
     ...(isRepeated ? ['Stability'] : []),
     'Score',
     'p50',
@@ -21,10 +23,11 @@ export function resultMarkdown(summary: Summary): string {
     'Reason',
   ];
   const lines = rows.map((evaluation) => {
-    const { outcome, evaluation: name, passed, stability, score, p50, p95, reason } = cells(evaluation);
+    const { outcome, evaluation: name, passed, retried, stability, score, p50, p95, reason } = cells(evaluation);
     const shown = [
       markdownText(name),
       passed,
+      ...(hasRetries ? [retried] : []),
       ...(isRepeated ? [stability] : []),
       score,
       p50,
@@ -48,4 +51,10 @@ export function resultMarkdown(summary: Summary): string {
   ].join('\n');
 }
 
-const ALIGNMENTS: Readonly<Record<string, string>> = { Passed: '--:', Score: '--:', p50: '--:', p95: '--:' };
+const ALIGNMENTS: Readonly<Record<string, string>> = {
+  Passed: '--:',
+  Retried: '--:',
+  Score: '--:',
+  p50: '--:',
+  p95: '--:',
+};

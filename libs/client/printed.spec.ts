@@ -79,6 +79,15 @@ describe('printed results', () => {
     expect(first!.indexOf('1/1') + 2).toBe(second!.indexOf('1/1'));
   });
 
+  it('has a column for retried calls if there are any', () => {
+    const calls = [callOf({ retries: 1 }), callOf({ evaluationId: 'b', evaluationName: 'Cancels' })];
+    const retried = summarise(runOf({ retriedCalls: 1 }), calls);
+    expect(resultText(retried, look)).toMatch(/Passed {2}Retried .*\n.*Books a table +1\/1 +1 .*\n.*Cancels +1\/1 +– /);
+    expect(resultMarkdown(retried)).toMatch(/\| Passed \| Retried \|(.*\n){2}.*Books a table \| 1\/1 \| 1 \|/);
+    expect(resultText(summarise(runOf(), [callOf()]), look)).not.toContain('Retried');
+    expect(resultMarkdown(summarise(runOf(), [callOf()]))).not.toContain('Retried');
+  });
+
   it('uses colours only if requested', () => {
     const paint = (style: string, text: string) => `<${style}>${text}</>`;
     expect(resultText(summary, { ...look, paint })).toContain('<red>failed</>');

@@ -17,9 +17,10 @@ const figure = (title: string): Column => ({ title, align: 'right' });
 export function resultText(summary: Summary, look: Look, { hasReport = false } = {}): string {
   const { run } = summary;
   const { rows, rest } = rowsOf(summary);
+  const shown = { stability: run.repeat > 1, retried: run.retriedCalls > 0 };
   const style = run.status === 'COMPLETED' ? 'green' : exitCodeOf(run) === EXIT.notMet ? 'red' : 'yellow';
   return [
-    rows.length > 0 ? textTable(columns(run.repeat > 1), rows.map(row(run.repeat > 1)), look) : '',
+    rows.length > 0 ? textTable(columns(shown), rows.map(row(shown)), look) : '',
     ...(rest === undefined ? [] : [rest]),
     '',
     look.paint(style, verdictLine(run)),
@@ -30,11 +31,18 @@ export function resultText(summary: Summary, look: Look, { hasReport = false } =
   ].join('\n');
 }
 
-const columns = (isRepeated: boolean): Column[] => [
+/** Columns that only some runs need. */
+interface Shown {
+  readonly stability: boolean;
+  readonly retried: boolean;
+}
+
+const columns = (shown: Shown): Column[] => [
   { title: 'Outcome', colour: styleOf },
   NAME,
   figure('Passed'),
-  ...(isRepeated ? [{ title: 'Stability' }] : []),
+  ...(shown.retried ? [figure('Retried')] : []),
+  ...(shown.stability ? [{ title: 'Stability' }] : []),
   figure('Score'),
   figure('p50'),
   figure('p95'),
@@ -42,10 +50,11 @@ const columns = (isRepeated: boolean): Column[] => [
 ];
 
 const row =
-  (isRepeated: boolean) =>
+  (shown: Shown) =>
   (evaluation: Summary['evaluations'][number]): string[] => {
-    const { outcome, evaluation: name, passed, stability, score, p50, p95, reason } = cells(evaluation);
-    return [outcome, plain(name), passed, ...(isRepeated ? [stability] : []), score, p50, p95, plain(reason, 240)];
+    const { outcome, evaluation: name, passed, retried, stability, score, p50, p95, reason } = cells(evaluation);
+    const optional = [...(shown.retried ? [retried] : []), ...(shown.stability ? [stability] : [])];
+    return [outcome, plain(name), passed, ...optional, score, p50, p95, plain(reason, 240)];
   };
 
 /** The plan of a run. */

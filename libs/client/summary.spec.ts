@@ -5,7 +5,15 @@ describe('summary', () => {
   it('groups the calls by evaluation, in the order of the plan', () => {
     const { evaluations } = summarise(runOf(), [
       callOf({ evaluationId: 'b', evaluationName: 'B', latencies: [100, 300] }),
-      callOf({ evaluationId: 'b', evaluationName: 'B', outcome: 'error', score: null, reason: 'Gone', latencies: [9] }),
+      callOf({
+        evaluationId: 'b',
+        evaluationName: 'B',
+        outcome: 'error',
+        score: null,
+        reason: 'Gone',
+        latencies: [9],
+        retries: 2,
+      }),
       callOf({
         evaluationId: 'b',
         evaluationName: 'B',
@@ -24,6 +32,7 @@ describe('summary', () => {
         passed: 1,
         failed: 1,
         error: 1,
+        retried: 1,
         stability: 'flaky',
         passAtK: [0.5, 1],
         passHatK: [0.5, 0],
@@ -53,7 +62,7 @@ describe('summary', () => {
   });
 
   const row = (id: string, name: string, outcome: string, calls: number) => ({
-    ...{ id, name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0 },
+    ...{ id, name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, retried: 0 },
     ...{ stability: null, passAtK: [], passHatK: [], score: null, latencyP50: null, latencyP95: null, reason: null },
   });
 
@@ -65,6 +74,13 @@ describe('summary', () => {
     expect(rows.map(({ outcome }) => outcome)).toEqual(Array(100).fill('failed'));
     expect(rest).toBe('Not shown: 175 evaluations passed and 75 more that did not pass; use --json for all of them.');
     expect(rowsOf(summarise(runOf(), calls.slice(0, 100)))).toMatchObject({ rows: { length: 100 } });
+  });
+});
+
+describe('retried calls', () => {
+  it('are shown although all calls passed', () => {
+    const run = runOf({ totalCalls: 10, retriedCalls: 2, counts: countsOf({ passed: 10 }) });
+    expect(verdictLine(run)).toBe('Gate met: 10 calls (2 retried), 10 passed; score 100.');
   });
 });
 

@@ -16,6 +16,8 @@ export interface EvaluationSummary {
   readonly failed: number;
   readonly invalid: number;
   readonly error: number;
+  /** Calls that needed a second attempt. */
+  readonly retried: number;
   /** Null without a counted call, as `score` is. */
   readonly stability: 'stable pass' | 'flaky' | 'stable fail' | null;
   /** Probability that at least one of k calls passes, for k = 1 … counted calls, at index k − 1. */
@@ -71,6 +73,7 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     outcome: evaluationState(counts, run),
     calls: calls.length,
     ...counts,
+    retried: calls.filter(({ retries }) => retries > 0).length,
     // A cancelled evaluation with missing calls has no stability.
     stability: run.status === 'CANCELLED' && ended.length < calls.length ? null : (statistics?.stability ?? null),
     passAtK: statistics?.passAtK ?? [],
@@ -100,22 +103,25 @@ function verdict(run: RunDetails): string {
   return run.counts.passed + run.counts.failed > 0 ? 'Gate not met' : 'No result';
 }
 
-/** `12 calls, 10 passed, 1 failed, 1 error`. */
-export function countsLine({ totalCalls, counts }: Pick<RunDetails, 'totalCalls' | 'counts'>): string {
+/** `12 calls (2 retried), 10 passed, 1 failed, 1 error`. */
+export function countsLine(run: Pick<RunDetails, 'totalCalls' | 'counts' | 'retriedCalls'>): string {
+  const { totalCalls, counts, retriedCalls } = run;
+  const retried = retriedCalls > 0 ? ` (${number(retriedCalls)} retried)` : '';
   const parts = (['passed', 'failed', 'invalid', 'error', 'cancelled', 'pending'] as const)
     .filter((outcome) => counts[outcome] > 0 || outcome === 'passed')
     .map((outcome) => `${number(counts[outcome])} ${outcome}`);
-  return [count(totalCalls, 'call'), ...parts].join(', ');
+  return [`${count(totalCalls, 'call')}${retried}`, ...parts].join(', ');
 }
 
 /** Cells of an evaluation in a table; not escaped. */
 export function cells(evaluation: EvaluationSummary) {
-  const { name, outcome, passed, calls, stability, score, latencyP50, latencyP95, reason } = evaluation;
+  const { name, outcome, passed, calls, retried, stability, score, latencyP50, latencyP95, reason } = evaluation;
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
   return {
     outcome,
     evaluation: clipped(name, 120),
     passed: `${passed}/${calls}`,
+    retried: retried === 0 ? '–' : number(retried),
     stability: stability ?? '–',
     score: score === null ? '–' : number(score),
     p50: ms(latencyP50),

@@ -1,9 +1,10 @@
+import { attemptsSection } from './attempts.js';
 import { findingsOf, findingsSection } from './findings.js';
 import type { CallState } from '../statistics/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
-import { type ReportedCall, stateOf } from './reported.js';
+import { type ReportedAttempt, type ReportedCall, stateOf } from './reported.js';
 import { between, clipped, count, duration, number, percent } from '../text/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors } from './labels.js';
@@ -17,10 +18,15 @@ export interface Placement {
   readonly isOpen: boolean;
   /** Whether the transcript is included. */
   readonly isWhole: boolean;
+  /** The same for an earlier attempt. */
+  readonly isAttemptWhole: (attempt: ReportedAttempt) => boolean;
 }
 
 /** One call: the outcome in one line, and the details with the transcript. */
-export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWhole }: Placement): Html {
+export function callDetails(
+  call: ReportedCall,
+  { position, repeat, isOpen, isWhole, isAttemptWhole }: Placement,
+): Html {
   const state = stateOf(call);
   const anchor = anchors.call(position, call.repetition);
   const title = repeat > 1 ? `Call ${call.repetition} of ${repeat}` : 'Call';
@@ -32,7 +38,7 @@ export function callDetails(call: ReportedCall, { position, repeat, isOpen, isWh
     </summary>
     <div class="body" id="${anchor}">
       ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
-      ${isWhole ? insight(call, anchor) : leftOut(call)}
+      ${isWhole ? insight(call, anchor) : leftOut(call)} ${attemptsSection(call, anchor, isAttemptWhole)}
       <p class="note">Call <code>${call.id}</code>${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}</p>
     </div>
   </details>`;
@@ -44,12 +50,13 @@ const ordinal = (n: number): string =>
   `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
 
 /** Numbers in the summary line. */
-function glance({ score, measures, startedAt, endedAt, timeline }: ReportedCall): Html {
+function glance({ score, measures, startedAt, endedAt, timeline, retries }: ReportedCall): Html {
   const took = measures?.durationMs ?? between(startedAt, endedAt);
   const worst = measures?.latency.worst;
   return html`<span class="glance">
     ${score !== null && html`<span>score ${number(score)}</span>`}
     ${took !== undefined && timeline.length > 0 && html`<span>${duration(took)}</span>`}
+    ${retries > 0 && html`<span class="retried">${count(retries + 1, 'attempt')}</span>`}
     ${worst != null && html`<span>slowest answer ${duration(worst)}</span>`}
   </span>`;
 }

@@ -150,6 +150,9 @@ mark { color: var(--ink); background: var(--mark-good); border-radius: 2px; padd
 mark.not-met { background: var(--mark-bad); }
 .ref { font-size: 0.72rem; font-weight: 600; vertical-align: super; line-height: 1; padding: 0 0.2rem; margin-left: 0.1rem; text-decoration: none; }
 .ref.not-met { color: var(--fail); } .ref.is-met { color: var(--pass); }
+.retried { color: var(--flaky); font-weight: 500; }
+.attempt { border-left: 3px solid var(--line); padding: 0.1rem 0 0.1rem 0.75rem; margin-bottom: 0.5rem; }
+.attempt > summary { cursor: pointer; font-size: 0.9rem; }
 `;
 
 const NARROW = `

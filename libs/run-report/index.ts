@@ -9,6 +9,7 @@ export { renderJunit } from './junit.js';
 export { renderReport } from './report.js';
 export type {
   CallReader,
+  ReportedAttempt,
   ReportedCall,
   ReportedCounts,
   ReportedEvaluation,

@@ -11,7 +11,8 @@ async function junit({ run, read }: Pick<Built, 'run' | 'read'>): Promise<XmlEle
   return readXml(document);
 }
 
-const casesOf = (root: XmlElement): XmlElement[] => root.children.flatMap(({ children }) => children);
+const casesIn = ({ children }: XmlElement): XmlElement[] => children.filter(({ name }) => name === 'testcase');
+const casesOf = (root: XmlElement): XmlElement[] => root.children.flatMap(casesIn);
 /** Without the case of the gate, which comes last. */
 const callCasesOf = (root: XmlElement): XmlElement[] => casesOf(root).slice(0, -1);
 const having = (elements: readonly XmlElement[], name: string) =>
@@ -52,8 +53,21 @@ describe('renderJunit', () => {
     for (const { attributes } of cases) expect(attributes.time).toMatch(/^\d+\.\d{3}$/);
   });
 
+  it('says which calls needed a second attempt, and why', () => {
+    const properties = root.children.flatMap(({ children }) => children.filter(({ name }) => name === 'properties'));
+    expect(properties.map(({ children }) => children[0]?.attributes)).toEqual([{ name: 'retriedCalls', value: '1' }]);
+    const retried = callCasesOf(root).filter(({ children }) =>
+      children.some(({ text }) => text.includes('Attempt 1 of 3')),
+    );
+    expect(retried.map(fullName)).toEqual(['booking Books nothing without consent #2']);
+    const [{ children = [] } = {}] = retried;
+    expect(children.at(-1)?.text).toMatch(
+      /^Attempt 1 of 3: error: The agent responded with a server error: .*\nAttempt 2 of 3: error: .*\n0:00\.\d  Caller: Hello/,
+    );
+  });
+
   it('has counts that match its cases', () => {
-    for (const suite of root.children) checkCounts(suite, suite.children);
+    for (const suite of root.children) checkCounts(suite, casesIn(suite));
     checkCounts(root, casesOf(root));
     expect(root.attributes).toMatchObject({ tests: '56', failures: '15', errors: '2', skipped: '0', time: '97.000' });
   });

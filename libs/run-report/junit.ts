@@ -37,6 +37,7 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
   for (const [suite, evaluations] of suites) {
     const timestamp = run.startedAt === null ? undefined : run.startedAt.slice(0, 19);
     yield `  <${xmlTag('testsuite', { name: suite, ...countsOf(evaluations), timestamp })}>\n`;
+    yield retriedProperty(evaluations);
     const ids = new Set(evaluations.map(({ id }) => id));
     for await (const call of calls({ evaluationIds: [...ids] })) {
       if (ids.has(call.evaluationId)) {
@@ -142,7 +143,8 @@ function testCase(call: ReportedCall, classname: string, caseName: string, isWho
   const { measures, startedAt, endedAt } = call;
   const time = seconds(measures?.durationMs ?? between(startedAt, endedAt) ?? 0);
   const result = resultOf(call);
-  const out = isWhole && call.timeline.length > 0 ? xmlElement('system-out', {}, transcript(call)) : '';
+  const said = [...earlierAttempts(call), ...(isWhole && call.timeline.length > 0 ? [transcript(call)] : [])];
+  const out = said.length > 0 ? xmlElement('system-out', {}, said.join('\n')) : '';
   const inside = [result, out].filter((part) => part !== '').map((part) => `      ${part}\n`);
   const start = xmlTag('testcase', { classname, name: caseName, time });
   return inside.length === 0 ? `    <${start}/>\n` : `    <${start}>\n${inside.join('')}    </testcase>\n`;
@@ -168,6 +170,20 @@ function resultOf(call: ReportedCall): string {
 
 const errorCode = ({ timeline }: ReportedCall): string | undefined =>
   timeline.find((entry) => entry.type === 'error')?.code;
+
+/** Calls that needed a second attempt, which the outcomes do not show. */
+function retriedProperty(evaluations: readonly ReportedEvaluation[]): string {
+  const value = evaluations.reduce((sum, { retried }) => sum + retried, 0);
+  if (value === 0) return '';
+  return `    <properties><${xmlTag('property', { name: 'retriedCalls', value })}/></properties>\n`;
+}
+
+/** One line per attempt before the one that counts. */
+const earlierAttempts = ({ attempts, earlierAttempts: earlier }: ReportedCall): string[] =>
+  earlier.map(
+    ({ outcome, reason }, index) =>
+      `Attempt ${index + 1} of ${attempts}: ${outcome}: ${clipped(oneLine(reason), MAX_MESSAGE)}`,
+  );
 
 /** Findings that are not met, with details and quotes. */
 function unmet(call: ReportedCall): string {

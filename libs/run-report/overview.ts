@@ -87,12 +87,17 @@ export function countsSection(run: ReportedRun): Html {
     </ul>
     ${facts([
       ['Evaluations', `${number(run.evaluations.length)}${perEvaluation}`],
+      ['Retried', run.retriedCalls === 0 ? undefined : retried(run)],
       ['Started', startedAt === null ? 'not yet' : time(startedAt)],
       ['Took', took === undefined ? undefined : duration(took)],
       ['Run', html`<code>${run.id}</code>`],
     ])}
   </section>`;
 }
+
+/** A real caller has no second attempt, so it is shown also when all calls passed. */
+const retried = ({ retriedCalls, counts }: ReportedRun): Html =>
+  html`<span class="retried">${number(retriedCalls)} of ${count(counts.total, 'call')} needed a second attempt</span>`;
 
 const time = (iso: string): Html => html`<time datetime="${iso}">${dateTime(iso)}</time>`;
 
@@ -151,13 +156,17 @@ function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number,
         ${tags.map((tag) => html`<span class="tag"><bdi>${title(tag)}</bdi></span>`)}
       </small>
     </th>
-    ${cell('Outcome', badge(evaluationState(evaluation, run)))} ${cell('Stability', stability(evaluation), 'nowrap')}
+    ${cell('Outcome', outcome(run, evaluation))} ${cell('Stability', stability(evaluation), 'nowrap')}
     ${cell('Score', score === null ? '–' : number(score), 'number')}
     ${cell('Pass rate, 95 % interval', passRate(evaluation), 'rate')} ${cell('p50', p50, 'number')}
     ${cell('p95', p95, 'number')} ${cell('Worst', worst, 'number')}
     ${cell('Latencies', sparkline(latencies, longest), 'sparks')}
   </tr>`;
 }
+
+const outcome = (run: ReportedRun, evaluation: ReportedEvaluation): Html =>
+  html`${badge(evaluationState(evaluation, run))}
+  ${evaluation.retried > 0 && html`<small class="retried nowrap">${number(evaluation.retried)} retried</small>`}`;
 
 /** Drawn from 0 to 1: the interval as a bar, the rate as a dot. */
 export function passRate({ passRate: rate, passRateInterval: interval, counted, passed }: ReportedEvaluation): Html {

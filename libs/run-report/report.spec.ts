@@ -68,10 +68,32 @@ describe('renderReport', () => {
     expect(top).toContain('◇ Invalid Answers a curious guest call 3');
   });
 
+  it('shows how many calls needed a second attempt, and the earlier attempts of each, collapsed', () => {
+    expect(words(document)).toContain('Retried 1 of 55 calls needed a second attempt');
+    const start = document.indexOf('<section class="attempts">');
+    const attempts = document.slice(start, document.indexOf('<details class="call', start));
+    expect(count(document, '<section class="attempts">')).toBe(1);
+    expect(words(attempts)).toMatch(
+      /Earlier attempts ! Error Attempt 1 of 3, 400 ms The agent responded with a server error/,
+    );
+    expect(words(attempts)).toContain('The agent received the call id');
+    expect(count(attempts, '<details class="attempt">')).toBe(2);
+    expect(count(attempts, '<section class="transcript">')).toBe(2);
+  });
+
+  it('limits the transcripts of earlier attempts', async () => {
+    const attempted = sample.calls.find(({ earlierAttempts }) => earlierAttempts.length > 0)!;
+    const [attempt] = attempted.earlierAttempts;
+    const calls = [{ ...attempted, attempts: 251, earlierAttempts: Array.from({ length: 250 }, () => attempt!) }];
+    const found = await page({ run: sample.run, read: readerOf(calls) });
+    expect(count(found, '<details class="attempt">')).toBe(250);
+    expect(count(found, 'Its transcript is omitted here.')).toBe(50);
+  });
+
   it('shows the pass rate with its interval, the stability and the latencies of each evaluation', () => {
     expect(words(document)).toContain('✗ Failed ≈ Flaky 86.7 60 % 3 of 5 23 % to 88 % 752 ms 1.09 s 1.17 s');
     expect(words(document)).toContain('✗ Failed Stable fail 50 0 % 0 of 5 0 % to 43 %');
-    expect(words(document)).toContain('✓ Passed Stable pass 100 100 % 4 of 4 51 % to 100 %');
+    expect(words(document)).toContain('✓ Passed 1 retried Stable pass 100 100 % 4 of 4 51 % to 100 %');
   });
 
   it('shows a failed call with its unmet conditions and transcript, and highlights the evidence', () => {

@@ -64,7 +64,8 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
     const isWhole = budget.takes(call);
     const isOpen = isWhole && call.outcome === 'failed' && opened < OPEN_PER_EVALUATION;
     if (isOpen) opened++;
-    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole }).toString();
+    const isAttemptWhole = () => budget.takesAttempt();
+    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole, isAttemptWhole }).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();

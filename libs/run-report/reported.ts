@@ -1,4 +1,4 @@
-import type { CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
+import type { Attempt, CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
 import type { CallState, GateExitCode, GateSettings, Outcome, Stability } from '../statistics/index.js';
 
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
@@ -21,6 +21,8 @@ export interface ReportedRun extends GateSettings {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly counts: ReportedCounts;
+  /** Calls that needed a second attempt. */
+  readonly retriedCalls: number;
   /** In the order of the plan. */
   readonly evaluations: readonly ReportedEvaluation[];
 }
@@ -47,6 +49,8 @@ export interface ReportedEvaluation {
   readonly failed: number;
   readonly invalid: number;
   readonly error: number;
+  /** Calls that needed a second attempt. */
+  readonly retried: number;
   /** All calls, including pending and cancelled ones. */
   readonly total: number;
   readonly stability: Stability | null;
@@ -71,10 +75,23 @@ export interface ReportedCall {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly attempts: number;
+  /** Attempts after an `error` or an `invalid` one; those after an interruption do not count. */
+  readonly retries: number;
+  /** The attempts before the one that counts, oldest first. */
+  readonly earlierAttempts: readonly ReportedAttempt[];
   readonly timeline: readonly TimelineEntry[];
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
   readonly measures: Measures | null;
+}
+
+export interface ReportedAttempt extends Pick<Attempt, 'outcome' | 'failureCode' | 'reason' | 'startedAt' | 'endedAt'> {
+  /** The id that the agent received; null if it was not called. */
+  readonly callId: string | null;
+  /** Empty if the attempt was interrupted. */
+  readonly timeline: readonly TimelineEntry[];
+  /** Whether parts of its result were not stored because it was too large. */
+  readonly isShortened: boolean;
 }
 
 /** Filter of calls; an omitted field does not filter. */

@@ -2,10 +2,13 @@ import type { ReportedCall } from './reported.js';
 
 /** Maximum number of transcripts in a report; other calls are shown without. */
 export const MAX_TRANSCRIPTS = { passed: 100, others: 300 } as const;
+/** The same for earlier attempts. */
+export const MAX_ATTEMPTS = 200;
 
 /** Limits the number of transcripts, and thereby the size of a report. */
 export class TranscriptBudget {
   private readonly left = { ...MAX_TRANSCRIPTS } as { passed: number; others: number };
+  private leftAttempts = MAX_ATTEMPTS;
   private leftOutCalls = 0;
 
   /** Number of calls without their transcript. */
@@ -23,5 +26,10 @@ export class TranscriptBudget {
     }
     this.left[kind]--;
     return true;
+  }
+
+  /** The same for the transcript of an earlier attempt. */
+  takesAttempt(): boolean {
+    return this.leftAttempts-- > 0;
   }
 }

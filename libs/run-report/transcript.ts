@@ -18,7 +18,11 @@ import { anchors } from './labels.js';
 const MAX_TEXT = 8_000;
 
 /** Timeline of a call with highlighted evidence. */
-export function transcriptSection(call: ReportedCall, anchor: string, findings: readonly Finding[]): Html {
+export function transcriptSection(
+  call: Pick<ReportedCall, 'timeline'>,
+  anchor: string,
+  findings: readonly Finding[],
+): Html {
   const { timeline } = call;
   if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
   const references = referencesOf(findings);

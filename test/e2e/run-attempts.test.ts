@@ -55,6 +55,17 @@ describe('attempts at calls', () => {
     expect(Object.keys(metrics.body.data).sort()).toEqual(['score', 'status', 'totalCalls']);
   });
 
+  it('are shown in the report and the JUnit file', async () => {
+    const report = await prepared.client.get<string>(`/runs/${run.id}/report`);
+    expect(report.body).toContain('2 of 3 calls needed a second attempt');
+    expect(report.body.match(/<details class="attempt">/g)).toHaveLength(2);
+    const junit = await prepared.client.get<string>(`/runs/${run.id}/junit`);
+    expect(junit.body).toContain('<property name="retriedCalls" value="2"/>');
+    expect(junit.body.match(/Attempt 1 of 2: error: The agent responded with a server error: HTTP 500/g)).toHaveLength(
+      2,
+    );
+  });
+
   it('keep their own transcripts and failures', async () => {
     const [, second] = await calls();
     const { attempts, timeline, failure } = await details(second.id);

@@ -1,6 +1,6 @@
 import { type CallResult, CallView } from '../../simulation/index.js';
 import { type CountedCall, evaluationStatistics, gate, isCounted, runScore } from '../../statistics/index.js';
-import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
+import type { CallReader, ReportedAttempt, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
 
 /** A result of a call, or the state of a call without one. */
 export type PlayedCall = CallResult | 'cancelled' | 'pending';
@@ -51,6 +51,7 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     startedAt: at(400),
     endedAt: at(97_400),
     counts: countsOf(calls),
+    retriedCalls: calls.filter(({ retries }) => retries > 0).length,
     evaluations: evaluations.map((evaluation, position) => reportedEvaluation(evaluation, position, counted, calls)),
     ...settings,
     ...more,
@@ -74,7 +75,17 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
   if (typeof played === 'string') {
     const status = played === 'cancelled' ? 'CANCELLED' : 'QUEUED';
     const nothing = { outcome: null, score: null, reason: null, startedAt: null, endedAt: null, measures: null };
-    return { ...own, status, attempts: 0, timeline: [], checks: [], criteria: [], ...nothing };
+    return {
+      ...own,
+      status,
+      attempts: 0,
+      retries: 0,
+      earlierAttempts: [],
+      timeline: [],
+      checks: [],
+      criteria: [],
+      ...nothing,
+    };
   }
   const { outcome, score, reason, timeline, checks, criteria, measures } = played;
   const result = { outcome, score, reason, timeline, checks, criteria, measures };
@@ -84,9 +95,22 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
     startedAt: at(500),
     endedAt: at(500 + measures.durationMs),
     attempts: outcome === 'error' ? 3 : 1,
+    retries: outcome === 'error' ? 2 : 0,
+    earlierAttempts: outcome === 'error' ? [1, 2].map((n) => attemptOf(played, n)) : [],
     ...result,
   };
 }
+
+const attemptOf = ({ outcome, reason, failure, timeline }: CallResult, number: number): ReportedAttempt => ({
+  outcome,
+  reason,
+  failureCode: failure?.code ?? null,
+  timeline,
+  callId: idOf(0xcc0000 + number),
+  startedAt: at(500 + number * 1_000),
+  endedAt: at(900 + number * 1_000),
+  isShortened: false,
+});
 
 function reportedEvaluation(
   { name, key = null, tags = [], critical = false }: PlayedEvaluation,
@@ -109,6 +133,7 @@ function reportedEvaluation(
     failed: of('failed'),
     invalid: of('invalid'),
     error: of('error'),
+    retried: own.filter(({ retries }) => retries > 0).length,
     total: own.length,
     stability: statistics?.stability ?? null,
     passRate: statistics?.passRate ?? null,

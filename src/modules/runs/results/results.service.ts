@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import {
   type CallReader,
+  type ReportedAttempt,
   type ReportedCall,
   type ReportedEvaluation,
   type ReportedRun,
 } from '../../../../libs/run-report/index.js';
+import type { Attempt } from '../../../../libs/simulation/index.js';
 import { evaluationStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
@@ -47,6 +49,7 @@ export class ResultsService {
         startedAt: run.startedAt,
         endedAt: run.endedAt,
         counts: { total: run.totalCalls, ...run.counts },
+        retriedCalls: run.retriedCalls,
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),
@@ -83,6 +86,7 @@ function reportedEvaluations(
       name,
       tags,
       critical,
+      retried: calls.filter(({ retries }) => retries > 0).length,
       total: calls.length,
       counted: statistics?.counted ?? 0,
       passed: count('passed'),
@@ -99,7 +103,7 @@ function reportedEvaluations(
 }
 
 async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<ReportedCall> {
-  for await (const { result, attempts, ...call } of calls) {
+  for await (const { result, attempts, earlierResults, ...call } of calls) {
     yield {
       id: call.id,
       evaluationId: call.evaluationId,
@@ -111,6 +115,8 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       startedAt: call.startedAt?.toISOString() ?? null,
       endedAt: call.endedAt?.toISOString() ?? null,
       attempts: attempts.length,
+      retries: call.retries,
+      earlierAttempts: earlierAttempts(call.status === 'ENDED' ? attempts.slice(0, -1) : attempts, earlierResults),
       timeline: result?.timeline ?? [],
       checks: result?.checks ?? [],
       criteria: result?.criteria ?? [],
@@ -118,3 +124,14 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
     };
   }
 }
+
+/** @param attempts those before the one that counts */
+const earlierAttempts = (
+  attempts: readonly Attempt[],
+  results: CallWithResult['earlierResults'],
+): readonly ReportedAttempt[] =>
+  attempts.map(({ outcome, failureCode, reason, startedAt, endedAt, callId = null }, index) => {
+    const result = results?.[index + 1];
+    const { timeline = [], isShortened = false } = result ?? {};
+    return { outcome, failureCode, reason, startedAt, endedAt, callId, timeline, isShortened };
+  });
