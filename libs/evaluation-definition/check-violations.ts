@@ -3,7 +3,7 @@ import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
 import { LIMITS } from './limits.js';
 import { fold } from './matcher.js';
 import type { Violation } from '../json-input/index.js';
-import { canSay, mostTurns } from './script-violations.js';
+import { mostTurns, ScriptedLines } from './script-violations.js';
 
 /** Checks that could never fail or never be met. `isSound` says whether a matcher is valid. */
 export function checkViolations(
@@ -11,9 +11,10 @@ export function checkViolations(
   isSound: (matcher: SpokenMatcher) => boolean,
 ): Violation[] {
   const { checks } = definition;
+  const lines = new ScriptedLines(definition.script);
   return [
     ...checks.flatMap((check, index) => {
-      const violations = check ? violationsOf(check, definition, isSound) : [];
+      const violations = check ? violationsOf(check, definition, lines, isSound) : [];
       return violations.map(([field, text]) => ({ path: ['checks', index, field], text }));
     }),
     ...repetitions(checks),
@@ -25,12 +26,13 @@ type Found = readonly [field: string, text: string];
 function violationsOf(
   check: Check,
   definition: PartialDefinition,
+  lines: ScriptedLines,
   isSound: (matcher: SpokenMatcher) => boolean,
 ): Found[] {
   switch (check.type) {
     case 'says':
     case 'never_says':
-      return isSound(check) ? unsaid(definition, [[matcherField(check), check]], check.type === 'says') : [];
+      return isSound(check) ? unsaid(lines, [[matcherField(check), check]], check.type === 'says') : [];
     case 'says_before': {
       const sound = (
         [
@@ -39,7 +41,7 @@ function violationsOf(
         ] as const
       ).filter(([, part]) => isSound(part));
       const isOnce = sound.length === 2 && identity(check.first) === identity(check.then);
-      return [...unsaid(definition, sound, true), ...(isOnce ? [['then', 'must differ from first'] as const] : [])];
+      return [...unsaid(lines, sound, true), ...(isOnce ? [['then', 'must differ from first'] as const] : [])];
     }
     case 'calls_tool':
     case 'never_calls_tool':
@@ -58,12 +60,12 @@ function violationsOf(
 
 /** A scripted caller only says the lines of its script. */
 function unsaid(
-  { script }: PartialDefinition,
+  lines: ScriptedLines,
   parts: readonly (readonly [string, SpokenMatcher])[],
   isWanted: boolean,
 ): Found[] {
   return parts
-    .filter(([, part]) => part.speaker === 'caller' && canSay(script, part) === false)
+    .filter(([, part]) => part.speaker === 'caller' && lines.includes(part) === false)
     .map(([field]) => [field, `is never said by the script, so the check could never ${isWanted ? 'hold' : 'fail'}`]);
 }
 

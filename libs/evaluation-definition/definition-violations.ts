@@ -7,11 +7,16 @@ import type { Violation, Path } from '../json-input/index.js';
 import { PatternChecker } from './pattern.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
 
+type Patterns = Pick<PatternChecker, 'violationOf'>;
+
 /**
  * Violations that the schema cannot express: invalid patterns, checks that could never be evaluated, fail or be met,
  * unreachable steps, duplicates.
  */
-export function definitionViolations(definition: PartialDefinition, patterns = new PatternChecker()): Violation[] {
+export function definitionViolations(
+  definition: PartialDefinition,
+  patterns: Patterns = new PatternChecker(),
+): Violation[] {
   const unsound = new Set<Matcher>();
   const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition.checks)];
   const violations = matchers.flatMap(({ matcher, path }) => {
@@ -67,7 +72,7 @@ function checkMatchers(checks: PartialDefinition['checks']): { matcher: Matcher;
   });
 }
 
-function matcherViolation(matcher: Matcher, path: Path, patterns: PatternChecker): Violation | undefined {
+function matcherViolation(matcher: Matcher, path: Path, patterns: Patterns): Violation | undefined {
   if ('pattern' in matcher) {
     const text = patterns.violationOf(matcher.pattern);
     return text === undefined ? undefined : { path: [...path, 'pattern'], text };

@@ -52,11 +52,37 @@ describe('PatternChecker', () => {
   });
 
   it('compiles each pattern once and no more than its budget', () => {
-    const checker = new PatternChecker(100);
+    const checker = new PatternChecker(330);
     for (let i = 0; i < 1_000; i++) expect(checker.violationOf('a{30}')).toBeUndefined();
     expect(checker.violationOf('b{30}')).toBeUndefined();
     expect(checker.violationOf('c{30}')).toBeUndefined();
     expect(checker.violationOf('d{30}')).toMatch(/size limit for all patterns/);
+  });
+
+  it('limits the patterns of an evaluation separately from those of its file', () => {
+    const file = new PatternChecker(350);
+    const evaluation = () => new PatternChecker(300, file);
+    expect(evaluation().violationOf('a{60}')).toBeUndefined();
+    expect(evaluation().violationOf('b{200}')).toMatch(/size limit for all patterns of an evaluation/);
+    expect(evaluation().violationOf('b{60}')).toMatch(/size limit for all patterns together/);
+    expect(evaluation().violationOf('a{60}')).toBeUndefined();
+  });
+
+  it.each([
+    ['folded range', (i: number) => `(?i)[\\x{100}-\\x{ffff}]1b${i}`],
+    ['many folded ranges', (i: number) => `(?i)[${'Ͱ-ϿЀ-ӿ'.repeat(40)}]${i}`],
+    ['many Unicode classes', (i: number) => `[${'\\pL'.repeat(150)}]${i}`],
+    ['many folded classes', (i: number) => `(?i)${'[^\\w\\s\\d]'.repeat(40)}${i}`],
+    ['groups', (i: number) => `${'(i)'.repeat(150)}${i}`],
+    ['short patterns', (i: number) => `a${i}`],
+  ])('compiles hostile patterns for a tenth of a second at most: %s', (_, pattern) => {
+    const checker = new PatternChecker();
+    const start = performance.now();
+    let accepted = 0;
+    while (accepted < 20_000 && checker.violationOf(pattern(accepted)) === undefined) accepted++;
+    // Some 100 ms on a quiet machine.
+    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(accepted).toBeLessThan(20_000);
   });
 });
 

@@ -3,8 +3,12 @@ import { LIMITS } from './limits.js';
 
 /** A compiled regular expression; matching takes linear time for every pattern. */
 export interface Pattern {
+  /** Instructions of the compiled program: the steps per character of a search, at worst. */
+  readonly size: number;
   /** Whether it matches anywhere in the text. */
-  test(text: string): boolean;
+  readonly test: (text: string) => boolean;
+  /** Start and end of the first match. */
+  readonly find: (text: string) => readonly [number, number] | undefined;
 }
 
 /** Largest compiled program, in instructions: matching costs up to this many steps per character. */
@@ -29,8 +33,16 @@ export function compilePattern(source: string): Pattern {
   } catch (error) {
     throw new PatternError(`must be an RE2 regular expression: ${reason(error)}`, { cause: error });
   }
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw new PatternError(TOO_LARGE);
-  return { test: (text) => compiled.matcher(text).find() };
+  const size = compiled.programSize();
+  if (size > MAX_PROGRAM_SIZE) throw new PatternError(TOO_LARGE);
+  return {
+    size,
+    test: (text) => compiled.matcher(text).find(),
+    find: (text) => {
+      const matcher = compiled.matcher(text);
+      return matcher.find() ? [matcher.start(), matcher.end()] : undefined;
+    },
+  };
 }
 
 export class PatternError extends Error {
@@ -39,22 +51,39 @@ export class PatternError extends Error {
 
 const TOO_LARGE = 'must be a smaller regular expression: it is too long, or repeats too much';
 
+/**
+ * Limit of the time to compile the patterns of one evaluation, in microseconds: requests compile them in the thread that
+ * serves all others, and calls in the thread that measures other calls.
+ */
+export const EVALUATION_BUDGET = 100_000;
+/** The same for the evaluations of one file, which is read in a thread of its own. */
+export const FILE_BUDGET = 10_000_000;
+
 /** Validates patterns: each distinct pattern once, with a limit for all of them together. */
 export class PatternChecker {
   private readonly known = new Map<string, string | undefined>();
   private spent = 0;
 
-  /** @param budget instructions to compile in all; about 10 µs each */
-  constructor(private readonly budget = 1_000_000) {}
+  /**
+   * @param budget limit of the estimated time to compile all patterns, in microseconds
+   * @param file the checker of the file that contains the evaluation of this one
+   */
+  constructor(
+    private readonly budget = EVALUATION_BUDGET,
+    private readonly file?: PatternChecker,
+  ) {}
 
   /** What is wrong with the pattern, as the end of a sentence, or undefined. */
   violationOf(source: string): string | undefined {
     if (this.known.has(source)) return this.known.get(source);
-    this.spent += Math.min(estimate(source), MAX_ESTIMATE);
-    const violation =
-      this.spent > this.budget
-        ? 'exceeds the size limit for all patterns together: send fewer at once'
-        : validate(source);
+    // Even the estimate takes time.
+    if (this.spent <= this.budget) this.spent += compileTime(source);
+    if (this.spent > this.budget) {
+      return this.file
+        ? 'exceeds the size limit for all patterns of an evaluation: use fewer or simpler patterns'
+        : 'exceeds the size limit for all patterns together: send fewer at once';
+    }
+    const violation = this.file ? this.file.violationOf(source) : validate(source);
     this.known.set(source, violation);
     return violation;
   }
@@ -87,8 +116,8 @@ interface Group {
 
 /** About how many instructions a pattern compiles to, found without compiling it: one per atom, times its repetition. */
 function estimate(source: string): number {
-  const folds = /\(\?[A-Za-z]*i/.test(source);
-  const unicodeClass = folds ? FOLDED_RANGE_COST : UNICODE_CLASS_COST;
+  const isFolded = folds(source);
+  const unicodeClass = isFolded ? FOLDED_RANGE_COST : UNICODE_CLASS_COST;
   const open: Group[] = [];
   let group: Group = { size: 0, last: 0 };
   const add = (size: number) => {
@@ -111,7 +140,7 @@ function estimate(source: string): number {
       add(size);
     } else if (/^\\[pP]/.test(text)) add(unicodeClass);
     else if (text.startsWith('[')) {
-      const ranges = folds ? wideRanges(text) * FOLDED_RANGE_COST : 0;
+      const ranges = isFolded ? wideRanges(text) * FOLDED_RANGE_COST : 0;
       add((/\\[pP]/.test(text) ? unicodeClass : 1) + ranges);
     } else if (text.startsWith('\\Q')) add(text.length);
     else if (/^[*+?|]$/.test(text)) group.size += 1;
@@ -120,12 +149,48 @@ function estimate(source: string): number {
   return open.reduce((size, outer) => size + outer.size, group.size);
 }
 
+/** Time to compile a pattern of few characters, in microseconds, as all constants below. */
+const BASE_TIME = 15;
+const TIME_PER_CHARACTER = 0.3;
+const TIME_PER_INSTRUCTION = 3;
+/** Of `\w` and its like, and of a bracket class. */
+const TIME_PER_CLASS = 10;
+const TIME_PER_UNICODE_CLASS = 150;
+/** Of one code point of a range whose case is folded. */
+const TIME_PER_FOLDED = 0.1;
+/** Code points above it have no case. */
+const MAX_CASED = 0x1e943;
+
+/** About how long compiling a pattern takes, in microseconds on an ordinary machine; rather too much than too little. */
+export function compileTime(source: string): number {
+  // Rejected before it is compiled.
+  if (source.length > 2 * LIMITS.pattern) return BASE_TIME;
+  const occurrences = (token: RegExp) => source.match(token)?.length ?? 0;
+  const folded = folds(source) ? rangeWidths(source).reduce((sum, width) => sum + Math.min(width, MAX_CASED), 0) : 0;
+  return (
+    BASE_TIME +
+    source.length * TIME_PER_CHARACTER +
+    Math.min(estimate(source), MAX_ESTIMATE) * TIME_PER_INSTRUCTION +
+    occurrences(/\[|\\[wWsSdD]/g) * TIME_PER_CLASS +
+    occurrences(/\\[pP]/g) * TIME_PER_UNICODE_CLASS +
+    folded * TIME_PER_FOLDED
+  );
+}
+
+const folds = (source: string): boolean => /\(\?[A-Za-z]*i/.test(source);
+
 /** How many ranges of a bracket class are wide, counting those whose ends cannot be read here. */
-function wideRanges(bracket: string): number {
+const wideRanges = (bracket: string): number => rangeWidths(bracket).filter((width) => width > WIDE_RANGE).length;
+
+/** Widths of the ranges of bracket classes; infinite where the ends cannot be read here. */
+function rangeWidths(brackets: string): number[] {
   const end = (text: string): number => {
     if (!text.startsWith('\\')) return text.codePointAt(0) ?? 0;
     return text.startsWith('\\x{') ? Number.parseInt(text.slice(3), 16) : NaN;
   };
-  const ranges = bracket.matchAll(/(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\\])-(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\]\\])/gu);
-  return [...ranges].filter(([, from = '', to = '']) => !(end(to) - end(from) <= WIDE_RANGE)).length;
+  const ranges = brackets.matchAll(/(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\\])-(\\x\{[0-9a-fA-F]+\}|\\[^]|[^\]\\])/gu);
+  return [...ranges].map(([, from = '', to = '']) => {
+    const width = end(to) - end(from);
+    return Number.isNaN(width) ? Infinity : width;
+  });
 }

@@ -2,7 +2,7 @@ import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violati
 import type { AuthoredEvaluation, EvaluationInput } from './definition.js';
 import { definitionViolations, usableParts } from './definition-violations.js';
 import { normalise } from './normalise.js';
-import { PatternChecker } from './pattern.js';
+import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './pattern.js';
 import type { InputKind } from './schema.js';
 import { schemaViolations } from './schema-violations.js';
 
@@ -19,7 +19,7 @@ const JSON_LIMITS: JsonLimits = { maxValues: 100_000, maxEntries: 1_000, maxViol
 const DEFAULT_BUDGET = 4 * 1024 * 1024;
 
 export const createValidationContext = (size = DEFAULT_BUDGET): ValidationContext => ({
-  patterns: new PatternChecker(),
+  patterns: new PatternChecker(FILE_BUDGET),
   budget: new SizeBudget(size),
 });
 
@@ -38,7 +38,11 @@ export function findViolations(
   const bySchema = schemaViolations(kind, value);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const parts = isObject ? usableParts(value, bySchema, kind !== 'change') : undefined;
-  const all = [...violations, ...bySchema, ...(parts ? definitionViolations(parts, patterns) : [])];
+  const all = [
+    ...violations,
+    ...bySchema,
+    ...(parts ? definitionViolations(parts, new PatternChecker(EVALUATION_BUDGET, patterns)) : []),
+  ];
   return [...new Map(all.map((violation) => [sentence(violation), violation])).values()];
 }
 
@@ -46,9 +50,9 @@ export function findViolations(
 export const inputViolations = (kind: InputKind, value: unknown, context?: ValidationContext): string[] =>
   findViolations(kind, value, context).map(sentence);
 
-/** Violations of a complete evaluation, as sentences. */
+/** Violations of a complete evaluation whose parts were validated before, as sentences: patterns are not compiled again. */
 export const evaluationViolations = (evaluation: AuthoredEvaluation): string[] =>
-  definitionViolations(evaluation).map(sentence);
+  definitionViolations(evaluation, { violationOf: () => undefined }).map(sentence);
 
 /** Fills in the defaults of a valid evaluation. @param defaultPhoneNumber number of the agent */
 export function authored(input: EvaluationInput, defaultPhoneNumber: string): AuthoredEvaluation {

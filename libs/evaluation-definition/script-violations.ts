@@ -1,5 +1,6 @@
-import type { Matcher, PartialDefinition, ScriptStep } from './definition.js';
-import { compileMatcher } from './matcher.js';
+import type { Matcher, PartialDefinition, ScriptStep, TextMatcher } from './definition.js';
+import { compileText, fold } from './matcher.js';
+import { compilePattern, compileTime } from './pattern.js';
 import type { Violation, Path } from '../json-input/index.js';
 
 /** Steps that can never be executed. */
@@ -55,17 +56,57 @@ export function mostTurns(script: PartialDefinition['script']): number | undefin
   return script.filter((step) => step && 'say' in step).length;
 }
 
-/** Whether the matcher can match a scripted caller; undefined if unknown. */
-export function canSay(script: PartialDefinition['script'], matcher: Matcher): boolean | undefined {
-  if (script.length === 0 || script.includes(undefined)) return undefined;
-  const matches = compileMatcher(matcher);
-  const lines = script.flatMap((step) => {
-    if (!step) return [];
-    if ('say' in step) return [step.say];
-    if (!('answers' in step)) return [];
-    return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
-  });
-  if (lines.some(matches)) return true;
-  // Answers to several questions at once are said in one turn; a matcher may span them.
-  return script.some((step) => step && 'answers' in step && step.answers.length > 1) ? undefined : false;
+/** Limit of the estimated time to search the lines of one script, in microseconds. */
+const SEARCH_BUDGET = 50_000;
+/** Time to search one character, for a text or for each instruction of a pattern, in microseconds. */
+const TIME_PER_STEP = 0.03;
+
+/** The lines of a script. */
+export class ScriptedLines {
+  private readonly lines: readonly string[];
+  private readonly length: number;
+  private readonly isUnknown: boolean;
+  private folded: readonly string[] | undefined;
+  private spent = 0;
+
+  constructor(private readonly script: PartialDefinition['script']) {
+    this.isUnknown = script.length === 0 || script.includes(undefined);
+    this.lines = script.flatMap((step) => {
+      if (!step) return [];
+      if ('say' in step) return [step.say];
+      if (!('answers' in step)) return [];
+      return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
+    });
+    this.length = this.lines.reduce((sum, line) => sum + line.length, 0);
+  }
+
+  /** Whether the matcher can match a line; undefined if unknown or if the search would take too long. */
+  includes(matcher: Matcher): boolean | undefined {
+    if (this.isUnknown) return undefined;
+    const isMatch = 'pattern' in matcher ? this.patternSearch(matcher.pattern) : this.textSearch(matcher);
+    if (!isMatch) return undefined;
+    if (isMatch()) return true;
+    // Answers to several questions at once are said in one turn; a matcher may span them.
+    return this.script.some((step) => step && 'answers' in step && step.answers.length > 1) ? undefined : false;
+  }
+
+  private patternSearch(source: string): (() => boolean) | undefined {
+    if (!this.spend(compileTime(source))) return undefined;
+    const pattern = compilePattern(source);
+    return this.spend(this.length * pattern.size * TIME_PER_STEP) ? () => this.lines.some(pattern.test) : undefined;
+  }
+
+  private textSearch(matcher: TextMatcher): (() => boolean) | undefined {
+    if (!this.spend(this.length * TIME_PER_STEP)) return undefined;
+    const search = compileText(matcher);
+    this.folded ??= this.lines.map(fold);
+    return () => (this.folded ?? []).some((line) => search(line) !== -1);
+  }
+
+  /** @returns false when the budget does not suffice */
+  private spend(time: number): boolean {
+    if (this.spent + time > SEARCH_BUDGET) return false;
+    this.spent += time;
+    return true;
+  }
 }

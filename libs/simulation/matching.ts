@@ -1,4 +1,3 @@
-import { RE2JS } from 're2js';
 import { compilePattern, compileText, type Matcher, type TextMatcher } from '../evaluation-definition/index.js';
 import { NormalisedText, normaliseText } from '../text/index.js';
 import { truncate } from './text.js';
@@ -43,17 +42,8 @@ function searchFor(matcher: Matcher): Search {
 }
 
 function patternSearch(source: string): Search {
-  // Rejects patterns that are too large before compiling them.
-  compilePattern(source);
-  const pattern = RE2JS.compile(source);
-  const searchLimit = Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, pattern.programSize())));
-  return {
-    searchLimit,
-    range: (said) => {
-      const matcher = pattern.matcher(said);
-      return matcher.find() ? [matcher.start(), matcher.end()] : undefined;
-    },
-  };
+  const { size, find: range } = compilePattern(source);
+  return { searchLimit: Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, size))), range };
 }
 
 function textSearch(matcher: TextMatcher): Search {
