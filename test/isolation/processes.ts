@@ -7,6 +7,8 @@ import { freePort } from '../support/redis.js';
 import { until } from '../support/until.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+/** As in `npm start`. */
+const START_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=85'];
 const START_MS = 60_000;
 const MEMORY_INTERVAL_MS = 500;
 
@@ -43,8 +45,9 @@ export class Processes {
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
       LOG_FORMAT: 'json',
       NODE_OPTIONS: `--max-old-space-size=${memoryMb}`,
+      MALLOC_ARENA_MAX: '2',
     };
-    const service = this.spawn(['dist/src/main.js'], this.serviceEnv);
+    const service = this.spawn([...START_FLAGS, 'dist/src/main.js'], this.serviceEnv);
     service.stdout?.on('data', (text: Buffer) => (this.output += String(text)));
     service.stderr?.on('data', (text: Buffer) => (this.output += String(text)));
     const url = `http://127.0.0.1:${port}`;

@@ -82,7 +82,7 @@ function isRightReason(expected: Expectation, { outcome, failure, checks, end }:
   if (expected.outcome === 'passed' || outcome !== 'failed') return false;
   if ('failure' in expected) return failure?.code === expected.failure;
   if (failure || (expected.endCode === 'agent_silent') !== (end.code === 'agent_silent')) return false;
-  const failed = checks.filter(({ met }) => !met).map(({ name }) => name);
+  const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
   const allowed: readonly string[] = [...expected.fails, ...(expected.mayFail ?? [])];
   return expected.fails.every((name) => failed.includes(name)) && failed.every((name) => allowed.includes(name));
 }
