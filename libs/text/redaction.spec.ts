@@ -18,6 +18,14 @@ describe('Redaction', () => {
     ['as a form field', new URLSearchParams({ '': SECRET }).toString().slice(1)],
     ['in HTML', SECRET.replace('&', '&amp;').replace('"', '&quot;').replace('<', '&lt;')],
     ['in HTML with numbers', SECRET.replace('&', '&#38;').replace('"', '&#34;').replace('<', '&#60;')],
+    ['reversed', [...SECRET].reverse().join('')],
+    ['fully percent-encoded', Buffer.from(SECRET).toString('hex').replace(/../g, '%$&')],
+    [
+      'fully escaped as in JSON',
+      [...SECRET].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ],
+    ['fully escaped as in HTML', [...SECRET].map((c) => `&#${c.codePointAt(0)};`).join('')],
+    ['fully escaped as in HTML, hexadecimal', [...SECRET].map((c) => `&#x${c.codePointAt(0)!.toString(16)};`).join('')],
     ['hexadecimal', Buffer.from(SECRET).toString('hex')],
     ['of four characters', 'pin1'],
   ])('removes a secret %s', (_how, text) => {

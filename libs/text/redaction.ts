@@ -21,8 +21,9 @@ interface Piece {
 
 /**
  * Removes secrets from texts of others, who may repeat what was sent to them: in full, or at least 12 characters of them
- * (40 if a secret has more than 500), in any letter case, also as base64, hexadecimal, percent-encoded, or escaped as in JSON or HTML. Secrets shorter than four
- * characters are not removed. Takes linear time.
+ * (40 if a secret has more than 500), in any letter case, also as base64, hexadecimal, reversed, percent-encoded, or
+ * escaped as in JSON or HTML. Secrets shorter than four characters are not removed, nor are those whose characters were
+ * separated or replaced by others. Takes linear time.
  */
 export class Redaction {
   /** By its text; at most one of each form. */
@@ -109,10 +110,20 @@ function formsOf(secret: string): string[] {
     secret.replace(/[&<>"']/g, (char) => HTML[char]!),
     secret.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
     bytes.toString('hex'),
+    [...secret].reverse().join(''),
+    ...escapedForms(secret, bytes),
     ...base64Forms(bytes),
   ];
   return forms.map(lowerCase);
 }
+
+/** Forms in which every character is escaped, not only those that have to be. */
+const escapedForms = (secret: string, bytes: Buffer): string[] => [
+  [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  secret.replace(/./gsu, (char) => `&#${char.codePointAt(0)};`),
+  secret.replace(/./gsu, (char) => `&#x${char.codePointAt(0)!.toString(16)};`),
+  secret.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+];
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' };
 

@@ -15,6 +15,7 @@ describe('maskCredential', () => {
   it('produces values that are recognised as masks', () => {
     for (const clear of ['x', 'sk-live-1234567890abcd']) {
       expect(isMasked(maskCredential(clear))).toBe(true);
+      expect(isMasked(` ${maskCredential(clear)}`)).toBe(true);
       expect(isMasked(clear)).toBe(false);
     }
   });

@@ -11,4 +11,4 @@ export function maskCredential(clear: string): string {
 }
 
 /** Whether a value sent as a credential is a mask that a client has read before. */
-export const isMasked = (value: string): boolean => value.startsWith(MASK);
+export const isMasked = (value: string): boolean => value.trimStart().startsWith(MASK);
