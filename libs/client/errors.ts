@@ -55,7 +55,7 @@ function cureOf(status: number): string | undefined {
     case 400:
       return 'Correct the options above; see `vat run --help`.';
     case 401:
-      return 'Set VAT_API_KEY to a valid key: `npm run --silent admin -- key create` on the service creates one.';
+      return 'Set VAT_API_KEY to a valid key: `npm run --silent admin -- key create --workspace ID --name CI` on the service creates one.';
     case 403:
       return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
     case 404:
