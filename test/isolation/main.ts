@@ -131,6 +131,8 @@ async function main(): Promise<void> {
     const progress = new Progress('Runs', 2);
     const attacking = attack(attacker, over.signal);
     const reading = read(sound, over.signal);
+    // Awaited below; until then a failure must not end this process before it has stopped the others.
+    reading.catch(() => undefined);
     const passes = await run(sound, calls);
     progress.advance();
     const failures = await run(slow, Math.ceil(calls / 4));
