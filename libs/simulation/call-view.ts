@@ -28,7 +28,7 @@ export interface Wait {
   readonly words: Placed<SpeechEntry>;
 }
 
-/** A time in which neither side spoke. The caller's own waits are nobody's silence. */
+/** A time in which neither side spoke. The caller's own waits do not count. */
 export interface Gap {
   readonly start: number;
   readonly ms: number;

@@ -106,7 +106,7 @@ describe('scripted call', () => {
       ['end', 5_200, 5_200, 1],
     ]);
     expect(result.outcome).toBe('passed');
-    // The caller's own wait is nobody's silence.
+    // The caller's own wait does not count as silence.
     expect(result.measures.longestSilenceMs).toBe(100);
   });
 

@@ -151,7 +151,7 @@ describe('checks of times', () => {
     });
   });
 
-  it('blame nobody for a silence in which the tester stalled', () => {
+  it('do not blame the agent for a silence in which the tester stalled', () => {
     const silent = (gaveUpWhileStalled: boolean) =>
       decide({
         checks: [],

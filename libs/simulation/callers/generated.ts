@@ -27,7 +27,7 @@ const DEFAULT_TEMPERATURE = 0.7;
 /** Maximum length of a line, in characters; longer ones are unusable. */
 const MAX_LINE = 2_000;
 const MAX_REASON = 255;
-/** A line of at least so many words, of which at most this share is different, is babble. */
+/** A line of at least this number of words, of which at most this share is different, is babble. */
 const MIN_BABBLE = 12;
 const MAX_BABBLE_SHARE = 0.25;
 
@@ -97,7 +97,7 @@ function readLine(answer: string): Line | undefined {
   return { say: words, end: reason === '' ? undefined : reason };
 }
 
-/** A line that is only signs, contains the form of the answer, or repeats a few words over and over is no speech. */
+/** A line that is only signs, contains the form of the answer, or repeats a few words over and over is not speech. */
 function isSpeech(line: string): boolean {
   if (!/[\p{L}\p{N}]/u.test(line) || /"(say|end)"\s*:/.test(line)) return false;
   const words = line.toLowerCase().split(/\s+/);

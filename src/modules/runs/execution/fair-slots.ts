@@ -13,7 +13,7 @@ export class FairSlots {
 
   /** @param slots number of slots of this process */
   constructor(slots: number) {
-    this.share = Math.max(1, Math.floor((slots * 3) / 4));
+    this.share = workspaceShare(slots);
   }
 
   /** @returns whether the job may run; then it must call `release` */
@@ -57,3 +57,6 @@ export class FairSlots {
 }
 
 const workspaceOf = ({ workspaceId, agentId }: SlotJob): string => workspaceId ?? agentId;
+
+/** Slots of a process that one workspace may hold: three quarters, so that others are not blocked. */
+export const workspaceShare = (slots: number): number => Math.max(1, Math.floor((slots * 3) / 4));

@@ -1,10 +1,9 @@
 import { count } from '../../../../libs/text/index.js';
+import { workspaceShare } from '../execution/fair-slots.js';
 import type { Plan, PlannedEvaluation } from './plan.js';
 
 /** Names listed in one warning; the rest is only counted. */
 const MAX_NAMED = 10;
-/** Share of a process's call slots that one workspace may hold, so that others are not blocked. */
-const WORKSPACE_SHARE = 3 / 4;
 
 /** What a plan depends on beside its evaluations. */
 export interface PlanContext {
@@ -18,7 +17,7 @@ export interface PlanContext {
 /** Weaknesses of a plan, one sentence each. */
 export function planWarnings({ evaluations, concurrency }: Plan, context: PlanContext): string[] {
   const { hasModel, workerConcurrency, voices } = context;
-  const slots = Math.max(1, Math.floor(workerConcurrency * WORKSPACE_SHARE));
+  const slots = workspaceShare(workerConcurrency);
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
     [
