@@ -106,6 +106,20 @@ export interface Criterion extends Judged {
   readonly text: string;
 }
 
+export type VariableValue = string | number | boolean;
+
+/** Values of the variables of one case, by name. */
+export type VariablesRow = Readonly<Record<string, VariableValue>>;
+
+/** Result that the tester returns for a call of a tool. */
+export interface ToolResult {
+  readonly tool: string;
+  /** Applies only to calls with these arguments; further arguments are ignored. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Any JSON value. */
+  readonly result: unknown;
+}
+
 /** Script, checks, criteria and limits of an evaluation, with all defaults filled in. */
 export interface EvaluationDefinition {
   /** Empty if a language model plays the caller. */

@@ -52,15 +52,16 @@ describe('GET /agents/{agentId}/metrics', () => {
       const snapshot = JSON.stringify({ name: `${evaluation === A ? 'A' : 'B'} on ${endedAt.slice(0, 10)}` });
       await sql(
         app.databaseUrl,
-        `INSERT INTO run_evaluations VALUES ('${run.id}', '${evaluation}', ${position}, '${snapshot}')`,
+        `INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot, first_call, cases)
+         VALUES ('${run.id}', '${evaluation}', ${position}, '${snapshot}', ${position}, 1)`,
       );
     }
     for (const [position, { evaluation, outcome, score: of, latencies = [] }] of calls.entries()) {
       await sql(
         app.databaseUrl,
-        `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, outcome, score,
+        `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, position, repetition, status, outcome, score,
                             attempts, lease_expirations, latencies, due_at, changed_in)
-         VALUES ('${randomUUID()}', '${workspaceId}', '${agentId}', '${run.id}', '${evaluation}', ${position}, 1, 'ENDED',
+         VALUES ('${randomUUID()}', '${workspaceId}', '${agentId}', '${run.id}', '${evaluation}', '${evaluation}', ${position}, 1, 'ENDED',
                  '${outcome}', ${of ?? 'NULL'}, '[]', 0, '{${latencies.join()}}', now(), 0)`,
       );
     }

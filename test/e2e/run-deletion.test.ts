@@ -156,9 +156,9 @@ describe('deleting a run', () => {
     const { client, agentId } = await prepareEvaluations(app);
     const { id } = await executeRun(client, agentId);
     await query(
-      `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, outcome, score,
+      `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, position, repetition, status, outcome, score,
                           attempts, lease_expirations, latencies, due_at, changed_in)
-       SELECT gen_random_uuid(), workspace_id, agent_id, run_id, evaluation_id, n, n, 'ENDED', 'passed', 100, '[]', 0, '{}',
+       SELECT gen_random_uuid(), workspace_id, agent_id, run_id, evaluation_id, case_key, n, n, 'ENDED', 'passed', 100, '[]', 0, '{}',
               now(), 0 FROM calls, generate_series(1, 9999) n WHERE run_id = $1`,
       id,
     );

@@ -60,14 +60,14 @@ describe('retention of runs', () => {
   /** Adds ended calls with results, and a plan of one evaluation for each 50 of them. */
   const addCalls = async (runId: string, calls: number) => {
     await query(
-      `INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot)
-       SELECT $1, gen_random_uuid(), n - 1, '{"name": "Is greeted"}' FROM generate_series(1, ceil($2::int / 50.0)::int) n`,
+      `INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot, first_call, cases)
+       SELECT $1, gen_random_uuid(), n - 1, '{"name": "Is greeted"}', (n - 1) * 50, 1 FROM generate_series(1, ceil($2::int / 50.0)::int) n`,
       [runId, calls],
     );
     await query(
-      `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, outcome, score,
+      `INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, position, repetition, status, outcome, score,
                           attempts, lease_expirations, latencies, due_at, changed_in)
-       SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, e.evaluation_id, e.position * 50 + n - 1, n, 'ENDED',
+       SELECT gen_random_uuid(), r.workspace_id, r.agent_id, r.id, e.evaluation_id, e.evaluation_id, e.position * 50 + n - 1, n, 'ENDED',
               'passed', 100, '[]', 0, '{}', now(), 0
          FROM runs r JOIN run_evaluations e ON e.run_id = r.id, generate_series(1, 50) n
         WHERE r.id = $1 AND e.position * 50 + n <= $2::int`,

@@ -8,7 +8,13 @@ import {
   PrimaryColumn,
   UpdateDateColumn,
 } from 'typeorm';
-import type { Check, Criterion, ScriptStep } from '../../../libs/evaluation-definition/index.js';
+import type {
+  Check,
+  Criterion,
+  ScriptStep,
+  ToolResult,
+  VariablesRow,
+} from '../../../libs/evaluation-definition/index.js';
 
 /** A test scenario of an agent. */
 @Entity('evaluations')
@@ -66,6 +72,17 @@ export class EvaluationEntity {
 
   @Column({ type: 'jsonb' })
   criteria: Criterion[];
+
+  /** One object per case; empty without variables. */
+  @Column({ type: 'jsonb', default: () => `'[]'` })
+  variables: VariablesRow[];
+
+  @Column({ name: 'tool_results', type: 'jsonb', default: () => `'[]'` })
+  toolResults: ToolResult[];
+
+  /** BCP 47; null for the agent's. */
+  @Column({ type: 'text', nullable: true })
+  language: string | null;
 
   @Column({ name: 'max_turns', type: 'integer' })
   maxTurns: number;

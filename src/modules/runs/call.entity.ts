@@ -1,4 +1,5 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
 import type { Attempt } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
@@ -41,7 +42,15 @@ export class CallEntity {
   @Column({ name: 'evaluation_id', type: 'uuid' })
   evaluationId: string;
 
-  /** Position in the plan, from 0: by evaluation, then by repetition. */
+  /** Identity of its case across runs (`caseKey`). */
+  @Column({ name: 'case_key', type: 'text' })
+  caseKey: string;
+
+  /** The row of variables of its case; null if the evaluation has none. */
+  @Column({ type: 'jsonb', nullable: true })
+  variables: VariablesRow | null;
+
+  /** Position in the plan, from 0: by evaluation, then by row of variables, then by repetition. */
   @Column({ type: 'integer' })
   position: number;
 

@@ -28,6 +28,14 @@ export class RunEvaluationEntity {
   @Column({ type: 'integer' })
   position: number;
 
+  /** Position of its first call in the plan; the others follow. */
+  @Column({ name: 'first_call', type: 'integer' })
+  firstCall: number;
+
+  /** Number of its cases: rows of variables, or 1 without variables. Each has `repeat` calls. */
+  @Column({ type: 'integer' })
+  cases: number;
+
   @Column({ type: 'jsonb' })
   snapshot: EvaluationSnapshot;
 }

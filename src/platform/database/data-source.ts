@@ -5,6 +5,7 @@ import { CallAttempts1732700000000 } from './migrations/1732700000000-call-attem
 import { RunGates1732700100000 } from './migrations/1732700100000-run-gates.js';
 import { Security1732700300000 } from './migrations/1732700300000-security.js';
 import { RunRetention1732700400000 } from './migrations/1732700400000-run-retention.js';
+import { Variables1732800000000 } from './migrations/1732800000000-variables.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -25,6 +26,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RunGates1732700100000,
       Security1732700300000,
       RunRetention1732700400000,
+      Variables1732800000000,
     ],
   });
 }

@@ -23,10 +23,10 @@ export type WholeCall = CallWithResult & {
   readonly agent: AgentSnapshot;
 };
 
-export type CallFigures = Pick<CallEntity, 'evaluationId' | 'outcome' | 'score' | 'latencies' | 'retries'>;
+export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
-  c.evaluation_id AS "evaluationId", c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
+  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
   c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
 const RESULTS = `s.result, CASE WHEN c.retries > 0 THEN (
@@ -53,14 +53,14 @@ const BATCH = `
    ORDER BY c.position LIMIT $3`;
 
 /**
- * The same for some evaluations ($5) with $6 calls each. Uses that their calls are adjacent in the plan, because a report
+ * The same for some evaluations ($5) with $6 calls per case. Uses that their calls are adjacent in the plan, because a report
  * with thousands of suites would otherwise scan all calls of the run for each of them. ORDER BY e.position makes the
  * planner start with the evaluations.
  */
 const BATCH_OF_EVALUATIONS = `
   SELECT ${COLUMNS}, ${RESULTS} FROM run_evaluations e
-    JOIN calls c ON c.run_id = e.run_id AND c.position >= e.position * $6::integer
-                AND c.position < (e.position + 1) * $6::integer
+    JOIN calls c ON c.run_id = e.run_id AND c.position >= e.first_call
+                AND c.position < e.first_call + e.cases * $6::integer
     LEFT JOIN call_results s ON s.call_id = c.id
    WHERE e.run_id = $1 AND e.evaluation_id = ANY ($5::uuid[]) AND c.position > $2
      AND ($4::text[] IS NULL OR c.outcome = ANY ($4))
@@ -70,7 +70,7 @@ const BATCH_OF_EVALUATIONS = `
 const BATCH_SIZE = 25;
 
 const FIGURES = `
-  SELECT evaluation_id AS "evaluationId", outcome, score, latencies, retries FROM calls c WHERE c.run_id = $1
+  SELECT evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score, latencies, retries FROM calls c WHERE c.run_id = $1
    ORDER BY c.position`;
 
 /**

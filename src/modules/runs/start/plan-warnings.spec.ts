@@ -16,6 +16,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   allowedUncounted: 0,
   evaluations: Object.entries(definitions).map(([name, definition]) => ({
     id: name,
+    cases: [{ key: name, variables: null }],
     snapshot: {
       key: null,
       name,

@@ -1,3 +1,4 @@
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
@@ -18,6 +19,16 @@ export interface Plan extends GateSettings {
 export interface PlannedEvaluation {
   readonly id: string;
   readonly snapshot: EvaluationSnapshot;
+  /** At least one. */
+  readonly cases: readonly PlannedCase[];
 }
 
-export const callCount = ({ evaluations, repeat }: Plan): number => evaluations.length * repeat;
+/** A row of variables of an evaluation, or the evaluation itself if it has none. */
+export interface PlannedCase {
+  /** Identity across runs. */
+  readonly key: string;
+  readonly variables: VariablesRow | null;
+}
+
+export const callCount = ({ evaluations, repeat }: Pick<Plan, 'evaluations' | 'repeat'>): number =>
+  evaluations.reduce((sum, { cases }) => sum + cases.length, 0) * repeat;

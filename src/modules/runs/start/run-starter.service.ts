@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { caseKey } from '../../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import { agentUrl } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
@@ -56,7 +57,7 @@ export class RunStarterService {
       agentId: agent.id,
       ...settings,
       totalCalls: callCount(plan),
-      evaluations: evaluations.map(({ id, snapshot }) => ({
+      evaluations: evaluations.map(({ id, snapshot, cases }) => ({
         id,
         key: snapshot.key,
         name: snapshot.name,
@@ -64,7 +65,7 @@ export class RunStarterService {
         tags: [...snapshot.tags],
         personalityId: snapshot.personality.id,
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
-        calls: repeat,
+        calls: cases.length * repeat,
       })),
       warnings: planWarnings(plan, {
         hasModel: this.settings.languageModel !== undefined,
@@ -141,6 +142,7 @@ export class RunStarterService {
       const { script, checks, criteria, maxTurns, maxDurationSeconds } = evaluation;
       return {
         id,
+        cases: [{ key: caseKey(id, null), variables: null }],
         snapshot: {
           key,
           name,
@@ -204,7 +206,7 @@ export class RunStarterService {
   private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { evaluations, ...settings } = plan;
-    const { repeat, concurrency } = plan;
+    const { concurrency } = plan;
     const { id: agentId, provider, assistantId } = agent;
     await this.requireQueueCapacity(agentId);
     const totalCalls = callCount(plan);
@@ -217,11 +219,10 @@ export class RunStarterService {
       totalCalls,
       agentSnapshot: { name: agent.name, provider, assistantId },
     });
-    await this.repository.insertPlan(run.id, evaluations);
+    await this.repository.insertPlan(run, evaluations);
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
-    const evaluationIds = evaluations.flatMap(({ id }) => Array.from({ length: repeat }, () => id));
-    await this.repository.insertCalls(run, { ids, evaluationIds });
+    await this.repository.insertCalls(run, evaluations, ids);
     await this.queue.enqueueAll(
       SLOT,
       slotJobs({ id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id),

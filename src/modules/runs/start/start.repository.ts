@@ -6,6 +6,8 @@ import type { PlannedEvaluation } from './plan.js';
 
 /** Evaluations written by one statement, so that serialising large snapshots does not block other requests. */
 const BATCH_SIZE = 100;
+/** Cases whose calls are written by one statement; each may have a row of variables. */
+const CASES_PER_STATEMENT = 500;
 
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
@@ -17,25 +19,36 @@ const IS_FULL = `
   SELECT count(*) >= $2 AS "isFull"
     FROM (SELECT 1 FROM calls WHERE agent_id = $1 AND status = 'QUEUED' LIMIT $2) c`;
 
-/** $2: evaluations and $3: their snapshots, in plan order; $4: position of the first one. */
+/** $2: evaluations, $3: their snapshots, $4: their first calls and $5: numbers of cases, in plan order; $6: position of the first one. */
 const INSERT_PLAN = `
-  INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot)
-  SELECT $1, e.id, $4::integer + e.ordinal - 1, e.snapshot
-    FROM unnest($2::uuid[], $3::jsonb[]) WITH ORDINALITY AS e (id, snapshot, ordinal)`;
+  INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot, first_call, cases)
+  SELECT $1, e.id, $6::integer + e.ordinal - 1, e.snapshot, e.first_call, e.cases
+    FROM unnest($2::uuid[], $3::jsonb[], $4::integer[], $5::integer[])
+         WITH ORDINALITY AS e (id, snapshot, first_call, cases, ordinal)`;
 
-/** $4: identifiers and $5: evaluations of the calls, in plan order; $6: calls per evaluation. */
+/** $4: ids of the calls; $5: evaluations, $6: keys and $7: rows of the cases, in plan order; $8: calls per case; $9: position of the first call. */
 const INSERT_CALLS = `
-  INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, position, repetition, status, attempts, lease_expirations,
-                     latencies, due_at, changed_in)
-  SELECT c.id, $1, $2, $3, c.evaluation_id, c.ordinal - 1, (c.ordinal - 1) % $6::integer + 1, 'QUEUED', '[]', 0, '{}', now(),
-         pg_current_xact_id()::text::bigint
-    FROM unnest($4::uuid[], $5::uuid[]) WITH ORDINALITY AS c (id, evaluation_id, ordinal)`;
+  INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
+                     attempts, lease_expirations, latencies, due_at, changed_in)
+  SELECT c.id, $1, $2, $3, k.evaluation_id, k.key, k.variables, $9::integer + c.ordinal - 1,
+         (c.ordinal - 1) % $8::integer + 1, 'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint
+    FROM unnest($4::uuid[]) WITH ORDINALITY AS c (id, ordinal)
+    JOIN unnest($5::uuid[], $6::text[], $7::jsonb[]) WITH ORDINALITY AS k (evaluation_id, key, variables, ordinal)
+      ON k.ordinal = (c.ordinal - 1) / $8::integer + 1`;
 
-/** The plan of a run; $2: only evaluations with a call that did not pass. */
+/** The plan of a run; $2: only cases with a call that did not pass. The calls of a case are adjacent. */
 const READ_PLAN = `
-  SELECT e.evaluation_id AS id, e.snapshot FROM run_evaluations e
-   WHERE e.run_id = $1 AND (NOT $2::boolean OR EXISTS (
-     SELECT 1 FROM calls c WHERE c.run_id = $1 AND c.evaluation_id = e.evaluation_id AND c.outcome IS DISTINCT FROM 'passed'))
+  SELECT e.evaluation_id AS id, e.snapshot, k.cases
+    FROM run_evaluations e JOIN runs r ON r.id = e.run_id
+   CROSS JOIN LATERAL (
+     SELECT jsonb_agg(jsonb_build_object('key', c.case_key, 'variables', c.variables) ORDER BY c.position) AS cases
+       FROM generate_series(e.first_call, e.first_call + (e.cases - 1) * r.repeat, r.repeat) first (position)
+       JOIN calls c ON c.run_id = e.run_id AND c.position = first.position
+      WHERE NOT $2::boolean OR EXISTS (
+        SELECT 1 FROM calls o
+         WHERE o.run_id = e.run_id AND o.position >= first.position AND o.position < first.position + r.repeat
+           AND o.outcome IS DISTINCT FROM 'passed')) k
+   WHERE e.run_id = $1 AND k.cases IS NOT NULL
    ORDER BY e.position`;
 
 type NewRun = Pick<
@@ -65,7 +78,7 @@ export class StartRepository {
     return row?.isFull ?? false;
   }
 
-  /** @param onlyFailed only evaluations with a call that did not pass */
+  /** @param onlyFailed only cases with a call that did not pass */
   async readPlan(runId: string, onlyFailed: boolean): Promise<PlannedEvaluation[]> {
     return this.database.query(READ_PLAN, [runId, onlyFailed]);
   }
@@ -90,20 +103,44 @@ export class StartRepository {
   }
 
   /** @param evaluations in plan order */
-  async insertPlan(runId: string, evaluations: readonly PlannedEvaluation[]): Promise<void> {
+  async insertPlan(
+    { id, repeat }: Pick<RunEntity, 'id' | 'repeat'>,
+    evaluations: readonly PlannedEvaluation[],
+  ): Promise<void> {
+    let firstCall = 0;
     for (let at = 0; at < evaluations.length; at += BATCH_SIZE) {
       const batch = evaluations.slice(at, at + BATCH_SIZE);
       const snapshots = batch.map(({ snapshot }) => JSON.stringify(snapshot));
-      await this.database.query(INSERT_PLAN, [runId, batch.map(({ id }) => id), snapshots, at]);
+      const cases = batch.map((evaluation) => evaluation.cases.length);
+      const firstCalls = cases.map((count) => (firstCall += count * repeat) - count * repeat);
+      await this.database.query(INSERT_PLAN, [id, batch.map((one) => one.id), snapshots, firstCalls, cases, at]);
     }
   }
 
-  /** @param calls ids of the calls, each with its evaluation, in plan order */
+  /**
+   * @param evaluations in plan order
+   * @param ids of the calls, in plan order
+   */
   async insertCalls(
-    run: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
-    calls: { readonly ids: readonly string[]; readonly evaluationIds: readonly string[] },
+    { id, workspaceId, agentId, repeat }: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
+    evaluations: readonly PlannedEvaluation[],
+    ids: readonly string[],
   ): Promise<void> {
-    const { id, workspaceId, agentId, repeat } = run;
-    await this.database.query(INSERT_CALLS, [workspaceId, agentId, id, calls.ids, calls.evaluationIds, repeat]);
+    const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation.id })));
+    for (let at = 0; at < cases.length; at += CASES_PER_STATEMENT) {
+      const batch = cases.slice(at, at + CASES_PER_STATEMENT);
+      const first = at * repeat;
+      await this.database.query(INSERT_CALLS, [
+        workspaceId,
+        agentId,
+        id,
+        ids.slice(first, first + batch.length * repeat),
+        batch.map(({ of }) => of),
+        batch.map(({ key }) => key),
+        batch.map(({ variables }) => variables && JSON.stringify(variables)),
+        repeat,
+        first,
+      ]);
+    }
   }
 }
