@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import { FairPool } from './fair-pool.js';
 
 /** How long a request waits for a free connection before the response is 503, in milliseconds. */
 const CONNECTION_TIMEOUT_MS = 5_000;
@@ -11,6 +12,8 @@ const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 export function connectionOptions(url: string, poolSize: number): DataSourceOptions {
   return {
     type: 'postgres',
+    // All that TypeORM uses of the driver.
+    driver: { Pool: FairPool },
     url,
     synchronize: false,
     migrationsTableName: 'migrations',

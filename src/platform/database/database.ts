@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { PoolClient, QueryResult } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import { type FairPool, onBehalfOfNone } from './fair-pool.js';
 import { poolOf } from './pool.js';
 
 export interface QueryOptions {
@@ -61,14 +62,15 @@ export class Database {
     return this.dataSource.transaction(async (manager) => {
       // TypeORM does not type the driver's client; with `pg` it is the pool's.
       const client = (await manager.queryRunner?.connect()) as PoolClient;
-      return this.active.run({ manager, client }, () => work(manager));
+      // What holds a connection never waits for its workspace's share: it could be waiting for itself.
+      return onBehalfOfNone(() => this.active.run({ manager, client }, () => work(manager)));
     });
   }
 
   /** Connections of the pool: all, idle ones, and the number of callers that wait for one. */
   get poolState(): { total: number; idle: number; waiting: number } {
-    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.pool;
-    return { total, idle, waiting };
+    const { totalCount: total, idleCount: idle, waitingCount, waitingForShare } = this.pool;
+    return { total, idle, waiting: waitingCount + waitingForShare };
   }
 
   /** @throws the driver's error when the database does not respond */
@@ -81,7 +83,7 @@ export class Database {
     await this.dataSource.destroy();
   }
 
-  private get pool(): Pool {
+  private get pool(): FairPool {
     return poolOf(this.dataSource);
   }
 }

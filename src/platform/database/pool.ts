@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
+import type { FairPool } from './fair-pool.js';
 
 /**
  * Leaves broken connections to the statements that use them: an error event without a listener would end the process. The
@@ -20,4 +21,4 @@ export async function openDataSource(dataSource: DataSource): Promise<DataSource
 }
 
 /** The pool of a data source that is initialized. */
-export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
+export const poolOf = ({ driver }: DataSource): FairPool => (driver as unknown as { master: FairPool }).master;

@@ -1,3 +1,4 @@
+import { workspaceShare } from '../../../platform/workspace-share.js';
 import { type SlotJob, slotKey } from './slot-job.js';
 
 /**
@@ -57,6 +58,3 @@ export class FairSlots {
 }
 
 const workspaceOf = ({ workspaceId, agentId }: SlotJob): string => workspaceId ?? agentId;
-
-/** Slots of a process that one workspace may hold: three quarters, so that others are not blocked. */
-export const workspaceShare = (slots: number): number => Math.max(1, Math.floor((slots * 3) / 4));

@@ -1,5 +1,5 @@
 import { count } from '../../../../libs/text/index.js';
-import { workspaceShare } from '../execution/fair-slots.js';
+import { workspaceShare } from '../../../platform/workspace-share.js';
 import type { Plan, PlannedEvaluation } from './plan.js';
 
 /** Names listed in one warning; the rest is only counted. */

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import { onBehalfOf, onBehalfOfNone } from '../../database/fair-pool.js';
 import { invalidInput } from '../../errors/domain-error.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { RequestLog } from '../../observability/request-log.js';
@@ -23,7 +24,13 @@ export function requestMiddleware(log: RequestLog, metrics: Metrics, identificat
     });
     if (!hasOneHost(request)) return next(invalidInput('Host must be given exactly once'));
     const identifying = identification.identify(request);
-    if (identifying) void identifying.then(() => next());
-    else next();
+    if (identifying) void identifying.then(() => handle(request, next));
+    else handle(request, next);
   };
+}
+
+/** Continues with the request: its database connections count as those of its workspace. */
+function handle({ identity }: Request, next: () => void): void {
+  if (identity?.kind === 'caller') onBehalfOf(identity.caller.workspaceId, next);
+  else onBehalfOfNone(next);
 }
