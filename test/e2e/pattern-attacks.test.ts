@@ -1,7 +1,6 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EvaluationFiles, messages } from '../support/evaluation-files.js';
 import { HttpClient } from '../support/http.js';
+import { measureStalls } from '../support/stalls.js';
 
 /** How long the event loop of the service and of this test may stall, in milliseconds; about 200 on a quiet machine. */
 const MAX_STALL_MS = 800;
@@ -38,21 +37,11 @@ describe('hostile patterns do not delay other workspaces', () => {
   afterAll(() => files.app.close());
 
   async function attack(method: string, path: string, body: object): Promise<string[]> {
-    const delays = monitorEventLoopDelay({ resolution: 5 });
-    delays.enable();
-    let isPending = true;
-    const response = files.client.send(method, path, body).finally(() => (isPending = false));
-    const statuses = new Set<number>();
-    while (isPending) {
-      statuses.add((await other.get('/agents')).status);
-      await sleep(5);
-    }
-    delays.disable();
-    expect([...statuses]).toEqual([200]);
-    expect(delays.max / 1e6).toBeLessThan(MAX_STALL_MS);
-    const { status, body: result } = await response;
-    expect([200, 201, 400]).toContain(status);
-    return messages(result);
+    const { result, longestMs, statuses } = await measureStalls(() => files.client.send(method, path, body), other);
+    expect(statuses).toEqual([200]);
+    expect(longestMs).toBeLessThan(MAX_STALL_MS);
+    expect([200, 201, 400]).toContain(result.status);
+    return messages(result.body);
   }
 
   const evaluation = (fields: object = {}) => {

@@ -43,6 +43,11 @@ export const IMPORT_ATTACKS: readonly ImportAttack[] = [
   },
   { name: 'five million levels', format: 'json', body: () => '['.repeat(5 * MEBIBYTE) + ']'.repeat(5 * MEBIBYTE - 1) },
   {
+    name: 'five million levels in a cell',
+    format: 'csv',
+    body: () => `key,name,scenarioText,personalityId,checks\na,b,c,d,"${'['.repeat(5 * MEBIBYTE)}"\n`,
+  },
+  {
     name: 'half a million names in one object',
     format: 'json',
     body: () => `[{${Array.from({ length: 500_000 }, (_, i) => `"n${i}":1`).join(',')}}]`,

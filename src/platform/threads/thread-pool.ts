@@ -41,12 +41,15 @@ export class ThreadPool<Task, Result> {
     this.permits = new PrioritySemaphore(options.threads);
   }
 
-  /** @throws ThreadLimitExceeded, or whatever the task throws */
-  run(task: Task): Promise<Result> {
+  /**
+   * @param transfer buffers of the task that move to the thread instead of being copied
+   * @throws ThreadLimitExceeded, or whatever the task throws
+   */
+  run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
     return this.permits.run(async () => {
       const thread = this.idleThread() ?? this.start();
       try {
-        const result = await thread.run(task, this.options.timeoutMs);
+        const result = await thread.run(task, transfer, this.options.timeoutMs);
         this.idle.push(thread);
         thread.expireAfter(this.options.idleMs, () => void this.end(thread));
         return result;
@@ -118,7 +121,7 @@ class PooledThread<Task, Result> {
     return this.failure !== undefined;
   }
 
-  async run(task: Task, timeoutMs: number): Promise<Result> {
+  async run(task: Task, transfer: readonly ArrayBuffer[], timeoutMs: number): Promise<Result> {
     this.cancelExpiry();
     this.worker.ref();
     // The time in which the module is loaded is not the task's.
@@ -126,7 +129,7 @@ class PooledThread<Task, Result> {
     const timer = setTimeout(() => this.pending?.reject(new ThreadLimitExceeded('time')), timeoutMs);
     try {
       const result = this.nextMessage();
-      this.worker.postMessage(task);
+      this.worker.postMessage(task, transfer);
       return (await result) as Result;
     } finally {
       clearTimeout(timer);

@@ -4,6 +4,7 @@ import { FIELD_NAMES, type FieldName, fields, shownName } from '../../../../libs
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
+import { isTooDeep, MAX_DEPTH } from './json-depth.js';
 import { MAX_ITEMS } from './media-types.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
 
@@ -98,6 +99,7 @@ function readCell(name: FieldName, cell: string): { value?: unknown; violation?:
 }
 
 function readJsonCell(cell: string): { value?: unknown; violation?: string } {
+  if (isTooDeep(cell)) return { violation: `must not be nested deeper than ${MAX_DEPTH} levels` };
   try {
     return { value: JSON.parse(cell) as unknown };
   } catch {

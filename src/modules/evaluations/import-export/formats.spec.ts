@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
+import { readCsv } from './csv-file.js';
 import { csvLines } from './csv-lines.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
+import { DomainError } from '../../../platform/errors/domain-error.js';
+import { isTooDeep } from './json-depth.js';
+import { readJson } from './json-file.js';
 import { jsonErrorPosition } from './json-position.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 
@@ -90,3 +94,32 @@ describe('sequentialIds', () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });
+
+describe('isTooDeep', () => {
+  it.each([
+    ['50 levels', '['.repeat(50), false],
+    ['51 levels', '['.repeat(51), true],
+    ['51 levels of objects', '{"a":'.repeat(51), true],
+    ['brackets in a text', `["${'['.repeat(100)}", "\\"${'{'.repeat(100)}"]`, false],
+    ['lists that are closed', `[${'[],'.repeat(100)}{}]`, false],
+  ])('decides for %s', (_name, text, expected) => {
+    expect(isTooDeep(text)).toBe(expected);
+  });
+
+  it('is checked before a file or a cell is parsed', () => {
+    const deep = `${'['.repeat(51)}${']'.repeat(51)}`;
+    expect(refusalOf(() => readJson(deep))).toEqual(['body must not be nested deeper than 50 levels']);
+    expect(readCsv(`key,name,scenarioText,personalityId,checks\na,b,c,d,${deep}`)[0]?.violations).toEqual([
+      'checks must not be nested deeper than 50 levels',
+    ]);
+  });
+});
+
+function refusalOf(read: () => unknown): readonly string[] | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    return error instanceof DomainError ? error.issues : undefined;
+  }
+}

@@ -7,7 +7,7 @@ import { type CheckedFile, checkFile } from './check-file.js';
 export interface ImportTask {
   /** One of `FORMAT_OF`. */
   readonly mediaType: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Errors lose their class between threads. */

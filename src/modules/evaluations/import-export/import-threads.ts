@@ -29,10 +29,10 @@ export class ImportThreads implements OnApplicationShutdown {
     idleMs: IDLE_MS,
   });
 
-  /** An invalid file is a result and no exception. */
+  /** An invalid file is a result and no exception. The bytes move to the thread: the caller can no longer read them. */
   async read(task: ImportTask): Promise<ReadFile> {
     try {
-      const outcome = await this.pool.run(task);
+      const outcome = await this.pool.run(task, [task.bytes.buffer]);
       if ('file' in outcome) return outcome;
       const { code, issues } = outcome.refusal;
       return { error: new DomainError(code, undefined, issues) };

@@ -1,9 +1,11 @@
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileItem, mustFit } from './file-item.js';
+import { isTooDeep, MAX_DEPTH } from './json-depth.js';
 import { jsonErrorPosition } from './json-position.js';
 
 /** @throws DomainError BAD_REQUEST */
 export function readJson(text: string): FileItem[] {
+  if (isTooDeep(text)) throw invalidInput(`body must not be nested deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,10 +1,9 @@
 import { CORE_SCHEMA, defineScalarTag, dump, DUMP_SCHEMA, load, NOT_RESOLVED, Schema, YAMLException } from 'js-yaml';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import type { FileItem } from './file-item.js';
+import { MAX_DEPTH } from './json-depth.js';
 import { listItems } from './json-file.js';
 
-/** Deeper than any evaluation; the parser recurses. */
-const MAX_DEPTH = 50;
 /** Far more than in hand-written files; their resolved size is limited by the validation. */
 const MAX_ALIASES = 10_000;
 

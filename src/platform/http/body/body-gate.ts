@@ -4,7 +4,7 @@ import type { Request } from 'express';
 export interface RawBody {
   /** One of the media types that the route takes. */
   readonly mediaType: string;
-  readonly bytes: Buffer;
+  readonly bytes: Buffer<ArrayBuffer>;
 }
 
 /** A request whose body was not read yet. */

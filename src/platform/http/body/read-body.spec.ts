@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { DomainError } from '../../errors/domain-error.js';
 import { readBody } from './read-body.js';
@@ -47,6 +48,31 @@ describe('readBody', () => {
   ])('rejects %s as gzip', async (_what, bytes) => {
     const error = await errorOf(requestOf([bytes], { 'content-encoding': 'gzip' }));
     expect(error).toEqual(['BAD_REQUEST', ['body cannot be decompressed']]);
+  });
+
+  it('takes little memory for chunks of one byte', async () => {
+    const [size, mebibyte] = [1_000_000, 1024 * 1024];
+    let largest = 0;
+    const chunks = function* () {
+      const before = process.memoryUsage().heapUsed;
+      for (let sent = 1; sent <= size; sent++) {
+        yield Buffer.from('a');
+        if (sent % 10_000 === 0) largest = Math.max(largest, process.memoryUsage().heapUsed - before);
+      }
+    };
+    const request = Object.assign(Readable.from(chunks()), { headers: {}, complete: true });
+    const body = await readBody(request as unknown as IncomingMessage, size, () => undefined);
+    expect(body.equals(Buffer.alloc(size, 'a'))).toBe(true);
+    expect(largest / mebibyte).toBeLessThan(60);
+  });
+
+  it.each([
+    ['read', requestOf([text]), LIMIT],
+    ['refused', requestOf([text]), 1],
+  ])('does not hold a body that was %s until its signal fires', async (_outcome, request, limit) => {
+    const { signal } = new AbortController();
+    await readBody(request, limit, () => undefined, signal).catch(() => undefined);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('rejects a Content-Length over the limit before reading the body', async () => {

@@ -25,7 +25,7 @@ export async function readBody(
   limit: number,
   onWanted: () => void,
   signal?: AbortSignal,
-): Promise<Buffer> {
+): Promise<Buffer<ArrayBuffer>> {
   const encoding = (request.headers['content-encoding'] ?? '').trim().toLowerCase();
   if (!DECODERS.has(encoding)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', undefined, [
@@ -42,13 +42,13 @@ function collect(
   decoder: Transform | undefined,
   limit: number,
   signal: AbortSignal | undefined,
-): Promise<Buffer> {
+): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const body = new GrowingBuffer();
     let sent = 0;
-    let decoded = 0;
 
     const refuse = (error: DomainError) => {
+      signal?.removeEventListener('abort', late);
       request.off('data', onSent);
       decoder?.off('data', onDecoded);
       if (decoder) {
@@ -64,21 +64,48 @@ function collect(
       if (sent > limit) refuse(tooLarge(limit));
     };
     const onDecoded = (chunk: Buffer) => {
-      decoded += chunk.length;
-      if (decoded > limit) refuse(tooLarge(limit));
-      else chunks.push(chunk);
+      if (body.length + chunk.length > limit) refuse(tooLarge(limit));
+      else body.append(chunk);
+    };
+    const accept = () => {
+      signal?.removeEventListener('abort', late);
+      resolve(body.content);
     };
 
-    signal?.addEventListener('abort', () => refuse(invalidInput('body took too long to arrive')), { once: true });
+    // A timer holds its signal, and with the listener the body, until it fires: so the listener is removed before that.
+    const late = () => refuse(invalidInput('body took too long to arrive'));
+    signal?.addEventListener('abort', late);
     const notInFull = () => refuse(invalidInput('body did not arrive in full'));
     request.on('data', onSent).once('error', notInFull);
     // There is no error event if the client disconnected before the listener was added.
     request.once('close', () => void (request.complete || notInFull()));
-    (decoder ?? request).on('data', onDecoded).once('end', () => resolve(Buffer.concat(chunks)));
+    (decoder ?? request).on('data', onDecoded).once('end', accept);
     decoder?.on('error', () => refuse(invalidInput('body cannot be decompressed')));
     if (decoder) request.pipe(decoder);
     if (request.destroyed) notInFull();
   });
+}
+
+/** Not a list of chunks: a client may send chunks of one byte, and each takes 400 bytes in a list. */
+class GrowingBuffer {
+  length = 0;
+  private buffer = Buffer.alloc(0);
+
+  append(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    if (length > this.buffer.length) {
+      // Not from Node's pool, so that the memory can be transferred to another thread.
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.length));
+      this.buffer.copy(larger, 0, 0, this.length);
+      this.buffer = larger;
+    }
+    chunk.copy(this.buffer, this.length);
+    this.length = length;
+  }
+
+  get content(): Buffer<ArrayBuffer> {
+    return this.buffer.subarray(0, this.length);
+  }
 }
 
 const tooLarge = (limit: number) =>
