@@ -164,6 +164,34 @@ export interface paths {
         patch: operations["updateAgent"];
         trace?: never;
     };
+    "/agents/{id}/connection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the connection of an agent
+         * @description How calls reach the agent: its own connection, or the address of its provider (`source`). Not found if it has neither. Values of headers are never returned.
+         */
+        get: operations["getConnection"];
+        /**
+         * Set the connection of an agent
+         * @description Replaces the whole connection. Calls that begin afterwards use it. Requires an ADMIN key if the agent uses the default key of the workspace.
+         */
+        put: operations["putConnection"];
+        post?: never;
+        /**
+         * Delete the connection of an agent
+         * @description Afterwards the address of its provider applies, if the service has one. Returns the connection as it was. Requires an ADMIN key if the agent uses the default key of the workspace.
+         */
+        delete: operations["deleteConnection"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls/{id}": {
         parameters: {
             query?: never;
@@ -1776,6 +1804,47 @@ export interface components {
             /** @description The agent did not say this */
             notSays?: components["schemas"]["Matcher"];
         };
+        Connection: {
+            /**
+             * @description Protocol over which the agent is called
+             * @example chat-completions
+             * @enum {string}
+             */
+            protocol: "chat-completions";
+            /**
+             * @description Address of the agent. `{assistantId}`, `{phoneNumber}` and `{callId}` in its path or query are replaced, percent-encoded. Null if the address is that of the provider, a setting of the service
+             * @example https://agent.example.com/v1/chat/completions
+             */
+            url: string | null;
+            /**
+             * @description Headers that are sent with every request: each name with null, because values are never returned
+             * @example {
+             *       "Authorization": null
+             *     }
+             */
+            headers: {
+                [key: string]: null;
+            };
+            /**
+             * @description Which side says the first words. By default `caller` over text
+             * @example caller
+             * @enum {string|null}
+             */
+            firstSpeaker: "caller" | "agent" | null;
+            /**
+             * @description Options of the protocol; null for each secret one
+             * @example {}
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `agent`: its own connection. `provider`: only the settings of the service for its provider apply
+             * @example agent
+             * @enum {string}
+             */
+            source: "agent" | "provider";
+        };
         CreateAgentRequest: {
             /**
              * @description Voice-agent provider that the agent runs on
@@ -3006,6 +3075,44 @@ export interface components {
              * @example 2026-11-21T06:37:42.758Z
              */
             updatedAt: string;
+        };
+        PutConnectionRequest: {
+            /**
+             * @description Protocol over which the agent is called
+             * @default chat-completions
+             * @example chat-completions
+             * @enum {string}
+             */
+            protocol?: "chat-completions";
+            /**
+             * @description Address of the agent. `{assistantId}`, `{phoneNumber}` and `{callId}` in its path or query are replaced, percent-encoded
+             * @example https://agent.example.com/v1/chat/completions
+             */
+            url: string;
+            /**
+             * @description Headers to send with every request, at most 32. `Authorization` replaces the header with the `apiKey` of the agent. Null keeps the stored value, as long as scheme, host and port of `url` stay the same
+             * @default {}
+             * @example {
+             *       "Authorization": "Bearer agent-token-1"
+             *     }
+             */
+            headers?: {
+                [key: string]: string | null;
+            };
+            /**
+             * @description Which side says the first words. By default `caller` over text
+             * @example caller
+             * @enum {string|null}
+             */
+            firstSpeaker?: "caller" | "agent" | null;
+            /**
+             * @description Options of the protocol; `chat-completions` has none
+             * @default {}
+             * @example {}
+             */
+            options?: {
+                [key: string]: unknown;
+            };
         };
         PutProviderKeyRequest: {
             /**
@@ -5970,6 +6077,174 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection retrieved successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Connection set successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection set successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection set successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection deleted successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection deleted successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -95,9 +95,6 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   }
 }
 
-/** Length of the secrets that are removed from the transcript. */
-const MIN_SPOKEN_SECRET = 16;
-
 const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
@@ -114,8 +111,7 @@ class Call {
     private readonly clock: Clock,
   ) {
     this.signal = options.signal ?? new AbortController().signal;
-    // Shorter ones may be words that the agent has to say.
-    const secrets = options.transport.secrets?.filter(({ length }) => length >= MIN_SPOKEN_SECRET) ?? [];
+    const secrets = options.transport.secrets?.spoken ?? [];
     const onEntry = (entry: TimelineEntry) => options.onProgress?.({ type: 'entry', entry: { ...entry } });
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);

@@ -99,13 +99,21 @@ class Conversation {
   }
 
   private async talk(): Promise<EndEntry> {
-    let heard: Listening = this.line.agentSpeaksFirst ? await this.listen(this.time.now()) : 'answered';
+    let heard: Listening = this.line.agentSpeaksFirst ? await this.greeting() : 'answered';
     if (this.end) return this.end;
     for (;;) {
       const act = await this.decide(heard === 'silent');
       if (!this.end) heard = await this.perform(act);
       if (this.end) return this.end;
     }
+  }
+
+  /** Listens to the agent's first words. */
+  private async greeting(): Promise<Listening> {
+    const since = this.clock.now();
+    const asked = (await this.line.greet?.()) ?? since;
+    if (!this.line.isDuplex) this.time.exclude(since, asked);
+    return this.listen(this.time.at(asked));
   }
 
   /** Ends the call because the caller cannot continue. @throws errors that are not part of a call */

@@ -59,6 +59,17 @@ export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
 export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
 export { HANG_UP_TOOLS } from './transports/hang-up.js';
 export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
+export {
+  type AgentCall,
+  type AgentEndpoint,
+  FIRST_SPEAKERS,
+  type FirstSpeaker,
+  type Protocol,
+  type ProtocolName,
+  type ProtocolOption,
+  PROTOCOLS,
+  transportTo,
+} from './transports/protocols.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -1,4 +1,4 @@
-import { oneLine, Redaction, visible } from '../text/index.js';
+import { oneLine, REDACTED, Redaction, visible } from '../text/index.js';
 import { EXCHANGE_LIMITS } from './call-exchange.js';
 import type { FailureDetail } from './failure.js';
 import { sanitizeText, truncate } from './text.js';
@@ -40,9 +40,11 @@ export class OtherSide {
   }
 }
 
-/** The URL without user name, password, query and fragment, which may contain secrets. */
+/** The URL without what may be a secret: user name, password, query, fragment, and long parts of the path with digits. */
 export function withoutSecrets(url: string): string {
-  return url.replace(/[?#].*$/s, '').replace(/^([^/]*:\/\/)[^/]*@/, '$1');
+  const address = url.replace(/[?#].*$/s, '').replace(/^([^/]*:\/\/)[^/]*@/, '$1');
+  const [scheme, empty, authority, ...path] = address.split('/');
+  return [scheme, empty, authority, ...path.map((part) => (isSecretSegment(part) ? REDACTED : part))].join('/');
 }
 
 /** Shorter values are hardly secrets, and would be removed from ordinary text. */
@@ -56,11 +58,14 @@ export function secretsOfUrl(template: string): string[] {
   const [, authority = '', path = '', query = ''] = /^[^/]*:\/\/([^/?#]*)([^?#]*)\??([^#]*)/.exec(template) ?? [];
   const [, user = ''] = /^(.*)@/.exec(authority) ?? [];
   const values = query.split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
-  const segments = path.split('/').filter((segment) => segment.length >= 2 * MIN_VALUE && /\d/.test(segment));
+  const segments = path.split('/').filter(isSecretSegment);
   return [...user.split(':'), ...values.filter(({ length }) => length >= MIN_VALUE), ...segments]
     .filter((value) => value !== '' && !/\{\w+\}/.test(value))
     .flatMap((value) => [value, decoded(value)]);
 }
+
+const isSecretSegment = (segment: string): boolean =>
+  segment.length >= 2 * MIN_VALUE && /\d/.test(segment) && !/\{\w+\}/.test(segment);
 
 function decoded(value: string): string {
   try {

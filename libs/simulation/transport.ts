@@ -1,6 +1,7 @@
 import type { CallExchange } from './call-exchange.js';
 import type { Clock } from './clock.js';
 import type { Failure } from './failure.js';
+import type { SentSecrets } from './secrets.js';
 import type { ToolCallEntry } from './timeline.js';
 
 /**
@@ -51,6 +52,11 @@ export interface Line {
    * `turn_end`, and the tester's thinking time is not part of the call.
    */
   readonly isDuplex: boolean;
+  /**
+   * Asks for the agent's first words, where the agent does not speak by itself. Resolves with the clock time at which it
+   * was asked: connecting takes none of the agent's time.
+   */
+  greet?(): Promise<number>;
   /** Says something. Resolves with the clock times at which the caller's words started and ended. */
   say(text: string): Promise<{ readonly start: number; readonly end: number }>;
   /** Ends the call and releases all resources; may be called more than once. */
@@ -61,8 +67,7 @@ export interface Line {
 export interface Transport {
   /** Name in the result. */
   readonly name: string;
-  /** What is sent to the agent and must not be shown if the agent repeats it. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: SentSecrets;
   /** Calls the agent; failures are reported as events. */
   connect(options: LineOptions): Line;
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { agentSecretPurpose } from '../modules/agents/agent.entity.js';
+import { connectionSecretsPurpose } from '../modules/agents/connection/agent-connection.entity.js';
 import { providerKeyPurpose } from '../modules/provider-keys/provider-key.entity.js';
 import { webhookSecretPurpose } from '../modules/webhooks/webhook-endpoint.entity.js';
 import { renewCanary } from '../platform/encryption/canary.js';
@@ -18,6 +19,7 @@ interface EncryptedColumn {
 export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
   { table: 'agents', column: 'api_key', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'apiKey') },
   { table: 'agents', column: 'webhook_secret', purpose: (row) => agentSecretPurpose(row['id'] ?? '', 'webhookSecret') },
+  { table: 'agent_connections', column: 'secrets', purpose: (row) => connectionSecretsPurpose(row['agent_id'] ?? '') },
   {
     table: 'provider_keys',
     column: 'api_key',

@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { AgentEntity } from '../modules/agents/agent.entity.js';
+import { AgentConnectionEntity } from '../modules/agents/connection/agent-connection.entity.js';
+import { ConnectionTestEntity } from '../modules/agents/connection/connection-test.entity.js';
 import { ApiKeyEntity } from '../modules/api-keys/api-key.entity.js';
 import { EvaluationEntity } from '../modules/evaluations/evaluation.entity.js';
 import { PersonalityEntity } from '../modules/personalities/personality.entity.js';
@@ -29,6 +31,8 @@ const ENTITIES = [
   ApiKeyEntity,
   ProviderKeyEntity,
   AgentEntity,
+  AgentConnectionEntity,
+  ConnectionTestEntity,
   PersonalityEntity,
   EvaluationEntity,
   RunEntity,

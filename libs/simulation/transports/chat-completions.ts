@@ -10,6 +10,7 @@ import type { RawToolCall } from './completion.js';
 import { requestCompletion } from './completion-request.js';
 import { ANSWER_LIMITS, DEFAULT_ANSWER_TIMEOUT_MS } from './limits.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from '../other-side.js';
+import { type SentSecrets, sentSecrets } from '../secrets.js';
 import { Pacer } from './pacer.js';
 
 export interface ChatCompletionsOptions {
@@ -24,7 +25,10 @@ export interface ChatCompletionsOptions {
   /** Also the `model` of each request, unless `model` is given. */
   readonly assistantId: string;
   readonly phoneNumber?: string;
+  /** Sent as `Authorization: Bearer`, unless `headers` has an `authorization`. */
   readonly apiKey?: string;
+  /** Further headers of every request, with lower-case names. All their values are secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly model?: string;
   /** The greeting is requested with an empty list of messages. */
   readonly agentSpeaksFirst?: boolean;
@@ -40,7 +44,8 @@ const TOOL_RESULT = JSON.stringify({ status: 'ok' });
  * may be streamed or not. Tool calls are recorded and answered with a neutral result, after which the agent goes on.
  */
 export function chatCompletions(options: ChatCompletionsOptions): Transport {
-  const secrets = [...(options.apiKey === undefined ? [] : [options.apiKey]), ...secretsOfUrl(options.url)];
+  const { apiKey, headers = {}, url } = options;
+  const secrets = sentSecrets(apiKey, headers, secretsOfUrl(url));
   return { name: PROTOCOL, secrets, connect: (lineOptions) => new ChatLine(options, secrets, lineOptions) };
 }
 
@@ -86,33 +91,45 @@ class ChatLine implements Line {
 
   constructor(
     private readonly options: ChatCompletionsOptions,
-    secrets: readonly string[],
+    secrets: SentSecrets,
     { clock, emit }: LineOptions,
   ) {
     this.clock = clock;
     this.emit = (event) => {
       if (!this.isOver) emit(event);
     };
-    const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey } = options;
+    const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey, headers = {} } = options;
     const values = { assistantId, phoneNumber, callId };
     this.url = agentUrl(options.url, values);
     const shownUrl = options.shownUrl ?? agentUrl(withoutSecrets(options.url), values);
-    this.agent = new OtherSide(shownUrl, secrets);
+    this.agent = new OtherSide(shownUrl, secrets.all);
     this.identity = { protocol: PROTOCOL, url: shownUrl, callId };
-    this.headers = { 'x-call-id': callId, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
+    this.headers = {
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...headers,
+      'x-call-id': callId,
+    };
     this.agentSpeaksFirst = options.agentSpeaksFirst ?? false;
-    if (this.agentSpeaksFirst) void clock.awaitExternal(this.answer());
+  }
+
+  greet(): Promise<number> {
+    return this.send();
   }
 
   async say(text: string) {
     this.remember({ role: 'user', content: text });
-    if (this.messages.length === 1) await this.clock.awaitExternal(this.connections.prepare());
+    const moment = await this.send();
+    return { start: moment, end: moment };
+  }
+
+  /** Sends the conversation; the answer follows as events. @returns the clock time at which the request was sent */
+  private async send(): Promise<number> {
+    await this.clock.awaitExternal(this.connections.prepare());
     await this.clock.awaitExternal(pacer.turn());
     const sent = new Promise<number>((resolve) => {
       void this.clock.awaitExternal(this.answer(() => resolve(this.clock.now())));
     });
-    const moment = await this.clock.awaitExternal(sent);
-    return { start: moment, end: moment };
+    return this.clock.awaitExternal(sent);
   }
 
   hangUp(): void {

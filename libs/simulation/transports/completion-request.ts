@@ -98,7 +98,10 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
     });
   } catch (cause) {
     if (!(cause instanceof OutboundError)) throw cause;
-    const what = cause.reason === 'HEADER_REFUSED' ? 'its API key is not a valid header value' : systemError(cause);
+    const what =
+      cause.reason === 'HEADER_REFUSED'
+        ? 'its API key or a header has characters that are not allowed'
+        : systemError(cause);
     throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({ what }), { cause });
   }
 }

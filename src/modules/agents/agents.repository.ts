@@ -8,7 +8,7 @@ import type { AgentEntity } from './agent.entity.js';
 export type AgentRow = AgentEntity & { readonly defaultApiKey: string | null };
 
 /** The columns of `agents a`, named like the entity's properties, and the default key if the agent uses it. */
-const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS "createdByUserId", a.provider, a.type,
+export const AGENT_COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS "createdByUserId", a.provider, a.type,
   a.prompt_type AS "promptType", a.name, a.api_key AS "apiKey", a.assistant_id AS "assistantId", a.language,
   a.phone_number AS "phoneNumber", a.phone_number_id AS "phoneNumberId", a.prompt,
   a.call_monitoring AS "callMonitoring", a.is_using_default_api_key AS "isUsingDefaultApiKey",
@@ -17,9 +17,9 @@ const COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_by_user_id AS 
   CASE WHEN a.is_using_default_api_key THEN (SELECT d.api_key FROM provider_keys d
     WHERE d.workspace_id = a.workspace_id AND d.provider = a.provider) END AS "defaultApiKey"`;
 
-const FIND = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
+const FIND = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
 
-const FIND_INCLUDING_DELETED = `SELECT ${COLUMNS} FROM agents a WHERE a.id = $1`;
+const HAS_CONNECTION = 'SELECT EXISTS (SELECT FROM agent_connections WHERE agent_id = $1) AS "hasConnection"';
 
 /** Columns of the fields that callers can set. */
 const WRITTEN = {
@@ -51,7 +51,7 @@ const INSERT = `
   INSERT INTO agents AS a (id, workspace_id, created_by_user_id, ${WRITTEN_COLUMNS.join(', ')})
   SELECT n.id, n.workspace_id, n.created_by_user_id, ${WRITTEN_COLUMNS.map((name) => `n.${name}`).join(', ')}
     FROM jsonb_populate_record(NULL::agents, $1) n WHERE ${HAS_CREDENTIAL}
-  RETURNING ${COLUMNS}`;
+  RETURNING ${AGENT_COLUMNS}`;
 
 /** Concurrent updates are merged: PostgreSQL re-reads the row after waiting for its lock. */
 const UPDATE = `
@@ -61,7 +61,7 @@ const UPDATE = `
        FROM jsonb_populate_record(a, $3) n)
    WHERE a.id = $1 AND a.workspace_id = $2 AND a.deleted_at IS NULL
      AND EXISTS (SELECT FROM jsonb_populate_record(a, $3) n WHERE ${HAS_CREDENTIAL})
-  RETURNING ${COLUMNS}`;
+  RETURNING ${AGENT_COLUMNS}`;
 
 const SOFT_DELETE = `
   UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
@@ -83,10 +83,10 @@ export class AgentsRepository {
     return row;
   }
 
-  /** An agent of any workspace, deleted or not. */
-  async findIncludingDeleted(id: string): Promise<AgentRow | undefined> {
-    const [row] = await this.database.query<AgentRow>(FIND_INCLUDING_DELETED, [id]);
-    return row;
+  /** Whether the agent has a connection of its own. */
+  async hasConnection(id: string): Promise<boolean> {
+    const [row] = await this.database.query<{ hasConnection: boolean }>(HAS_CONNECTION, [id]);
+    return row?.hasConnection ?? false;
   }
 
   /** @returns undefined if the agent would have no key */
@@ -129,7 +129,7 @@ export class AgentsRepository {
       const columns = [`a.name || ''`, `a.assistant_id || ''`, `a.phone_number || ''`];
       if (part !== search) where += ` AND ${anyOf(columns, `$${values.push(pattern(search))}`)}`;
     }
-    const source = { columns: COLUMNS, from: 'agents a', where, total };
+    const source = { columns: AGENT_COLUMNS, from: 'agents a', where, total };
     return readPage<AgentRow>(this.database, source, values, page);
   }
 

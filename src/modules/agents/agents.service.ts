@@ -6,14 +6,13 @@ import { type Caller, covers } from '../../platform/access/caller.js';
 import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownership.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
-import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { maskCredential } from '../../platform/encryption/mask.js';
-import { type DomainError, invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import { type DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
-import { ProviderKeysService } from '../provider-keys/provider-keys.service.js';
-import { AgentEntity, agentSecretPurpose } from './agent.entity.js';
+import { AgentEntity } from './agent.entity.js';
+import { AgentSecrets } from './agent-secrets.js';
 import { type AgentRow, AgentsRepository } from './agents.repository.js';
 import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import type { Agent } from './dto/agent.response.js';
@@ -21,7 +20,7 @@ import type { Agent } from './dto/agent.response.js';
 /** The fields of an agent that evaluations and runs use. */
 export type AgentDescription = Pick<
   AgentEntity,
-  'id' | 'workspaceId' | 'name' | 'provider' | 'assistantId' | 'phoneNumber'
+  'id' | 'workspaceId' | 'name' | 'type' | 'provider' | 'assistantId' | 'phoneNumber' | 'isUsingDefaultApiKey'
 >;
 
 /** The agents of a workspace. */
@@ -30,8 +29,7 @@ export class AgentsService {
   constructor(
     private readonly database: Database,
     private readonly repository: AgentsRepository,
-    private readonly providerKeys: ProviderKeysService,
-    private readonly keyRing: KeyRing,
+    private readonly secrets: AgentSecrets,
     private readonly outbound: OutboundClient,
   ) {}
 
@@ -49,7 +47,7 @@ export class AgentsService {
       type: input.type ?? null,
       promptType: input.promptType ?? null,
       name: input.name ?? null,
-      apiKey: this.seal(id, 'apiKey', input.apiKey ?? null),
+      apiKey: this.secrets.seal(id, 'apiKey', input.apiKey ?? null),
       assistantId: input.assistantId,
       language: input.language ?? null,
       phoneNumber: input.phoneNumber ?? null,
@@ -58,7 +56,7 @@ export class AgentsService {
       callMonitoring: input.callMonitoring ?? false,
       isUsingDefaultApiKey: input.isUsingDefaultApiKey === undefined ? false : input.isUsingDefaultApiKey,
       webhookUrl: input.webhookUrl ?? null,
-      webhookSecret: this.seal(id, 'webhookSecret', input.webhookSecret ?? null),
+      webhookSecret: this.secrets.seal(id, 'webhookSecret', input.webhookSecret ?? null),
     });
     if (!row) throw noCredential(input.provider, input.isUsingDefaultApiKey);
     return this.toResponse(caller, row);
@@ -89,7 +87,16 @@ export class AgentsService {
     const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
     const found = await this.database.manager.findOne(AgentEntity, {
       where,
-      select: { id: true, workspaceId: true, name: true, provider: true, assistantId: true, phoneNumber: true },
+      select: {
+        id: true,
+        workspaceId: true,
+        name: true,
+        type: true,
+        provider: true,
+        assistantId: true,
+        phoneNumber: true,
+        isUsingDefaultApiKey: true,
+      },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),
     });
     return requireOwned(caller, found);
@@ -101,28 +108,34 @@ export class AgentsService {
   }
 
   /**
-   * The key for calls to the agent. Also available for a deleted agent, whose runs may still be in progress.
-   * @returns undefined if the agent uses a default key that was deleted
-   */
-  async credential(id: string): Promise<string | undefined> {
-    const row = await this.repository.findIncludingDeleted(id);
-    return (row && this.keyOf(row)) ?? undefined;
-  }
-
-  /**
    * The agent's own webhook address and signing secret.
    * @returns undefined if the agent has no webhook address or was deleted
    */
   async findWebhook(id: string): Promise<{ url: string; secret: string | null } | undefined> {
     const row = await this.repository.find(id);
     if (!row?.webhookUrl) return undefined;
-    return { url: row.webhookUrl, secret: this.open(row.id, 'webhookSecret', row.webhookSecret) };
+    return { url: row.webhookUrl, secret: this.secrets.open(row.id, 'webhookSecret', row.webhookSecret) };
   }
 
-  /** @throws DomainError as `get` does, and BAD_REQUEST as `create` does */
+  /**
+   * @throws DomainError as `get` does, and BAD_REQUEST as `create` does; FORBIDDEN for an EDITOR that lets an agent with a
+   *   connection use a default key, which would be sent to an address that no ADMIN has chosen
+   */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
     // Ciphertexts are bound to the lower-case id that the database returns.
     const agentId = uuidOrNotFound(id).toLowerCase();
+    if (!changes.isUsingDefaultApiKey || covers(caller.role, 'ADMIN')) return this.write(caller, agentId, changes);
+    return this.database.transaction(async () => {
+      // Locked first, because a statement does not see a connection that is set while it waits for the agent.
+      await this.describe(caller, agentId, { lock: true });
+      if (await this.repository.hasConnection(agentId)) {
+        throw forbidden('isUsingDefaultApiKey may only be set to true by an ADMIN, because the agent has a connection');
+      }
+      return this.write(caller, agentId, changes);
+    });
+  }
+
+  private async write(caller: Caller, agentId: string, changes: UpdateAgentRequest): Promise<Agent> {
     if (changes.webhookUrl != null) {
       // Whether the agent exists comes before rules about the values.
       await this.find(caller, agentId);
@@ -131,8 +144,8 @@ export class AgentsService {
     const { apiKey, webhookSecret, ...plain } = changes;
     const row = await this.repository.update(agentId, caller.workspaceId, {
       ...plain,
-      ...(apiKey !== undefined && { apiKey: this.seal(agentId, 'apiKey', apiKey) }),
-      ...(webhookSecret !== undefined && { webhookSecret: this.seal(agentId, 'webhookSecret', webhookSecret) }),
+      ...(apiKey !== undefined && { apiKey: this.secrets.seal(agentId, 'apiKey', apiKey) }),
+      ...(webhookSecret !== undefined && { webhookSecret: this.secrets.seal(agentId, 'webhookSecret', webhookSecret) }),
     });
     if (row) return this.toResponse(caller, row);
     // The reason is determined only on failure, because it costs another statement.
@@ -155,25 +168,11 @@ export class AgentsService {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 
-  private seal<T extends string | null>(id: string, field: 'apiKey' | 'webhookSecret', clear: T): string | null {
-    return clear === null ? null : this.keyRing.encrypt(clear, agentSecretPurpose(id, field));
-  }
-
-  private open(id: string, field: 'apiKey' | 'webhookSecret', sealed: string | null): string | null {
-    return sealed === null ? null : this.keyRing.decrypt(sealed, agentSecretPurpose(id, field));
-  }
-
-  private keyOf(row: AgentRow): string | null {
-    return row.defaultApiKey === null
-      ? this.open(row.id, 'apiKey', row.apiKey)
-      : this.providerKeys.open(row.workspaceId, row.provider, row.defaultApiKey);
-  }
-
   /** Own credentials in clear for roles that can write them; a default key is masked for everyone. */
   private toResponse(caller: Caller, row: AgentRow): Agent {
     const show = covers(caller.role, 'EDITOR') ? (clear: string) => clear : maskCredential;
-    const webhookSecret = this.open(row.id, 'webhookSecret', row.webhookSecret);
-    const apiKey = this.keyOf(row);
+    const webhookSecret = this.secrets.open(row.id, 'webhookSecret', row.webhookSecret);
+    const apiKey = this.secrets.keyOf(row);
     return {
       provider: row.provider,
       type: row.type,

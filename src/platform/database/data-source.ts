@@ -6,6 +6,7 @@ import { RunGates1732700100000 } from './migrations/1732700100000-run-gates.js';
 import { Security1732700300000 } from './migrations/1732700300000-security.js';
 import { RunRetention1732700400000 } from './migrations/1732700400000-run-retention.js';
 import { Variables1732800000000 } from './migrations/1732800000000-variables.js';
+import { Connections1732800100000 } from './migrations/1732800100000-connections.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -27,6 +28,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Security1732700300000,
       RunRetention1732700400000,
       Variables1732800000000,
+      Connections1732800100000,
     ],
   });
 }

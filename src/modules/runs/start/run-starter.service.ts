@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { caseKey } from '../../../../libs/evaluation-definition/index.js';
-import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { agentUrl } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -13,6 +11,7 @@ import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
+import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
@@ -39,7 +38,7 @@ export class RunStarterService {
     private readonly agents: AgentsService,
     private readonly evaluations: EvaluationsService,
     private readonly personalities: PersonalitiesService,
-    private readonly client: OutboundClient,
+    private readonly connections: ConnectionService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -98,7 +97,7 @@ export class RunStarterService {
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
-      this.requireAddress(agent);
+      await this.connections.requireAddress(agent);
       const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
         throw conflict(onlyFailed ? 'Every call of the run has passed' : 'The run has no plan');
@@ -123,7 +122,7 @@ export class RunStarterService {
       if (tags) throw invalidInput('tags match no evaluation of the agent');
       throw conflict('The agent has no evaluations to run');
     }
-    this.requireAddress(agent);
+    await this.connections.requireAddress(agent);
     const evaluations = await this.snapshots(selected);
     this.requireModel(evaluations);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -179,19 +178,6 @@ export class RunStarterService {
       }),
       ' (LLM_BASE_URL, LLM_MODEL)',
     );
-  }
-
-  /** @throws DomainError CONFLICT */
-  private requireAddress({ provider, assistantId }: AgentDescription): void {
-    const { url } = this.settings.agentProviders[provider];
-    const calls = `Agents of ${provider} cannot be called`;
-    if (url === undefined) throw conflict(`${calls}: the service has no address for them (${provider}_URL)`);
-    // Host names are checked when they are resolved, for the call.
-    if (this.client.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) === 'ADDRESS_REFUSED') {
-      throw conflict(
-        `${calls}: their address (${provider}_URL) is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`,
-      );
-    }
   }
 
   /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */

@@ -121,6 +121,19 @@ export function BooleanField(options: FieldOptions): PropertyDecorator {
   return field(options, { type: 'boolean' }, [IsBoolean({ message: '$property must be true or false' })]);
 }
 
+/** An object with free names, whose values the service checks. */
+export function ObjectField(options: FieldOptions & { values?: object; maxEntries?: number }): PropertyDecorator {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  // The original: class-transformer copies objects without a class, and not all of their entries.
+  const original = ({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }): unknown => obj[key];
+  const { values: additionalProperties = true, maxEntries: maxProperties } = options;
+  const schema = { type: 'object', additionalProperties, ...limits({ maxProperties }) } as ApiPropertyOptions;
+  return applyDecorators(
+    Transform(original),
+    field(options, schema, [checked('object', (value) => (isObject(value) ? undefined : 'must be an object'))]),
+  );
+}
+
 /** A date and time of ISO 8601; responses always carry UTC with milliseconds. */
 export function TimestampField(options: FieldOptions): PropertyDecorator {
   return StringField({ format: 'date-time', maxLength: 64, example: '2026-11-21T06:37:42.758Z', ...options });

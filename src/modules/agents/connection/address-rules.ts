@@ -1,0 +1,38 @@
+import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
+
+/** Characters of a URI (RFC 3986), and braces for placeholders. */
+const URI = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;={}]|%[0-9a-f]{2})*$/i;
+const PARTS = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)([^#]*)(.*)$/is;
+const PLACEHOLDER = /\{(?:assistantId|phoneNumber|callId)\}/g;
+
+/** What is wrong with the address of an agent, as the rest of a sentence about it; undefined if nothing is. */
+export function addressViolation(
+  url: string,
+  schemes: readonly string[],
+  outbound: OutboundClient,
+): string | undefined {
+  const [, scheme = '', authority = '', , fragment = ''] = PARTS.exec(url) ?? [];
+  if (!schemes.includes(scheme.toLowerCase()) || authority === '' || !URI.test(url)) return notAnAddress(schemes);
+  if (authority.includes('@')) return 'must not contain a user name or password: use headers';
+  if (/[{}]/.test(authority + fragment)) return 'must have placeholders in its path and query only';
+  if (/[{}]/.test(url.replace(PLACEHOLDER, ''))) {
+    return 'must have no placeholder except {assistantId}, {phoneNumber} and {callId}';
+  }
+  const filled = filledIn(url);
+  if (!URL.canParse(filled)) return notAnAddress(schemes);
+  // What may be reached does not depend on the scheme; the client knows those of HTTP.
+  return outbound.check(filled.replace(/^ws/i, 'http')) === undefined
+    ? undefined
+    : 'must not point to a private or reserved network unless OUTBOUND_ALLOWED_NETWORKS allows it';
+}
+
+/** Scheme, host and port, which the credentials of a connection belong to. */
+export function originOf(url: string): string {
+  const { protocol, host } = new URL(filledIn(url));
+  return `${protocol}//${host}`;
+}
+
+const filledIn = (url: string): string => url.replace(PLACEHOLDER, 'x');
+
+const notAnAddress = (schemes: readonly string[]): string =>
+  `must be an absolute address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;

@@ -1,0 +1,69 @@
+import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+import { CurrentCaller } from '../../../platform/access/access.decorators.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { ConnectionService } from './connection.service.js';
+import { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
+
+const tag = 'Agents';
+const path = { id: 'Identifier of the agent' };
+
+@Controller('agents/:id/connection')
+export class ConnectionController {
+  constructor(private readonly service: ConnectionService) {}
+
+  @Operation({
+    summary: 'Get the connection of an agent',
+    description:
+      'How calls reach the agent: its own connection, or the address of its provider (`source`). Not found if it has neither. Values of headers are never returned.',
+    tag,
+    access: 'VIEWER',
+    path,
+    response: { shape: 'data', type: Connection, message: 'Connection retrieved successfully' },
+  })
+  @Get()
+  getConnection(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Connection> {
+    return this.service.get(caller, id);
+  }
+
+  @Operation({
+    summary: 'Set the connection of an agent',
+    description:
+      'Replaces the whole connection. Calls that begin afterwards use it. Requires an ADMIN key if the agent uses the default key of the workspace.',
+    tag,
+    access: 'EDITOR',
+    path,
+    body: {
+      type: PutConnectionRequest,
+      example: {
+        protocol: 'chat-completions',
+        url: 'https://agent.example.com/v1/chat/completions',
+        headers: { Authorization: 'Bearer agent-token-1' },
+        firstSpeaker: 'caller',
+      },
+    },
+    response: { shape: 'data', type: Connection, message: 'Connection set successfully' },
+  })
+  @Put()
+  putConnection(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: PutConnectionRequest,
+  ): Promise<Connection> {
+    return this.service.put(caller, id, body);
+  }
+
+  @Operation({
+    summary: 'Delete the connection of an agent',
+    description:
+      'Afterwards the address of its provider applies, if the service has one. Returns the connection as it was. Requires an ADMIN key if the agent uses the default key of the workspace.',
+    tag,
+    access: 'EDITOR',
+    path,
+    response: { shape: 'data', type: Connection, message: 'Connection deleted successfully' },
+  })
+  @Delete()
+  deleteConnection(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Connection> {
+    return this.service.delete(caller, id);
+  }
+}

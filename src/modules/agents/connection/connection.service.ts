@@ -1,0 +1,154 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { OutboundClient } from '../../../../libs/outbound-http/index.js';
+import { type AgentEndpoint, agentUrl, type Protocol, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { type Caller, covers } from '../../../platform/access/caller.js';
+import type { AgentProvider } from '../../../platform/config/agent-providers.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { Database } from '../../../platform/database/database.js';
+import { KeyRing } from '../../../platform/encryption/key-ring.js';
+import { conflict, forbidden, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import { AgentSecrets } from '../agent-secrets.js';
+import { type AgentDescription, AgentsService } from '../agents.service.js';
+import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connection.entity.js';
+import { ConnectionCheck } from './connection-rules.js';
+import { ConnectionRepository, type ConnectionRow } from './connection.repository.js';
+import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
+
+/** How agents are reached: by a connection of their own, else by the settings for their provider. */
+@Injectable()
+export class ConnectionService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: ConnectionRepository,
+    private readonly agents: AgentsService,
+    private readonly agentSecrets: AgentSecrets,
+    private readonly keyRing: KeyRing,
+    private readonly outbound: OutboundClient,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent; NOT_FOUND if it has no address */
+  async get(caller: Caller, id: string): Promise<Connection> {
+    return this.read(await this.agents.describe(caller, id));
+  }
+
+  /**
+   * Replaces the connection.
+   * @throws DomainError as `get` does; FORBIDDEN for an EDITOR if the agent uses a default key; BAD_REQUEST
+   */
+  async put(caller: Caller, id: string, input: PutConnectionRequest): Promise<Connection> {
+    return this.database.transaction(async () => {
+      const agent = await this.lock(caller, id);
+      const stored = await this.repository.find(agent.id);
+      const { protocol = 'chat-completions', url, headers = {}, firstSpeaker = null, options = {} } = input;
+      const previous = stored && { url: stored.url, secrets: this.open(stored) };
+      const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS[protocol], this.outbound, previous);
+      const [issue, ...more] = checked.issues;
+      if (issue !== undefined) throw invalidInput(issue, ...more);
+      const secrets = this.keyRing.encrypt(JSON.stringify(checked.secrets), connectionSecretsPurpose(agent.id));
+      await this.repository.put({ agentId: agent.id, protocol, url, firstSpeaker, options: checked.options, secrets });
+      return this.read(agent);
+    });
+  }
+
+  /**
+   * Deletes the connection, after which the settings for the provider apply.
+   * @returns the connection as it was
+   * @throws DomainError as `put` does
+   */
+  async delete(caller: Caller, id: string): Promise<Connection> {
+    return this.database.transaction(async () => {
+      const agent = await this.lock(caller, id);
+      const connection = await this.read(agent);
+      await this.repository.delete(agent.id);
+      return connection;
+    });
+  }
+
+  /** Where and with which credentials calls reach the agent now, deleted or not; undefined if it has no address. */
+  async endpoint(agentId: string): Promise<AgentEndpoint | undefined> {
+    const agent = await this.repository.findCalled(agentId);
+    if (!agent) return undefined;
+    const { provider, connection } = agent;
+    const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
+    if (!connection) {
+      const { protocol, url } = this.settings.agentProviders[provider];
+      if (url === undefined) return undefined;
+      // The address belongs to the operator, not to the workspace.
+      const common = { protocol, url, shownUrl: `${provider}_URL`, headers: {}, firstSpeaker: null, options: {} };
+      return { ...common, ...(apiKey !== undefined && { apiKey }) };
+    }
+    const { protocol, url, firstSpeaker, options } = connection;
+    const secrets = this.open(connection);
+    return {
+      protocol,
+      url,
+      headers: Object.fromEntries(Object.entries(secrets.headers).map(([name, value]) => [name.toLowerCase(), value])),
+      firstSpeaker,
+      options: { ...options, ...secrets.options },
+      ...(apiKey !== undefined && { apiKey }),
+    };
+  }
+
+  /** Checks that the agent has an address that may be called. @throws DomainError CONFLICT */
+  async requireAddress({ id, provider, assistantId }: AgentDescription): Promise<void> {
+    const connection = await this.repository.find(id);
+    const { url } = connection ?? this.settings.agentProviders[provider];
+    if (url === undefined) {
+      throw conflict(
+        `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`,
+      );
+    }
+    // Host names are checked when they are resolved, for the call.
+    if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') return;
+    const whose = connection
+      ? 'The agent cannot be called: its address'
+      : `Agents of ${provider} cannot be called: their address (${provider}_URL)`;
+    throw conflict(`${whose} is not public; to allow it, add its network to OUTBOUND_ALLOWED_NETWORKS`);
+  }
+
+  /** The locked agent, if the caller may change its connection: a default key is only sent where an ADMIN says. */
+  private async lock(caller: Caller, id: string): Promise<AgentDescription> {
+    const agent = await this.agents.describe(caller, id, { lock: true });
+    if (agent.isUsingDefaultApiKey && !covers(caller.role, 'ADMIN')) {
+      throw forbidden('isUsingDefaultApiKey is true: only an ADMIN may decide where the default key is sent');
+    }
+    return agent;
+  }
+
+  private async read({ id, provider }: AgentDescription): Promise<Connection> {
+    const row = await this.repository.find(id);
+    return row ? this.toResponse(row) : this.ofProvider(provider);
+  }
+
+  private ofProvider(provider: AgentProvider): Connection {
+    const { protocol, url } = this.settings.agentProviders[provider];
+    if (url === undefined) throw notFound();
+    const { firstSpeaker }: Protocol = PROTOCOLS[protocol];
+    return { protocol, url: null, headers: {}, firstSpeaker, options: {}, source: 'provider' };
+  }
+
+  private toResponse(row: ConnectionRow): Connection {
+    const { protocol, url, options } = row;
+    const secrets = this.open(row);
+    const firstSpeaker = row.firstSpeaker ?? PROTOCOLS[protocol].firstSpeaker;
+    const secretOptions = namesOf(secrets.options);
+    return {
+      protocol,
+      url,
+      headers: namesOf(secrets.headers),
+      firstSpeaker,
+      options: { ...options, ...secretOptions },
+      source: 'agent',
+    };
+  }
+
+  private open({ agentId, secrets }: ConnectionRow): ConnectionSecrets {
+    return JSON.parse(this.keyRing.decrypt(secrets, connectionSecretsPurpose(agentId))) as ConnectionSecrets;
+  }
+}
+
+/** Each name with null in place of its value. */
+const namesOf = (values: object): Record<string, null> =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, null]));

@@ -1,0 +1,86 @@
+import { FIRST_SPEAKERS, type FirstSpeaker } from '../../../../../libs/simulation/index.js';
+import { AGENT_PROTOCOLS, type AgentProtocol } from '../../../../platform/config/settings.js';
+import { EnumField, MAX_LENGTH, ObjectField, StringField } from '../../../../platform/http/dto/fields.js';
+import { MAX_HEADERS } from '../connection-rules.js';
+
+const HEADER = { type: ['string', 'null'], maxLength: MAX_LENGTH.credential } as const;
+
+const fields = {
+  protocol: { description: 'Protocol over which the agent is called', example: 'chat-completions' },
+  url: {
+    description:
+      'Address of the agent. `{assistantId}`, `{phoneNumber}` and `{callId}` in its path or query are replaced, percent-encoded',
+    example: 'https://agent.example.com/v1/chat/completions',
+    minLength: 1,
+    maxLength: MAX_LENGTH.url,
+  },
+  firstSpeaker: {
+    description: 'Which side says the first words. By default `caller` over text',
+    example: 'caller',
+    nullable: true,
+  },
+} as const;
+
+/** How an agent is reached. */
+export class Connection {
+  @EnumField(AGENT_PROTOCOLS, fields.protocol)
+  protocol: AgentProtocol;
+
+  @StringField({
+    ...fields.url,
+    description: `${fields.url.description}. Null if the address is that of the provider, a setting of the service`,
+    nullable: true,
+  })
+  url: string | null;
+
+  @ObjectField({
+    description: 'Headers that are sent with every request: each name with null, because values are never returned',
+    example: { Authorization: null },
+    values: { type: 'null' },
+  })
+  headers: Record<string, null>;
+
+  @EnumField(FIRST_SPEAKERS, fields.firstSpeaker)
+  firstSpeaker: FirstSpeaker | null;
+
+  @ObjectField({ description: 'Options of the protocol; null for each secret one', example: {} })
+  options: Record<string, unknown>;
+
+  @EnumField(['agent', 'provider'], {
+    description: '`agent`: its own connection. `provider`: only the settings of the service for its provider apply',
+    example: 'agent',
+  })
+  source: 'agent' | 'provider';
+}
+
+/** A whole connection: what is missing gets its default. */
+export class PutConnectionRequest {
+  @EnumField(AGENT_PROTOCOLS, { ...fields.protocol, optional: true, default: 'chat-completions' })
+  protocol?: AgentProtocol;
+
+  @StringField(fields.url)
+  url: string;
+
+  @ObjectField({
+    description:
+      'Headers to send with every request, at most 32. `Authorization` replaces the header with the `apiKey` of the agent. Null ' +
+      'keeps the stored value, as long as scheme, host and port of `url` stay the same',
+    example: { Authorization: 'Bearer agent-token-1' },
+    values: HEADER,
+    maxEntries: MAX_HEADERS,
+    optional: true,
+    default: {},
+  })
+  headers?: Record<string, unknown>;
+
+  @EnumField(FIRST_SPEAKERS, { ...fields.firstSpeaker, optional: true })
+  firstSpeaker?: FirstSpeaker | null;
+
+  @ObjectField({
+    description: 'Options of the protocol; `chat-completions` has none',
+    example: {},
+    optional: true,
+    default: {},
+  })
+  options?: Record<string, unknown>;
+}
