@@ -5,7 +5,8 @@ import { characterAt, characterBefore } from './normalise-text.js';
  *
  * - A word consists of letters, digits, marks and `_`. A text that begins or ends with another character, such as "$45"
  *   or "?", needs no boundary at that end.
- * - Digits joined by `.`, `,`, `:` or `'` are one number: "45" is not in "1,045", "45.50" or "7:45".
+ * - Digits joined by `.`, `,`, `:` or `'` are one number: "45" is not in "1,045", "45.50" or "7:45". So is a minus sign
+ *   with the digits after it: "5" is not in "-5 degrees", but in "9-5".
  * - English "n't" belongs to its word: "can" is not in "can't", but "Rossi" is in "Rossi's".
  * - Scripts that write words without spaces, or attach particles to them, have boundaries everywhere: "東京" is in
  *   "東京駅".
@@ -26,7 +27,7 @@ export function isWordBoundary(text: string, position: number): boolean {
   const [endsWord, startsWord] = [WORD.test(before), WORD.test(after)];
   if (endsWord && startsWord) return SPACELESS.test(before) || SPACELESS.test(after);
   if (endsWord) return !continues(text, position);
-  return !startsWord || !(NUMBER_JOINER.test(before) && isNumber(text, position - 1));
+  return !startsWord || !((NUMBER_JOINER.test(before) && isNumber(text, position - 1)) || hasSign(text, position));
 }
 
 const MARK = /\p{M}/u;
@@ -35,6 +36,8 @@ const SPACELESS =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Mymr}]/u;
 const NUMBER_JOINER = /[.,:']/;
 const DIGIT = /\p{Nd}/u;
+/** What stands before a minus sign. After anything else, such as a word or a closing bracket, it is a hyphen. */
+const BEFORE_SIGN = /^$|[\s\p{Ps}\p{Pi}\p{Sc}"'=:]/u;
 const NEGATION = /'t(?![\p{L}\p{N}\p{M}_])/uy;
 
 /** Whether a word that ends before this position goes on after the character that follows it. */
@@ -46,3 +49,9 @@ function continues(text: string, position: number): boolean {
 /** Whether the character at this position joins two digits. */
 const isNumber = (text: string, position: number): boolean =>
   DIGIT.test(characterBefore(text, position)) && DIGIT.test(characterAt(text, position + 1));
+
+/** Whether a number begins at this position and the character before it is its minus sign. */
+const hasSign = (text: string, position: number): boolean =>
+  text[position - 1] === '-' &&
+  DIGIT.test(characterAt(text, position)) &&
+  BEFORE_SIGN.test(characterBefore(text, position - 1));

@@ -12,6 +12,8 @@ describe('normaliseText', () => {
     ['Cafe\u0301 CAFÉ', 'café café'],
     ['re\u00adser\u200bved\ufeff', 'reserved'],
     ['ΟΔΟΣ ὁδός', 'οδοσ ὁδόσ'],
+    ['Straße GROẞ', 'strasse gross'],
+    ['İstanbul ISTANBUL i\u0307\u0307', 'istanbul istanbul i'],
     ['ｶﾞ 각 ㄱㅏ', 'ガ 각 가'],
   ])('normalises %j to %j', (text, normalised) => expect(normaliseText(text)).toBe(normalised));
 

@@ -1,5 +1,5 @@
 /**
- * Normalisation for the comparison of texts: NFKC, lower case, white space collapsed to single spaces and trimmed;
+ * Normalisation for the comparison of texts: NFKC, case folding, white space collapsed to single spaces and trimmed;
  * typographic quotes, apostrophes and dashes as `"`, `'` and `-`; invisible characters and Markdown emphasis removed.
  * Linear time.
  */
@@ -90,6 +90,9 @@ const normaliseCharacters = (text: string): string =>
     .replace(DASHES, '-')
     .normalize('NFKC')
     .toLowerCase()
+    // Unlike lower case, full case folding makes ß equal to SS; İ loses the dot that it keeps as a mark.
+    .replaceAll('ß', 'ss')
+    .replace(/i\u0307+/g, 'i')
     .normalize('NFKC')
     // Lower case of a capital sigma depends on its place in the word.
     .replaceAll('ς', 'σ');
