@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryAfterMs } from '../text/index.js';
 
 /** Temporary error statuses. */
 const TEMPORARY = new Set([429, 502, 503, 504]);
@@ -69,11 +70,5 @@ function pauseAfter({ response }: Attempt, tries: number): number | undefined {
   const retryAfter = response.headers.get('retry-after');
   // A 429 without Retry-After is not a rate limit: the maximum number of streams is reached.
   if (retryAfter === null) return response.status === 429 ? undefined : backOff;
-  return Math.max(backOff, retryAfterMs(retryAfter, Date.now()) ?? 0);
-}
-
-/** Parses `Retry-After` to milliseconds (RFC 9110, 10.2.3: seconds or a date). */
-export function retryAfterMs(value: string, now: number): number | undefined {
-  const ms = /^\d{1,9}$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
+  return Math.max(backOff, Math.min(MAX_RETRY_AFTER_MS, retryAfterMs(retryAfter) ?? 0));
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { follow, type RunEvent } from './follow.js';
-import { retryAfterMs } from './retrying-fetch.js';
 import { Service } from './service.js';
 import { countsOf, runOf } from './testing/factories.js';
 
@@ -151,15 +150,4 @@ describe('service client', () => {
       await expect(followed()).rejects.toMatchObject({ exitCode: 3, status: 404 });
     });
   });
-});
-
-describe('Retry-After', () => {
-  const now = Date.parse('2026-11-21T06:00:00Z');
-  it.each([
-    ['7', 7_000],
-    ['Sat, 21 Nov 2026 06:00:09 GMT', 9_000],
-    ['Sat, 21 Nov 2026 05:00:00 GMT', 0],
-    ['99999', 120_000],
-    ['soon', undefined],
-  ])('%s', (value, ms) => expect(retryAfterMs(value, now)).toBe(ms));
 });

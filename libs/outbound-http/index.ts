@@ -3,7 +3,6 @@ export { OutboundClient, type OutboundOptions, type OutboundRequest, type Outbou
 export { Connections } from './connections.js';
 export type { OutboundStream } from './exchange.js';
 export { readBeginning } from './read-beginning.js';
-export { retryAfterMs } from './retry-after.js';
 export { OUTBOUND_FAILURES, OutboundError, type OutboundFailure } from './errors.js';
 export { AddressFilter } from './address-filter.js';
 export type { Resolve } from './resolver.js';

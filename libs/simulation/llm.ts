@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
+import { retryAfterMs } from '../text/index.js';
 import type { Clock } from './clock.js';
-import { retryAfterMs } from '../outbound-http/index.js';
 import { CallFailure, type FailureCode, type FailureDetail } from './failure.js';
 import { ErrorStatus, fetchAnswer, readCompletion, UnreadableAnswer } from './llm-response.js';
 import { OtherSide, secretsOfUrl, withoutSecrets } from './other-side.js';

@@ -5,8 +5,8 @@ import {
   type OutboundFailure,
   type OutboundStream,
   readBeginning,
-  retryAfterMs,
 } from '../../outbound-http/index.js';
+import { retryAfterMs } from '../../text/index.js';
 import { CallFailure, type FailureCode } from '../failure.js';
 import type { RequestRecord } from '../transport.js';
 import { AnswerReader } from './answer-reader.js';

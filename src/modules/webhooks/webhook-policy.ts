@@ -55,16 +55,3 @@ export function nextDelay(
   // Not earlier than the receiver requested, up to the maximum.
   return Math.round(Math.max(spread, Math.min(retryAfter ?? 0, policy.longestRetryAfter)));
 }
-
-/**
- * The delay in milliseconds that a `Retry-After` header requests (RFC 9110, section 10.2.3: seconds or an HTTP date), or
- * undefined if it is missing or invalid.
- */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * SECOND;
-  // Date.parse accepts many other formats; HTTP dates begin with the day of the week.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return undefined;
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
-}

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundClient, OutboundError } from '../../../libs/outbound-http/index.js';
+import { retryAfterMs } from '../../../libs/text/index.js';
 import { KeyRing } from '../../platform/encryption/key-ring.js';
 import { API_VERSION } from '../../platform/api-version.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { ClaimedDelivery, Outcome } from './webhook-deliveries.repository.js';
 import { webhookSecretPurpose } from './webhook-endpoint.entity.js';
-import { parseRetryAfter, WebhookPolicy } from './webhook-policy.js';
+import { WebhookPolicy } from './webhook-policy.js';
 import { sign } from './webhook-signature.js';
 
 interface Target {
@@ -45,7 +46,7 @@ export class WebhookSender {
         signal,
       });
       if (status >= 200 && status < 300) return outcome('DELIVERED', status, null);
-      const retryAfter = parseRetryAfter(headers['retry-after'], Date.now());
+      const retryAfter = retryAfterMs(headers['retry-after']);
       return { ...outcome(status === 410 ? 'GONE' : 'FAILED', status, refusal(status)), retryAfter };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;

@@ -2,7 +2,7 @@
  * The delay in milliseconds that a `Retry-After` header requests (RFC 9110, section 10.2.3: seconds or an HTTP date), or
  * undefined if it is missing or invalid. Some servers send fractions of seconds.
  */
-export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
+export function retryAfterMs(header: string | null | undefined, now = Date.now()): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   // Date.parse accepts many other formats; HTTP dates begin with the day of the week.

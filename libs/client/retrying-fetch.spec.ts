@@ -1,0 +1,21 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { retryingFetch } from './retrying-fetch.js';
+
+describe('retryingFetch', () => {
+  it('waits no longer than two minutes for a Retry-After', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      if (requests++ === 0) response.writeHead(429, { 'Retry-After': '99999' });
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const pauses: number[] = [];
+    const pause = (ms?: number) => Promise.resolve(pauses.push(ms ?? 0));
+    const fetch = retryingFetch({ ms: 600_000 }, pause as never);
+    const { status } = await fetch(new Request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    expect([status, pauses]).toEqual([200, [120_000]]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
