@@ -2564,6 +2564,26 @@ export interface components {
             isFlaky: boolean;
         };
         /**
+         * File
+         * @description Evaluations and the personalities that they use.
+         */
+        EvaluationFile: {
+            /** @description Address of this schema, for editors of JSON; import ignores it */
+            $schema?: string;
+            /**
+             * @description Personalities that the import creates or updates, matched by `name`. Those that are not in the file are kept
+             * @default []
+             */
+            personalities?: components["schemas"]["FilePersonality"][];
+            /** @description Evaluations that the import creates or updates, matched by `key`. Those that are not in the file are kept */
+            evaluations: components["schemas"]["FileEvaluation"][];
+        };
+        /**
+         * List
+         * @description Evaluations whose personalities exist already.
+         */
+        EvaluationList: components["schemas"]["FileEvaluation"][];
+        /**
          * @example {
          *       "entry": 6,
          *       "quote": "Your table is booked"
@@ -2574,6 +2594,366 @@ export interface components {
             entry: number;
             /** @description Literal quote from that entry */
             quote: string;
+        };
+        /**
+         * Evaluation
+         * @description A test scenario of an agent. Import matches evaluations by `key`.
+         * @example {
+         *       "tags": [
+         *         "booking",
+         *         "smoke"
+         *       ],
+         *       "checks": [
+         *         {
+         *           "name": "Confirms the booking",
+         *           "pattern": "(?i)is (booked|confirmed)",
+         *           "type": "says"
+         *         },
+         *         {
+         *           "arguments": {
+         *             "people": 4,
+         *             "time": "19:30"
+         *           },
+         *           "tool": "book_table",
+         *           "type": "calls_tool"
+         *         },
+         *         {
+         *           "ms": 1500,
+         *           "required": false,
+         *           "type": "max_latency_ms",
+         *           "weight": 0.5
+         *         }
+         *       ],
+         *       "criteria": [
+         *         {
+         *           "required": true,
+         *           "text": "The agent repeats the date, the time and the number of people before it books.",
+         *           "weight": 2
+         *         }
+         *       ],
+         *       "critical": true,
+         *       "generalInstructions": "Be polite.",
+         *       "key": "table-for-four",
+         *       "maxDurationSeconds": 300,
+         *       "maxTurns": 20,
+         *       "name": "Books a table for four",
+         *       "personality": "Impatient regular",
+         *       "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+         *       "script": [
+         *         {
+         *           "say": "Hello, I'd like to book a table."
+         *         },
+         *         {
+         *           "answers": [
+         *             {
+         *               "say": "Four of us.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)how many (people|guests)"
+         *                 }
+         *               }
+         *             },
+         *             {
+         *               "say": "On Friday.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)(which|what) (day|date)"
+         *                 }
+         *               }
+         *             },
+         *             {
+         *               "say": "At half past seven in the evening.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)(which|what) time"
+         *                 }
+         *               }
+         *             },
+         *             {
+         *               "say": "Rossi.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)(which|your|what) name"
+         *                 }
+         *               }
+         *             },
+         *             {
+         *               "say": "My number is 555 0142.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)your phone number"
+         *                 }
+         *               }
+         *             },
+         *             {
+         *               "say": "Yes, please.",
+         *               "when": {
+         *                 "says": {
+         *                   "pattern": "(?i)shall i book|is that (right|correct)"
+         *                 }
+         *               }
+         *             }
+         *           ],
+         *           "otherwise": "Sorry, could you say that again?",
+         *           "until": {
+         *             "says": {
+         *               "pattern": "(?i)(table|booking) is (booked|confirmed)"
+         *             }
+         *           }
+         *         },
+         *         {
+         *           "say": "Thank you, goodbye."
+         *         },
+         *         {
+         *           "end": "The table is booked"
+         *         }
+         *       ],
+         *       "vendorCallPhoneNumber": "+15550100"
+         *     }
+         */
+        FileEvaluation: {
+            /**
+             * @description Identifier, unique among the evaluations of an agent; import matches evaluations by it
+             * @example table-for-four
+             */
+            key: string;
+            /**
+             * @description Display name
+             * @example Books a table for four
+             */
+            name: string;
+            /**
+             * @description What the caller wants and knows
+             * @example You want a table for four on Friday at 19:30 under the name Rossi.
+             */
+            scenarioText: string;
+            /**
+             * @description Further instructions for the caller
+             * @default
+             * @example Be polite.
+             */
+            generalInstructions?: string;
+            /**
+             * @description Name of the personality of the caller, instead of `personalityId`: one of this file or of the workspace. It must be the name of exactly one personality
+             * @example Impatient regular
+             */
+            personality?: string;
+            /**
+             * Format: uuid
+             * @description Personality of the caller
+             * @example c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
+             */
+            personalityId?: string;
+            /**
+             * @description Phone number that the call uses; defaults to the agent's number, or to an empty text
+             * @example +15550100
+             */
+            vendorCallPhoneNumber?: string;
+            /**
+             * @description Whether a failed call of this evaluation fails the whole run, regardless of its score
+             * @default false
+             * @example true
+             */
+            critical?: boolean;
+            /**
+             * @description Tags, used to select evaluations for a run
+             * @default []
+             * @example [
+             *       "booking",
+             *       "smoke"
+             *     ]
+             */
+            tags?: string[];
+            /**
+             * @description Steps of a scripted caller, in order; after the last step the caller ends the call. Without a script, a language model plays the caller
+             * @default []
+             * @example [
+             *       {
+             *         "say": "Hello, I'd like to book a table."
+             *       },
+             *       {
+             *         "answers": [
+             *           {
+             *             "say": "Four of us.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)how many (people|guests)"
+             *               }
+             *             }
+             *           },
+             *           {
+             *             "say": "On Friday.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|what) (day|date)"
+             *               }
+             *             }
+             *           },
+             *           {
+             *             "say": "At half past seven in the evening.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|what) time"
+             *               }
+             *             }
+             *           },
+             *           {
+             *             "say": "Rossi.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)(which|your|what) name"
+             *               }
+             *             }
+             *           },
+             *           {
+             *             "say": "My number is 555 0142.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)your phone number"
+             *               }
+             *             }
+             *           },
+             *           {
+             *             "say": "Yes, please.",
+             *             "when": {
+             *               "says": {
+             *                 "pattern": "(?i)shall i book|is that (right|correct)"
+             *               }
+             *             }
+             *           }
+             *         ],
+             *         "otherwise": "Sorry, could you say that again?",
+             *         "until": {
+             *           "says": {
+             *             "pattern": "(?i)(table|booking) is (booked|confirmed)"
+             *           }
+             *         }
+             *       },
+             *       {
+             *         "say": "Thank you, goodbye."
+             *       },
+             *       {
+             *         "end": "The table is booked"
+             *       }
+             *     ]
+             */
+            script?: components["schemas"]["ScriptStep"][];
+            /**
+             * @description Deterministic conditions on what happened during the call
+             * @default []
+             * @example [
+             *       {
+             *         "name": "Confirms the booking",
+             *         "pattern": "(?i)is (booked|confirmed)",
+             *         "type": "says"
+             *       },
+             *       {
+             *         "arguments": {
+             *           "people": 4,
+             *           "time": "19:30"
+             *         },
+             *         "tool": "book_table",
+             *         "type": "calls_tool"
+             *       },
+             *       {
+             *         "ms": 1500,
+             *         "required": false,
+             *         "type": "max_latency_ms",
+             *         "weight": 0.5
+             *       }
+             *     ]
+             */
+            checks?: components["schemas"]["Check"][];
+            /**
+             * @description Statements that a judge, a language model, decides after the call
+             * @default []
+             * @example [
+             *       {
+             *         "required": true,
+             *         "text": "The agent repeats the date, the time and the number of people before it books.",
+             *         "weight": 2
+             *       }
+             *     ]
+             */
+            criteria?: components["schemas"]["Criterion"][];
+            /**
+             * @description Maximum number of turns, after which the call is ended. A turn is one exchange: the caller speaks, the agent responds
+             * @default 40
+             * @example 20
+             */
+            maxTurns?: number;
+            /**
+             * @description Maximum duration in seconds, after which the call is ended
+             * @default 600
+             * @example 300
+             */
+            maxDurationSeconds?: number;
+        } & (unknown | unknown);
+        /**
+         * Personality
+         * @description A simulated caller: how it speaks and behaves. Import matches personalities by `name`.
+         * @example {
+         *       "description": "Calls on the way home",
+         *       "name": "Impatient regular",
+         *       "prompt": "You are in a hurry and interrupt."
+         *     }
+         */
+        FilePersonality: {
+            /**
+             * @description Display name
+             * @example Impatient regular
+             */
+            name: string;
+            /**
+             * @description What kind of caller this is
+             * @default
+             * @example Calls on the way home
+             */
+            description?: string;
+            /**
+             * @description How the caller behaves
+             * @default
+             * @example You are in a hurry and interrupt.
+             */
+            prompt?: string;
+            /**
+             * @description Sampling temperature of the caller's language model
+             * @default 0.7
+             * @example 0.7
+             */
+            temperature?: number;
+            /**
+             * @description The caller's accent
+             * @default
+             * @example Scottish
+             */
+            accent?: string;
+            /**
+             * @description Whether the caller is in a noisy place
+             * @default false
+             * @example false
+             */
+            backgroundNoise?: boolean;
+            /**
+             * @description Gender of the caller's voice
+             * @default FEMALE
+             * @example FEMALE
+             * @enum {string}
+             */
+            gender?: "MALE" | "FEMALE";
+            /**
+             * @description Voice provider
+             * @default PERSONALITY_PROVIDER_1
+             * @example PERSONALITY_PROVIDER_1
+             * @enum {string}
+             */
+            provider?: "PERSONALITY_PROVIDER_1" | "PERSONALITY_PROVIDER_2" | "PERSONALITY_PROVIDER_3" | "PERSONALITY_PROVIDER_4";
+            /**
+             * @description Identifier of the voice at the voice provider
+             * @default
+             * @example voice-1
+             */
+            voice_id?: string;
         };
         ImportResult: {
             /**
@@ -2596,8 +2976,10 @@ export interface components {
              * @example 0
              */
             unchanged: number;
-            /** @description One entry per item of the file, in file order */
+            /** @description One entry per evaluation of the file, in file order */
             items: components["schemas"]["ImportedEvaluation"][];
+            /** @description What was done with the personalities of the file */
+            personalities: components["schemas"]["ImportedPersonalities"];
         };
         ImportedEvaluation: {
             /**
@@ -2617,6 +2999,51 @@ export interface components {
              * @enum {string}
              */
             action: "created" | "updated" | "unchanged";
+        };
+        ImportedPersonalities: {
+            /**
+             * @description Number of new personalities
+             * @example 0
+             */
+            created: number;
+            /**
+             * @description Number of changed personalities
+             * @example 1
+             */
+            updated: number;
+            /**
+             * @description Number of unchanged personalities
+             * @example 0
+             */
+            unchanged: number;
+            /** @description One entry per personality of the file, in file order */
+            items: components["schemas"]["ImportedPersonality"][];
+        };
+        ImportedPersonality: {
+            /**
+             * @description Name of the personality
+             * @example Impatient regular
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description Identifier of the personality; null for one that a dry run did not create
+             * @example c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
+             */
+            id: string | null;
+            /**
+             * @description What the import did, or would do
+             * @example updated
+             * @enum {string}
+             */
+            action: "created" | "updated" | "unchanged";
+            /** @description Other agents whose callers an update changes: at most 20, newest first; empty unless `updated` */
+            otherAgents: components["schemas"]["UsingAgent"][];
+            /**
+             * @description Number of all other agents whose callers an update changes
+             * @example 1
+             */
+            otherAgentCount: number;
         };
         /**
          * @example {
@@ -4034,6 +4461,19 @@ export interface components {
              */
             scoreThreshold?: number | null;
         };
+        UsingAgent: {
+            /**
+             * Format: uuid
+             * @description Identifier
+             * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+             */
+            id: string;
+            /**
+             * @description Display name
+             * @example Reservations
+             */
+            name: string | null;
+        };
         Webhook: {
             /**
              * Format: uuid
@@ -4990,190 +5430,205 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example [
-                     *       {
-                     *         "key": "table-for-four",
-                     *         "name": "Books a table for four",
-                     *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                     *         "generalInstructions": "Be polite.",
-                     *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "vendorCallPhoneNumber": "+15550100",
-                     *         "critical": true,
-                     *         "tags": [
-                     *           "booking",
-                     *           "smoke"
-                     *         ],
-                     *         "script": [
-                     *           {
-                     *             "say": "Hello, I'd like to book a table."
-                     *           },
-                     *           {
-                     *             "answers": [
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)how many (people|guests)"
-                     *                   }
+                     * @example {
+                     *       "personalities": [
+                     *         {
+                     *           "name": "Impatient regular",
+                     *           "description": "Calls on the way home",
+                     *           "prompt": "You are in a hurry and interrupt."
+                     *         }
+                     *       ],
+                     *       "evaluations": [
+                     *         {
+                     *           "key": "table-for-four",
+                     *           "name": "Books a table for four",
+                     *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                     *           "generalInstructions": "Be polite.",
+                     *           "personality": "Impatient regular",
+                     *           "vendorCallPhoneNumber": "+15550100",
+                     *           "critical": true,
+                     *           "tags": [
+                     *             "booking",
+                     *             "smoke"
+                     *           ],
+                     *           "script": [
+                     *             {
+                     *               "say": "Hello, I'd like to book a table."
+                     *             },
+                     *             {
+                     *               "answers": [
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)how many (people|guests)"
+                     *                     }
+                     *                   },
+                     *                   "say": "Four of us."
                      *                 },
-                     *                 "say": "Four of us."
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)(which|what) (day|date)"
+                     *                     }
+                     *                   },
+                     *                   "say": "On Friday."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)(which|what) time"
+                     *                     }
+                     *                   },
+                     *                   "say": "At half past seven in the evening."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)(which|your|what) name"
+                     *                     }
+                     *                   },
+                     *                   "say": "Rossi."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)your phone number"
+                     *                     }
+                     *                   },
+                     *                   "say": "My number is 555 0142."
+                     *                 },
+                     *                 {
+                     *                   "when": {
+                     *                     "says": {
+                     *                       "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                     }
+                     *                   },
+                     *                   "say": "Yes, please."
+                     *                 }
+                     *               ],
+                     *               "until": {
+                     *                 "says": {
+                     *                   "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                     *                 }
                      *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) (day|date)"
-                     *                   }
-                     *                 },
-                     *                 "say": "On Friday."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) time"
-                     *                   }
-                     *                 },
-                     *                 "say": "At half past seven in the evening."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|your|what) name"
-                     *                   }
-                     *                 },
-                     *                 "say": "Rossi."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)your phone number"
-                     *                   }
-                     *                 },
-                     *                 "say": "My number is 555 0142."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
-                     *                   }
-                     *                 },
-                     *                 "say": "Yes, please."
-                     *               }
-                     *             ],
-                     *             "until": {
-                     *               "says": {
-                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                     *               "otherwise": "Sorry, could you say that again?"
+                     *             },
+                     *             {
+                     *               "say": "Thank you, goodbye."
+                     *             },
+                     *             {
+                     *               "end": "The table is booked"
+                     *             }
+                     *           ],
+                     *           "checks": [
+                     *             {
+                     *               "type": "says",
+                     *               "name": "Confirms the booking",
+                     *               "pattern": "(?i)is (booked|confirmed)"
+                     *             },
+                     *             {
+                     *               "type": "calls_tool",
+                     *               "tool": "book_table",
+                     *               "arguments": {
+                     *                 "people": 4,
+                     *                 "time": "19:30"
                      *               }
                      *             },
-                     *             "otherwise": "Sorry, could you say that again?"
-                     *           },
-                     *           {
-                     *             "say": "Thank you, goodbye."
-                     *           },
-                     *           {
-                     *             "end": "The table is booked"
-                     *           }
-                     *         ],
-                     *         "checks": [
-                     *           {
-                     *             "type": "says",
-                     *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)is (booked|confirmed)"
-                     *           },
-                     *           {
-                     *             "type": "calls_tool",
-                     *             "tool": "book_table",
-                     *             "arguments": {
-                     *               "people": 4,
-                     *               "time": "19:30"
+                     *             {
+                     *               "type": "max_latency_ms",
+                     *               "ms": 1500,
+                     *               "weight": 0.5,
+                     *               "required": false
                      *             }
-                     *           },
-                     *           {
-                     *             "type": "max_latency_ms",
-                     *             "ms": 1500,
-                     *             "weight": 0.5,
-                     *             "required": false
-                     *           }
-                     *         ],
-                     *         "criteria": [
-                     *           {
-                     *             "text": "The agent repeats the date, the time and the number of people before it books.",
-                     *             "weight": 2,
-                     *             "required": true
-                     *           }
-                     *         ],
-                     *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300
-                     *       }
-                     *     ]
+                     *           ],
+                     *           "criteria": [
+                     *             {
+                     *               "text": "The agent repeats the date, the time and the number of people before it books.",
+                     *               "weight": 2,
+                     *               "required": true
+                     *             }
+                     *           ],
+                     *           "maxTurns": 20,
+                     *           "maxDurationSeconds": 300
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    "application/json": components["schemas"]["CreateEvaluationRequest"][];
+                    "application/json": components["schemas"]["EvaluationFile"];
                     /**
-                     * @example - key: table-for-four
-                     *       name: Books a table for four
-                     *       scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                     *       generalInstructions: Be polite.
-                     *       personalityId: c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
-                     *       vendorCallPhoneNumber: '+15550100'
-                     *       critical: true
-                     *       tags:
-                     *         - booking
-                     *         - smoke
-                     *       script:
-                     *         - say: Hello, I'd like to book a table.
-                     *         - answers:
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)how many (people|guests)
-                     *               say: Four of us.
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)(which|what) (day|date)
-                     *               say: On Friday.
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)(which|what) time
-                     *               say: At half past seven in the evening.
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)(which|your|what) name
-                     *               say: Rossi.
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)your phone number
-                     *               say: My number is 555 0142.
-                     *             - when:
-                     *                 says:
-                     *                   pattern: (?i)shall i book|is that (right|correct)
-                     *               say: Yes, please.
-                     *           until:
-                     *             says:
-                     *               pattern: (?i)(table|booking) is (booked|confirmed)
-                     *           otherwise: Sorry, could you say that again?
-                     *         - say: Thank you, goodbye.
-                     *         - end: The table is booked
-                     *       checks:
-                     *         - type: says
-                     *           name: Confirms the booking
-                     *           pattern: (?i)is (booked|confirmed)
-                     *         - type: calls_tool
-                     *           tool: book_table
-                     *           arguments:
-                     *             people: 4
-                     *             time: '19:30'
-                     *         - type: max_latency_ms
-                     *           ms: 1500
-                     *           weight: 0.5
-                     *           required: false
-                     *       criteria:
-                     *         - text: The agent repeats the date, the time and the number of people before it books.
-                     *           weight: 2
-                     *           required: true
-                     *       maxTurns: 20
-                     *       maxDurationSeconds: 300
+                     * @example personalities:
+                     *       - name: Impatient regular
+                     *         description: Calls on the way home
+                     *         prompt: You are in a hurry and interrupt.
+                     *
+                     *     evaluations:
+                     *       - key: table-for-four
+                     *         name: Books a table for four
+                     *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                     *         generalInstructions: Be polite.
+                     *         personality: Impatient regular
+                     *         vendorCallPhoneNumber: '+15550100'
+                     *         critical: true
+                     *         tags:
+                     *           - booking
+                     *           - smoke
+                     *         script:
+                     *           - say: Hello, I'd like to book a table.
+                     *           - answers:
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)how many (people|guests)
+                     *                 say: Four of us.
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)(which|what) (day|date)
+                     *                 say: On Friday.
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)(which|what) time
+                     *                 say: At half past seven in the evening.
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)(which|your|what) name
+                     *                 say: Rossi.
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)your phone number
+                     *                 say: My number is 555 0142.
+                     *               - when:
+                     *                   says:
+                     *                     pattern: (?i)shall i book|is that (right|correct)
+                     *                 say: Yes, please.
+                     *             until:
+                     *               says:
+                     *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                     *             otherwise: Sorry, could you say that again?
+                     *           - say: Thank you, goodbye.
+                     *           - end: The table is booked
+                     *         checks:
+                     *           - type: says
+                     *             name: Confirms the booking
+                     *             pattern: (?i)is (booked|confirmed)
+                     *           - type: calls_tool
+                     *             tool: book_table
+                     *             arguments:
+                     *               people: 4
+                     *               time: '19:30'
+                     *           - type: max_latency_ms
+                     *             ms: 1500
+                     *             weight: 0.5
+                     *             required: false
+                     *         criteria:
+                     *           - text: The agent repeats the date, the time and the number of people before it books.
+                     *             weight: 2
+                     *             required: true
+                     *         maxTurns: 20
+                     *         maxDurationSeconds: 300
                      */
                     "application/yaml": string;
                     /**
-                     * @example key,name,scenarioText,generalInstructions,personalityId,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                     * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Impatient regular,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                      */
                     "text/csv": string;
                 };
@@ -5206,320 +5661,347 @@ export interface operations {
         requestBody: {
             content: {
                 /**
-                 * @example [
-                 *       {
-                 *         "key": "table-for-four",
-                 *         "name": "Books a table for four",
-                 *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                 *         "generalInstructions": "Be polite.",
-                 *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                 *         "vendorCallPhoneNumber": "+15550100",
-                 *         "critical": true,
-                 *         "tags": [
-                 *           "booking",
-                 *           "smoke"
-                 *         ],
-                 *         "script": [
-                 *           {
-                 *             "say": "Hello, I'd like to book a table."
-                 *           },
-                 *           {
-                 *             "answers": [
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)how many (people|guests)"
-                 *                   }
+                 * @example {
+                 *       "personalities": [
+                 *         {
+                 *           "name": "Impatient regular",
+                 *           "description": "Calls on the way home",
+                 *           "prompt": "You are in a hurry and interrupt."
+                 *         }
+                 *       ],
+                 *       "evaluations": [
+                 *         {
+                 *           "key": "table-for-four",
+                 *           "name": "Books a table for four",
+                 *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                 *           "generalInstructions": "Be polite.",
+                 *           "personality": "Impatient regular",
+                 *           "vendorCallPhoneNumber": "+15550100",
+                 *           "critical": true,
+                 *           "tags": [
+                 *             "booking",
+                 *             "smoke"
+                 *           ],
+                 *           "script": [
+                 *             {
+                 *               "say": "Hello, I'd like to book a table."
+                 *             },
+                 *             {
+                 *               "answers": [
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)how many (people|guests)"
+                 *                     }
+                 *                   },
+                 *                   "say": "Four of us."
                  *                 },
-                 *                 "say": "Four of us."
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|what) (day|date)"
+                 *                     }
+                 *                   },
+                 *                   "say": "On Friday."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|what) time"
+                 *                     }
+                 *                   },
+                 *                   "say": "At half past seven in the evening."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|your|what) name"
+                 *                     }
+                 *                   },
+                 *                   "say": "Rossi."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)your phone number"
+                 *                     }
+                 *                   },
+                 *                   "say": "My number is 555 0142."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)shall i book|is that (right|correct)"
+                 *                     }
+                 *                   },
+                 *                   "say": "Yes, please."
+                 *                 }
+                 *               ],
+                 *               "until": {
+                 *                 "says": {
+                 *                   "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                 *                 }
                  *               },
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)(which|what) (day|date)"
-                 *                   }
-                 *                 },
-                 *                 "say": "On Friday."
-                 *               },
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)(which|what) time"
-                 *                   }
-                 *                 },
-                 *                 "say": "At half past seven in the evening."
-                 *               },
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)(which|your|what) name"
-                 *                   }
-                 *                 },
-                 *                 "say": "Rossi."
-                 *               },
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)your phone number"
-                 *                   }
-                 *                 },
-                 *                 "say": "My number is 555 0142."
-                 *               },
-                 *               {
-                 *                 "when": {
-                 *                   "says": {
-                 *                     "pattern": "(?i)shall i book|is that (right|correct)"
-                 *                   }
-                 *                 },
-                 *                 "say": "Yes, please."
-                 *               }
-                 *             ],
-                 *             "until": {
-                 *               "says": {
-                 *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                 *               "otherwise": "Sorry, could you say that again?"
+                 *             },
+                 *             {
+                 *               "say": "Thank you, goodbye."
+                 *             },
+                 *             {
+                 *               "end": "The table is booked"
+                 *             }
+                 *           ],
+                 *           "checks": [
+                 *             {
+                 *               "type": "says",
+                 *               "name": "Confirms the booking",
+                 *               "pattern": "(?i)is (booked|confirmed)"
+                 *             },
+                 *             {
+                 *               "type": "calls_tool",
+                 *               "tool": "book_table",
+                 *               "arguments": {
+                 *                 "people": 4,
+                 *                 "time": "19:30"
                  *               }
                  *             },
-                 *             "otherwise": "Sorry, could you say that again?"
-                 *           },
-                 *           {
-                 *             "say": "Thank you, goodbye."
-                 *           },
-                 *           {
-                 *             "end": "The table is booked"
-                 *           }
-                 *         ],
-                 *         "checks": [
-                 *           {
-                 *             "type": "says",
-                 *             "name": "Confirms the booking",
-                 *             "pattern": "(?i)is (booked|confirmed)"
-                 *           },
-                 *           {
-                 *             "type": "calls_tool",
-                 *             "tool": "book_table",
-                 *             "arguments": {
-                 *               "people": 4,
-                 *               "time": "19:30"
+                 *             {
+                 *               "type": "max_latency_ms",
+                 *               "ms": 1500,
+                 *               "weight": 0.5,
+                 *               "required": false
                  *             }
-                 *           },
-                 *           {
-                 *             "type": "max_latency_ms",
-                 *             "ms": 1500,
-                 *             "weight": 0.5,
-                 *             "required": false
-                 *           }
-                 *         ],
-                 *         "criteria": [
-                 *           {
-                 *             "text": "The agent repeats the date, the time and the number of people before it books.",
-                 *             "weight": 2,
-                 *             "required": true
-                 *           }
-                 *         ],
-                 *         "maxTurns": 20,
-                 *         "maxDurationSeconds": 300
-                 *       }
-                 *     ]
+                 *           ],
+                 *           "criteria": [
+                 *             {
+                 *               "text": "The agent repeats the date, the time and the number of people before it books.",
+                 *               "weight": 2,
+                 *               "required": true
+                 *             }
+                 *           ],
+                 *           "maxTurns": 20,
+                 *           "maxDurationSeconds": 300
+                 *         }
+                 *       ]
+                 *     }
                  */
-                "application/json": components["schemas"]["CreateEvaluationRequest"][];
+                "application/json": components["schemas"]["EvaluationFile"] | components["schemas"]["EvaluationList"];
                 /**
-                 * @example - key: table-for-four
-                 *       name: Books a table for four
-                 *       scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *       generalInstructions: Be polite.
-                 *       personalityId: c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
-                 *       vendorCallPhoneNumber: '+15550100'
-                 *       critical: true
-                 *       tags:
-                 *         - booking
-                 *         - smoke
-                 *       script:
-                 *         - say: Hello, I'd like to book a table.
-                 *         - answers:
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)how many (people|guests)
-                 *               say: Four of us.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) (day|date)
-                 *               say: On Friday.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) time
-                 *               say: At half past seven in the evening.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|your|what) name
-                 *               say: Rossi.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)your phone number
-                 *               say: My number is 555 0142.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)shall i book|is that (right|correct)
-                 *               say: Yes, please.
-                 *           until:
-                 *             says:
-                 *               pattern: (?i)(table|booking) is (booked|confirmed)
-                 *           otherwise: Sorry, could you say that again?
-                 *         - say: Thank you, goodbye.
-                 *         - end: The table is booked
-                 *       checks:
-                 *         - type: says
-                 *           name: Confirms the booking
-                 *           pattern: (?i)is (booked|confirmed)
-                 *         - type: calls_tool
-                 *           tool: book_table
-                 *           arguments:
-                 *             people: 4
-                 *             time: '19:30'
-                 *         - type: max_latency_ms
-                 *           ms: 1500
-                 *           weight: 0.5
-                 *           required: false
-                 *       criteria:
-                 *         - text: The agent repeats the date, the time and the number of people before it books.
-                 *           weight: 2
-                 *           required: true
-                 *       maxTurns: 20
-                 *       maxDurationSeconds: 300
+                 * @example personalities:
+                 *       - name: Impatient regular
+                 *         description: Calls on the way home
+                 *         prompt: You are in a hurry and interrupt.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Impatient regular
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: true
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
                  */
                 "application/x-yaml": string;
                 /**
-                 * @example - key: table-for-four
-                 *       name: Books a table for four
-                 *       scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *       generalInstructions: Be polite.
-                 *       personalityId: c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
-                 *       vendorCallPhoneNumber: '+15550100'
-                 *       critical: true
-                 *       tags:
-                 *         - booking
-                 *         - smoke
-                 *       script:
-                 *         - say: Hello, I'd like to book a table.
-                 *         - answers:
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)how many (people|guests)
-                 *               say: Four of us.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) (day|date)
-                 *               say: On Friday.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) time
-                 *               say: At half past seven in the evening.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|your|what) name
-                 *               say: Rossi.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)your phone number
-                 *               say: My number is 555 0142.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)shall i book|is that (right|correct)
-                 *               say: Yes, please.
-                 *           until:
-                 *             says:
-                 *               pattern: (?i)(table|booking) is (booked|confirmed)
-                 *           otherwise: Sorry, could you say that again?
-                 *         - say: Thank you, goodbye.
-                 *         - end: The table is booked
-                 *       checks:
-                 *         - type: says
-                 *           name: Confirms the booking
-                 *           pattern: (?i)is (booked|confirmed)
-                 *         - type: calls_tool
-                 *           tool: book_table
-                 *           arguments:
-                 *             people: 4
-                 *             time: '19:30'
-                 *         - type: max_latency_ms
-                 *           ms: 1500
-                 *           weight: 0.5
-                 *           required: false
-                 *       criteria:
-                 *         - text: The agent repeats the date, the time and the number of people before it books.
-                 *           weight: 2
-                 *           required: true
-                 *       maxTurns: 20
-                 *       maxDurationSeconds: 300
+                 * @example personalities:
+                 *       - name: Impatient regular
+                 *         description: Calls on the way home
+                 *         prompt: You are in a hurry and interrupt.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Impatient regular
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: true
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
                  */
                 "application/yaml": string;
                 /**
-                 * @example key,name,scenarioText,generalInstructions,personalityId,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Impatient regular,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                  */
                 "text/csv": string;
                 /**
-                 * @example - key: table-for-four
-                 *       name: Books a table for four
-                 *       scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *       generalInstructions: Be polite.
-                 *       personalityId: c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
-                 *       vendorCallPhoneNumber: '+15550100'
-                 *       critical: true
-                 *       tags:
-                 *         - booking
-                 *         - smoke
-                 *       script:
-                 *         - say: Hello, I'd like to book a table.
-                 *         - answers:
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)how many (people|guests)
-                 *               say: Four of us.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) (day|date)
-                 *               say: On Friday.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|what) time
-                 *               say: At half past seven in the evening.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)(which|your|what) name
-                 *               say: Rossi.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)your phone number
-                 *               say: My number is 555 0142.
-                 *             - when:
-                 *                 says:
-                 *                   pattern: (?i)shall i book|is that (right|correct)
-                 *               say: Yes, please.
-                 *           until:
-                 *             says:
-                 *               pattern: (?i)(table|booking) is (booked|confirmed)
-                 *           otherwise: Sorry, could you say that again?
-                 *         - say: Thank you, goodbye.
-                 *         - end: The table is booked
-                 *       checks:
-                 *         - type: says
-                 *           name: Confirms the booking
-                 *           pattern: (?i)is (booked|confirmed)
-                 *         - type: calls_tool
-                 *           tool: book_table
-                 *           arguments:
-                 *             people: 4
-                 *             time: '19:30'
-                 *         - type: max_latency_ms
-                 *           ms: 1500
-                 *           weight: 0.5
-                 *           required: false
-                 *       criteria:
-                 *         - text: The agent repeats the date, the time and the number of people before it books.
-                 *           weight: 2
-                 *           required: true
-                 *       maxTurns: 20
-                 *       maxDurationSeconds: 300
+                 * @example personalities:
+                 *       - name: Impatient regular
+                 *         description: Calls on the way home
+                 *         prompt: You are in a hurry and interrupt.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Impatient regular
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: true
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
                  */
                 "text/yaml": string;
             };
@@ -5551,7 +6033,26 @@ export interface operations {
                      *             "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
                      *             "action": "created"
                      *           }
-                     *         ]
+                     *         ],
+                     *         "personalities": {
+                     *           "created": 0,
+                     *           "updated": 1,
+                     *           "unchanged": 0,
+                     *           "items": [
+                     *             {
+                     *               "name": "Impatient regular",
+                     *               "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *               "action": "updated",
+                     *               "otherAgents": [
+                     *                 {
+                     *                   "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *                   "name": "Reservations"
+                     *                 }
+                     *               ],
+                     *               "otherAgentCount": 1
+                     *             }
+                     *           ]
+                     *         }
                      *       }
                      *     }
                      */

@@ -157,6 +157,13 @@ export type EvaluationInput = Pick<AuthoredEvaluation, 'name' | 'scenarioText' |
   Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition>> &
   DefinitionInput;
 
+/** An evaluation in a file: it names its personality by exactly one of `personality` and `personalityId`. */
+export type FileEvaluationInput = Omit<EvaluationInput, 'key' | 'personalityId'> & {
+  readonly key: string;
+  readonly personality?: string;
+  readonly personalityId?: string;
+};
+
 /** A definition that is valid according to the schema, without its defaults. */
 export interface DefinitionInput {
   readonly script?: readonly ScriptStep[];

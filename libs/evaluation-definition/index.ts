@@ -8,7 +8,15 @@ export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, compileText, fold } from './matcher.js';
 export { normalise } from './normalise.js';
 export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
-export { type Path, sentence, shownName, SizeExceeded, type Violation } from '../json-input/index.js';
+export {
+  type Path,
+  sentence,
+  shownName,
+  shownPath,
+  SizeExceeded,
+  textViolation,
+  type Violation,
+} from '../json-input/index.js';
 export {
   authored,
   evaluationViolations,
@@ -17,5 +25,28 @@ export {
   type ValidationContext,
   createValidationContext,
 } from './read.js';
-export { definitions, exampleOf, FIELD_NAMES, type FieldName, fields, fileSchema, type InputKind } from './schema.js';
+export { fileDefinitions, fileProperties, fileSchema } from './file-schema.js';
+export {
+  authoredPersonality,
+  type AuthoredPersonality,
+  examplePersonality,
+  type Gender,
+  GENDERS,
+  PERSONALITY_PROVIDERS,
+  personalityFields,
+  type PersonalityInput,
+  type PersonalityProvider,
+} from './personality-schema.js';
+export {
+  definitions,
+  exampleFileItem,
+  exampleOf,
+  FIELD_NAMES,
+  type FieldName,
+  fields,
+  FILE_FIELD_NAMES,
+  fileFields,
+  type FileFieldName,
+  type InputKind,
+} from './schema.js';
 export type { JsonSchema } from './script-schema.js';

@@ -24,7 +24,7 @@ export const createValidationContext = (size = DEFAULT_BUDGET): ValidationContex
 });
 
 /**
- * Finds all violations of an evaluation in a request or file. After a change, the merged evaluation must be validated again with
+ * Finds all violations of an evaluation in a request or file, or of a personality in a file. After a change, the merged evaluation must be validated again with
  * `evaluationViolations`.
  * @throws SizeExceeded
  */
@@ -37,7 +37,7 @@ export function findViolations(
   if (stopped) return violations;
   const bySchema = schemaViolations(kind, value);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const parts = isObject ? usableParts(value, bySchema, kind !== 'change') : undefined;
+  const parts = isObject && kind !== 'personality' ? usableParts(value, bySchema, kind !== 'change') : undefined;
   const all = [
     ...violations,
     ...bySchema,

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_DEFINITIONS } from './check-schema.js';
 import type { Violation, Path } from '../json-input/index.js';
-import { type InputKind, inputSchema } from './schema.js';
+import { definitions, type InputKind, inputSchemas } from './schema.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -15,7 +15,7 @@ function validatorOf(kind: InputKind): ValidateFunction {
   const known = validators.get(kind);
   if (known) return known;
   // Compiled on first use: most processes that import this library never validate.
-  const compiled = ajv.compile(inputSchema(kind));
+  const compiled = ajv.compile({ ...inputSchemas[kind], $defs: definitions });
   validators.set(kind, compiled);
   return compiled;
 }
@@ -27,8 +27,11 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const errors = validate.errors ?? [];
   // Errors of the branches of "exactly one of" are redundant.
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
+  // A value of the wrong type also has none of the required fields.
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
   return errors
     .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
+    .filter(({ keyword, instancePath }) => keyword !== 'oneOf' || !mistyped.has(instancePath))
     .map((error) => violationOf(error, value));
 }
 

@@ -1,6 +1,7 @@
 import { checkDefinitions } from './check-schema.js';
 import { DEFAULTS, LIMITS } from './limits.js';
-import { type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
+import { personalityFields, personalitySchema } from './personality-schema.js';
+import { exactlyOne, type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
 
 /** The named parts, by name. */
 export const definitions: Readonly<Record<string, JsonSchema>> = { ...scriptDefinitions, ...checkDefinitions };
@@ -139,55 +140,56 @@ export const fields = {
 export type FieldName = keyof typeof fields;
 export const FIELD_NAMES = Object.keys(fields) as FieldName[];
 
-/** What is validated: an item of an import file, a new evaluation, or the fields of a change. */
-export type InputKind = 'file' | 'new' | 'change';
+/** How an evaluation in a file names its personality, besides `personalityId`. */
+const personality = {
+  type: 'string',
+  description:
+    'Name of the personality of the caller, instead of `personalityId`: one of this file or of the workspace. It must be the name of exactly one personality',
+  minLength: 1,
+  maxLength: LIMITS.name,
+  examples: [personalityFields.name.examples[0]],
+} as const satisfies JsonSchema;
 
-const REQUIRED: Readonly<Record<InputKind, readonly FieldName[]>> = {
-  file: ['key', 'name', 'scenarioText', 'personalityId'],
-  new: ['name', 'scenarioText', 'personalityId'],
-  change: [],
-};
+const { key, name, scenarioText, generalInstructions, ...further } = fields;
+/** The fields of an evaluation in a file, in display order. */
+export const fileFields = { key, name, scenarioText, generalInstructions, personality, ...further };
+export type FileFieldName = keyof typeof fileFields;
+export const FILE_FIELD_NAMES = Object.keys(fileFields) as FileFieldName[];
 
-/** The schema of one evaluation in a request or file. */
-export function inputSchema(kind: InputKind): JsonSchema & { readonly $defs: typeof definitions } {
-  return {
+/** What is validated: a new evaluation, the fields of a change, or an evaluation or personality in a file. */
+export type InputKind = 'new' | 'change' | 'file' | 'personality';
+
+const nullableKey = { ...fields, key: { ...key, type: ['string', 'null'] } };
+
+/** The schema of each input, with references to `definitions`. */
+export const inputSchemas = {
+  new: {
     type: 'object',
-    properties: kind === 'file' ? fields : { ...fields, key: { ...fields.key, type: ['string', 'null'] } },
-    required: REQUIRED[kind],
+    properties: nullableKey,
+    required: ['name', 'scenarioText', 'personalityId'],
     additionalProperties: false,
-    $defs: definitions,
-  };
-}
-
-/** The schema of an import file, for editors: self-contained, without keywords that only our validator knows. */
-export function fileSchema(id: string, maxItems: number): JsonSchema {
-  const { $defs, ...item } = inputSchema('file');
-  return withoutKeyword('discriminator', {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: id,
-    title: 'Evaluations of a voice agent',
-    description:
-      'A file for POST /agents/{agentId}/evaluations/import: its evaluations are created or replaced, matched by `key`.',
-    type: 'array',
-    maxItems,
-    items: {
-      title: 'Evaluation',
-      description: 'A test scenario of an agent.',
-      ...item,
-      examples: [exampleOf(FIELD_NAMES)],
-    },
-    $defs,
-  });
-}
+  },
+  change: { type: 'object', properties: nullableKey, additionalProperties: false },
+  file: {
+    title: 'Evaluation',
+    description: 'A test scenario of an agent. Import matches evaluations by `key`.',
+    type: 'object',
+    properties: fileFields,
+    required: ['key', 'name', 'scenarioText'],
+    oneOf: exactlyOne('personality', 'personalityId'),
+    additionalProperties: false,
+  },
+  personality: personalitySchema,
+} as const satisfies Readonly<Record<InputKind, JsonSchema>>;
 
 /** The first example of each field. */
 export function exampleOf(names: readonly FieldName[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, (fields[name].examples as readonly unknown[])[0]]));
 }
 
-function withoutKeyword<T>(keyword: string, node: T): T {
-  if (Array.isArray(node)) return node.map((entry: unknown) => withoutKeyword(keyword, entry)) as T;
-  if (typeof node !== 'object' || node === null) return node;
-  const entries = Object.entries(node).filter(([name]) => name !== keyword);
-  return Object.fromEntries(entries.map(([name, value]) => [name, withoutKeyword(keyword, value as unknown)])) as T;
+/** An evaluation in a file whose personality is named. */
+export function exampleFileItem(): Record<string, unknown> {
+  const example: Record<string, unknown> = { ...exampleOf(FIELD_NAMES), personality: personality.examples[0] };
+  const names = FILE_FIELD_NAMES.filter((field) => field !== 'personalityId');
+  return Object.fromEntries(names.map((field) => [field, example[field]]));
 }

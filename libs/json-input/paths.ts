@@ -11,7 +11,7 @@ export interface Violation {
 }
 
 /** Formats a path as in issues, for example `checks[2].pattern`. */
-function shown(path: Path): string {
+export function shownPath(path: Path): string {
   return path.reduce<string>((before, step) => {
     if (typeof step === 'number') return `${before}[${step}]`;
     return before === '' ? shownName(step) : `${before}.${shownName(step)}`;
@@ -19,4 +19,5 @@ function shown(path: Path): string {
 }
 
 /** The violation as one sentence, for example `checks[2].pattern is required`. */
-export const sentence = ({ path, text }: Violation): string => (path.length === 0 ? text : `${shown(path)} ${text}`);
+export const sentence = ({ path, text }: Violation): string =>
+  path.length === 0 ? text : `${shownPath(path)} ${text}`;

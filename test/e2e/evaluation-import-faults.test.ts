@@ -37,11 +37,12 @@ describe('import of invalid evaluations', () => {
       '[1].key is required',
       '[1].colour is not a known field',
       '[1].maxTurns must be a whole number',
-      '[2].checks[0].pattern must be an RE2 regular expression: missing closing ): "("',
-      '[2].checks[1].turns must be less than maxTurns (40), or the check could never fail',
+      '[2].checks[0].pattern must be an RE2 regular expression: missing closing ): "(" (key "b")',
+      '[2].checks[1].turns must be less than maxTurns (40), or the check could never fail (key "b")',
       '[3] must be an object',
-      '[4].key is already used by [0]',
-      '[5].personalityId is not the id of a personality',
+      '[4].key is already used by [0] (key "good")',
+      '[2].personalityId is not the id of a personality (key "b")',
+      '[5].personalityId is not the id of a personality (key "c")',
     ]);
     expect(await stored()).toEqual([]);
   });
@@ -61,15 +62,15 @@ describe('import of invalid evaluations', () => {
     const { status, body } = await send(csv, MEDIA_TYPES.csv);
     expect(status).toBe(400);
     expect(messages(body)).toEqual([
-      'line 6: critical must be true or false',
-      'line 6: maxTurns must be a whole number',
-      'line 6: name must not be empty',
-      'line 6: personalityId must be a UUID',
-      'line 6: tags must not contain duplicates: entries 0 and 2 are equal',
-      'line 6: checks[0].pattern must be an RE2 regular expression: missing closing ): "("',
-      'line 8: checks must be valid JSON',
-      'line 9: the line has 4 cells, the header row 8',
-      'line 9: key is already used by line 2',
+      '[1].critical must be true or false (key "b", line 6)',
+      '[1].maxTurns must be a whole number (key "b", line 6)',
+      '[1].name must not be empty (key "b", line 6)',
+      '[1].personalityId must be a UUID (key "b", line 6)',
+      '[1].tags must not contain duplicates: entries 0 and 2 are equal (key "b", line 6)',
+      '[1].checks[0].pattern must be an RE2 regular expression: missing closing ): "(" (key "b", line 6)',
+      '[2].checks must be valid JSON (key "c", line 8)',
+      '[3] has 4 cells, but the header row has 8 (key "a", line 9)',
+      '[3].key is already used by [0] (key "a", line 9)',
     ]);
   });
 
@@ -81,15 +82,20 @@ describe('import of invalid evaluations', () => {
     ['application/json', '[{"a" 1}]', 'body must be valid JSON: error at line 1, column 7'],
     ['application/json', '[{"a": 01}]', 'body must be valid JSON: error at line 1, column 9'],
     ['application/json', '["\n"]', 'body must be valid JSON: error at line 1, column 2'],
-    ['application/json', '{}', 'body must be a list of evaluations'],
-    ['application/json', 'null', 'body must be a list of evaluations'],
+    ['application/json', '{}', 'evaluations is required'],
+    ['application/json', 'null', 'body must be a list of evaluations, or an object with personalities and evaluations'],
+    [
+      'application/json',
+      '{"personalities": {}, "evaluations": 7, "colour": 1}',
+      ['colour is not a known field', 'personalities must be a list', 'evaluations must be a list'],
+    ],
     ['application/yaml', '- a: 1\n- [', /^body must be valid YAML: .+ at line 2, column \d+$/],
     ['application/yaml', '- a: 1\n  a: 2', 'body must be valid YAML: duplicated mapping key at line 2, column 3'],
     ['application/yaml', '- !!js/function x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],
     ['application/yaml', '- !custom x', /^body must be valid YAML: .+tag.+ at line 1, column 3$/],
     ['application/yaml', '---\n[]\n---\n[]', 'body must hold one YAML document'],
     ['application/yaml', '# nothing', /^body must be valid YAML: /],
-    ['application/yaml', 'a: 1', 'body must be a list of evaluations'],
+    ['application/yaml', 'a: 1', ['a is not a known field (line 1)', 'evaluations is required (line 1)']],
     [
       'text/csv',
       'key,name,colour,name\n',
@@ -97,7 +103,7 @@ describe('import of invalid evaluations', () => {
         'line 1: colour is not a known field',
         'line 1: name occurs twice',
         'line 1: scenarioText is missing',
-        'line 1: personalityId is missing',
+        'line 1: personality is missing',
       ],
     ],
     ['text/csv', 'key,name,scenarioText,personalityId\na,"b\n', /^line [23]: body must be valid CSV: /],

@@ -32,6 +32,7 @@ describe('import of evaluations', () => {
           { key: 'a', id: expect.any(String), action: 'created' },
           { key: 'b', id: expect.any(String), action: 'created' },
         ],
+        personalities: { created: 0, updated: 0, unchanged: 0, items: [] },
       },
     });
     const [a, b] = first.body.data.items;
@@ -46,6 +47,7 @@ describe('import of evaluations', () => {
         { key: 'c', id: expect.any(String), action: 'created' },
         { key: 'a', id: a.id, action: 'updated' },
       ],
+      personalities: { created: 0, updated: 0, unchanged: 0, items: [] },
     });
     // An item is the complete evaluation: missing fields are reset to their defaults.
     expect((await files.client.get(`/evaluations/${a.id}`)).body.data).toMatchObject({ tags: [], maxTurns: 40 });
@@ -86,6 +88,7 @@ describe('import of evaluations', () => {
           { key: 'a', id: before[0]?.['id'], action: 'updated' },
           { key: 'b', id: null, action: 'created' },
         ],
+        personalities: { created: 0, updated: 0, unchanged: 0, items: [] },
       },
     ]);
     expect(await stored()).toEqual(before);
@@ -96,11 +99,11 @@ describe('import of evaluations', () => {
     expect([status, messages(body)]).toEqual([400, ['dryRun must be one of true, false']]);
   });
 
-  it('rejects a personality of another workspace', async () => {
+  it('reports a personality of another workspace like an unknown one', async () => {
     const other = await files.app.createWorkspace();
     const foreign = await insertPersonality(files.manager, other);
     const { status, body } = await send([item('a', { personalityId: foreign.id })]);
-    expect([status, body]).toEqual([403, { code: 'FORBIDDEN', message: 'Insufficient access' }]);
+    expect([status, messages(body)]).toEqual([400, ['[0].personalityId is not the id of a personality (key "a")']]);
     expect(await stored()).toEqual([]);
   });
 
@@ -113,7 +116,7 @@ describe('import of evaluations', () => {
       item('a', { personalityId: personality.id }),
       item('b', { personalityId: personality.id }),
     ]);
-    expect([status, messages(body)]).toEqual([400, ['[1].personalityId is not the id of a personality']]);
+    expect([status, messages(body)]).toEqual([400, ['[1].personalityId is not the id of a personality (key "b")']]);
   });
 
   it('serialises imports of one agent', async () => {
@@ -188,8 +191,9 @@ describe('import of evaluations', () => {
     for (const format of FORMATS) {
       const text = await exported(format);
       // As YAML it is larger than one file may be.
-      const items = text.split(/^(?=- )/m);
-      const parts = format === 'yaml' ? [0, 1, 2].map((n) => items.slice(n * 1_700, (n + 1) * 1_700).join('')) : [text];
+      const [head = '', ...items] = text.split(/^(?= {2}- key:)/m);
+      const parts =
+        format === 'yaml' ? [0, 1, 2].map((n) => head + items.slice(n * 1_700, (n + 1) * 1_700).join('')) : [text];
       const keys: string[] = [];
       let updated = 0;
       for (const part of parts) {

@@ -22,7 +22,15 @@ export class EvaluationFiles {
   ) {}
 
   static async open(): Promise<EvaluationFiles> {
-    const app = await createTestApp();
+    return EvaluationFiles.with(await createTestApp());
+  }
+
+  /** The same service with another workspace and personality. */
+  inNewWorkspace(): Promise<EvaluationFiles> {
+    return EvaluationFiles.with(this.app);
+  }
+
+  private static async with(app: TestApp): Promise<EvaluationFiles> {
     const workspace = await app.createWorkspace();
     const client = new HttpClient(app.url, workspace.apiKey);
     const { id } = await insertPersonality(app.nest.get(DataSource).manager, workspace);
@@ -33,8 +41,8 @@ export class EvaluationFiles {
     return this.app.nest.get(DataSource).manager;
   }
 
-  async createAgent(): Promise<string> {
-    const agent = { provider: 'AGENT_PROVIDER_1', assistantId: 'a', apiKey: 'k', phoneNumber: '+15550100' };
+  async createAgent(fields: object = {}): Promise<string> {
+    const agent = { provider: 'AGENT_PROVIDER_1', assistantId: 'a', apiKey: 'k', phoneNumber: '+15550100', ...fields };
     return (await this.client.post('/agents', agent)).body.data.id as string;
   }
 

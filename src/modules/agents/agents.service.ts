@@ -102,6 +102,14 @@ export class AgentsService {
     return requireOwned(caller, found);
   }
 
+  /** Ids and names of all agents of the workspace, newest first, without deleted ones. */
+  async names(caller: Caller): Promise<{ id: string; name: string | null }[]> {
+    const where = { workspaceId: caller.workspaceId, deletedAt: IsNull() };
+    const order = { createdAt: 'DESC', id: 'DESC' } as const;
+    const rows = await this.database.manager.find(AgentEntity, { where, select: { id: true, name: true }, order });
+    return rows.map(({ id, name }) => ({ id, name }));
+  }
+
   /** Whether the agent was deleted. */
   async isDeleted(id: string): Promise<boolean> {
     return !(await this.database.manager.existsBy(AgentEntity, { id, deletedAt: IsNull() }));

@@ -11,6 +11,7 @@ import { FileSchemaController } from './import-export/file-schema.controller.js'
 import { ImportGate } from './import-export/import-gate.js';
 import { ImportThreads } from './import-export/import-threads.js';
 import { ImportService } from './import-export/import.service.js';
+import { PersonalityImport } from './import-export/personality-import.js';
 
 @Module({
   imports: [AgentsModule, PersonalitiesModule],
@@ -19,6 +20,7 @@ import { ImportService } from './import-export/import.service.js';
     EvaluationsService,
     EvaluationsRepository,
     ImportService,
+    PersonalityImport,
     ImportGate,
     ImportThreads,
     ExportService,

@@ -1,15 +1,9 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
-
-export const GENDERS = ['MALE', 'FEMALE'] as const;
-export type Gender = (typeof GENDERS)[number];
-
-export const PERSONALITY_PROVIDERS = [
-  'PERSONALITY_PROVIDER_1',
-  'PERSONALITY_PROVIDER_2',
-  'PERSONALITY_PROVIDER_3',
-  'PERSONALITY_PROVIDER_4',
-] as const;
-export type PersonalityProvider = (typeof PERSONALITY_PROVIDERS)[number];
+import {
+  type Gender,
+  PERSONALITY_PROVIDERS,
+  type PersonalityProvider,
+} from '../../../libs/evaluation-definition/index.js';
 
 /** A simulated caller: how it sounds and how it behaves. */
 @Entity('personalities')

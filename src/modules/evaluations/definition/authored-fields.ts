@@ -10,7 +10,7 @@ import {
 import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 
 /** Adapts the schema to OpenAPI: its parts become components, and keywords for editors are removed. */
-function forOpenApi<T>(node: T): T {
+export function forOpenApi<T>(node: T): T {
   if (Array.isArray(node)) return node.map(forOpenApi) as T;
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node).flatMap(([name, value]): [string, unknown][] => {

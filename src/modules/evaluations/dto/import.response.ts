@@ -1,5 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BooleanField, EnumField, IntegerField, MAX_LENGTH, StringField } from '../../../platform/http/dto/fields.js';
+import {
+  BooleanField,
+  EnumField,
+  IdField,
+  IntegerField,
+  MAX_LENGTH,
+  StringField,
+} from '../../../platform/http/dto/fields.js';
 
 export const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];
@@ -21,6 +28,56 @@ export class ImportedEvaluation {
   action: ImportAction;
 }
 
+/** Another agent that uses a personality. */
+export class UsingAgent {
+  @IdField({ kind: 'agent', description: 'Identifier' })
+  id: string;
+
+  @StringField({ description: 'Display name', example: 'Reservations', maxLength: MAX_LENGTH.name, nullable: true })
+  name: string | null;
+}
+
+export class ImportedPersonality {
+  @StringField({ description: 'Name of the personality', example: 'Impatient regular', maxLength: MAX_LENGTH.name })
+  name: string;
+
+  @StringField({
+    description: 'Identifier of the personality; null for one that a dry run did not create',
+    example: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
+    format: 'uuid',
+    maxLength: MAX_LENGTH.identifier,
+    nullable: true,
+  })
+  id: string | null;
+
+  @EnumField(IMPORT_ACTIONS, { description: 'What the import did, or would do', example: 'updated' })
+  action: ImportAction;
+
+  @ApiProperty({
+    type: [UsingAgent],
+    description: 'Other agents whose callers an update changes: at most 20, newest first; empty unless `updated`',
+  })
+  otherAgents: UsingAgent[];
+
+  @IntegerField({ description: 'Number of all other agents whose callers an update changes', example: 1, minimum: 0 })
+  otherAgentCount: number;
+}
+
+/** What an import did with the personalities of the file. */
+export class ImportedPersonalities {
+  @IntegerField({ description: 'Number of new personalities', example: 0, minimum: 0 })
+  created: number;
+
+  @IntegerField({ description: 'Number of changed personalities', example: 1, minimum: 0 })
+  updated: number;
+
+  @IntegerField({ description: 'Number of unchanged personalities', example: 0, minimum: 0 })
+  unchanged: number;
+
+  @ApiProperty({ type: [ImportedPersonality], description: 'One entry per personality of the file, in file order' })
+  items: ImportedPersonality[];
+}
+
 /** Result of an import or of its dry run. */
 export class ImportResult {
   @BooleanField({ description: 'Whether this was a dry run: nothing was written', example: false })
@@ -35,6 +92,9 @@ export class ImportResult {
   @IntegerField({ description: 'Number of unchanged evaluations', example: 0, minimum: 0 })
   unchanged: number;
 
-  @ApiProperty({ type: [ImportedEvaluation], description: 'One entry per item of the file, in file order' })
+  @ApiProperty({ type: [ImportedEvaluation], description: 'One entry per evaluation of the file, in file order' })
   items: ImportedEvaluation[];
+
+  @ApiProperty({ type: ImportedPersonalities, description: 'What was done with the personalities of the file' })
+  personalities: ImportedPersonalities;
 }

@@ -1,16 +1,24 @@
 import {
   authored,
+  authoredPersonality,
   createValidationContext,
-  type EvaluationInput,
+  type FileEvaluationInput,
   findViolations,
+  type InputKind,
+  type Path,
+  type PersonalityInput,
   sentence,
+  shownName,
+  shownPath,
   SizeExceeded,
+  textViolation,
   type ValidationContext,
+  type Violation,
 } from '../../../../libs/evaluation-definition/index.js';
 import { DomainError } from '../../../platform/errors/domain-error.js';
 import { IssueList, type IssueListState } from '../definition/issue-list.js';
 import { type EvaluationFile, readFile } from './file.js';
-import type { FileItem } from './file-item.js';
+import type { FileContents, FileItem } from './file-item.js';
 import { MAX_FILE_SIZE } from './media-types.js';
 
 /** Maximum number of characters and values after resolving aliases; files without aliases never exceed it. */
@@ -18,15 +26,32 @@ const MAX_UNFOLDED_SIZE = 2 * MAX_FILE_SIZE;
 /** Characters of a batch's JSON before it is closed. */
 const BATCH_SIZE = 1024 * 1024;
 
-/** A valid item, without its content. */
-export interface CheckedItem {
-  readonly key: string;
-  readonly personalityId: string;
-  /** Begins an issue about the item: its position in the file and a separator. */
-  readonly prefix: string;
+/** How an issue about one field of an item begins and ends. */
+export interface Place {
+  /** The path of the field, for example `evaluations[3].personality`. */
+  readonly field: string;
+  /** The item's key or name and, in YAML and CSV, the line. */
+  readonly detail: string;
 }
 
-/** The contents of consecutive items as the JSON list that the repository takes. */
+/** How an evaluation names its personality. */
+export type PersonalityReference = { readonly id: string } | { readonly name: string };
+
+export interface CheckedEvaluation {
+  /** Empty if it is invalid. */
+  readonly key: string;
+  readonly personality: PersonalityReference;
+  /** Of the field that names the personality. */
+  readonly place: Place;
+}
+
+export interface CheckedPersonality {
+  readonly name: string;
+  /** Of its name. */
+  readonly place: Place;
+}
+
+/** The contents of consecutive items as the JSON list that the repositories take. */
 export interface ContentBatch {
   readonly json: string;
   readonly count: number;
@@ -34,16 +59,15 @@ export interface ContentBatch {
 
 /** A file whose items were validated. Plain data, because it comes from another thread. */
 export interface CheckedFile {
-  /** The valid items in file order. */
-  readonly items: readonly CheckedItem[];
-  /** The contents of the items in the same order; empty if there are issues. */
-  readonly batches: readonly ContentBatch[];
+  /** The evaluations in file order; with issues, those whose personality can still be looked up. */
+  readonly evaluations: readonly CheckedEvaluation[];
+  /** The personalities in file order; with issues, those that have a name. */
+  readonly personalities: readonly CheckedPersonality[];
+  /** The contents of the evaluations, without their personalities; empty if there are issues. */
+  readonly evaluationBatches: readonly ContentBatch[];
+  /** The contents of the personalities; empty if there are issues. */
+  readonly personalityBatches: readonly ContentBatch[];
   readonly issues: IssueListState;
-}
-
-interface ValidItem {
-  readonly item: FileItem;
-  readonly input: EvaluationInput & { readonly key: string };
 }
 
 /**
@@ -51,62 +75,132 @@ interface ValidItem {
  * @throws DomainError BAD_REQUEST for a file that cannot be parsed, PAYLOAD_TOO_LARGE
  */
 export function checkFile(file: EvaluationFile): CheckedFile {
-  const issues = new IssueList();
-  const valid = findValidItems(readFile(file), issues);
-  return {
-    items: valid.map(({ item, input }) => ({
-      key: input.key,
-      personalityId: input.personalityId.toLowerCase(),
-      prefix: issueOf(item, ''),
-    })),
-    batches: issues.isEmpty ? [...contentBatches(valid)] : [],
-    issues: issues.state,
-  };
+  const contents = readFile(file);
+  const checker = new FileChecker(contents);
+  return checker.check(contents);
 }
 
-function findValidItems(items: readonly FileItem[], issues: IssueList): ValidItem[] {
-  const context = createValidationContext(MAX_UNFOLDED_SIZE);
-  const valid: ValidItem[] = [];
-  const placeOf = new Map<unknown, string>();
-  for (const item of items) {
-    if (issues.isFull) break;
-    const violations = violationsOf(item, context);
-    const key = keyOf(item);
-    const earlier = key === undefined ? undefined : placeOf.get(key);
-    if (earlier !== undefined) violations.push(issueOf(item, `key is already used by ${earlier}`));
-    else if (key !== undefined) placeOf.set(key, item.place);
-    if (violations.length === 0) valid.push({ item, input: item.value as ValidItem['input'] });
-    else for (const violation of violations) issues.add(violation);
+class FileChecker {
+  private readonly issues = new IssueList();
+  private readonly context: ValidationContext = createValidationContext(MAX_UNFOLDED_SIZE);
+
+  constructor(private readonly contents: FileContents) {}
+
+  check({ personalities, evaluations, violations }: FileContents): CheckedFile {
+    for (const violation of violations) this.issues.add(issueOf(violation, this.detailOf(violation.path)));
+    this.checkItems(personalities, 'personality', 'name');
+    this.checkItems(evaluations, 'file', 'key');
+    const isValid = this.issues.isEmpty;
+    return {
+      personalities: personalities.flatMap((item) => this.personalityOf(item) ?? []),
+      evaluations: evaluations.flatMap((item) => this.evaluationOf(item) ?? []),
+      personalityBatches: isValid ? [...batchesOf(personalities, personalityContent)] : [],
+      evaluationBatches: isValid ? [...batchesOf(evaluations, evaluationContent)] : [],
+      issues: this.issues.state,
+    };
   }
-  return valid;
-}
 
-function violationsOf(item: FileItem, context: ValidationContext): string[] {
-  try {
-    const found = findViolations('file', item.value, context);
-    // An unreadable cell is missing from the value; that is not reported again.
-    return [
-      ...item.violations.map((violation) => issueOf(item, violation)),
-      ...found.map((violation) =>
-        violation.path.length === 0 ? `${item.place} ${violation.text}` : issueOf(item, sentence(violation)),
-      ),
+  /** @param identifier the field that identifies an item and must be unique in the file */
+  private checkItems(items: readonly FileItem[], kind: InputKind, identifier: 'key' | 'name'): void {
+    const paths = new Map<string, FileItem['path']>();
+    for (const item of items) {
+      if (this.issues.isFull) break;
+      const violations = [...item.violations, ...this.violationsOf(kind, item)];
+      const id = textIn(item, identifier);
+      const earlier = id === undefined ? undefined : paths.get(id);
+      if (earlier !== undefined) {
+        violations.push({ path: [identifier], text: `is already used by ${shownPath(earlier)}` });
+      } else if (id !== undefined) paths.set(id, item.path);
+      for (const { path, text } of violations) {
+        const violation = { path: [...item.path, ...path], text };
+        this.issues.add(issueOf(violation, this.detailOf(violation.path, item)));
+      }
+    }
+  }
+
+  private violationsOf(kind: InputKind, { value }: FileItem): Violation[] {
+    try {
+      return findViolations(kind, value, this.context);
+    } catch (error) {
+      if (!(error instanceof SizeExceeded)) throw error;
+      throw new DomainError('PAYLOAD_TOO_LARGE', undefined, [
+        'body must be at most 20 MiB once its aliases are resolved',
+      ]);
+    }
+  }
+
+  private personalityOf(item: FileItem): CheckedPersonality | undefined {
+    const name = storableIn(item, 'name');
+    return name === undefined ? undefined : { name, place: this.placeOf(item, 'name') };
+  }
+
+  private evaluationOf(item: FileItem): CheckedEvaluation | undefined {
+    const name = storableIn(item, 'personality');
+    const id = textIn(item, 'personalityId')?.toLowerCase();
+    const key = storableIn(item, 'key') ?? '';
+    // An item with both or none has an issue already.
+    if (name !== undefined && id === undefined) {
+      return { key, personality: { name }, place: this.placeOf(item, 'personality') };
+    }
+    if (name === undefined && id !== undefined && UUID.test(id)) {
+      return { key, personality: { id }, place: this.placeOf(item, 'personalityId') };
+    }
+    return undefined;
+  }
+
+  private placeOf(item: FileItem, field: string): Place {
+    const path = [...item.path, field];
+    return { field: shownPath(path), detail: this.detailOf(path, item) };
+  }
+
+  /** The item's key or name and the line, for the end of an issue. */
+  private detailOf(path: Path, item?: FileItem): string {
+    const line = this.contents.lineOf(path);
+    const [list] = path;
+    const identifier = list === 'personalities' ? 'name' : 'key';
+    const id = item && textIn(item, identifier);
+    const parts = [
+      ...(id === undefined ? [] : [`${identifier} ${JSON.stringify(shownName(id))}`]),
+      ...(line === undefined ? [] : [`line ${line}`]),
     ];
-  } catch (error) {
-    if (!(error instanceof SizeExceeded)) throw error;
-    throw new DomainError('PAYLOAD_TOO_LARGE', undefined, [
-      'body must be at most 20 MiB once its aliases are resolved',
-    ]);
+    return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
   }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const issueOf = (violation: Violation, detail: string): string => `${sentence(violation)}${detail}`;
+
+/** An issue about a field of an item that was found after the file was validated. */
+export const issueAt = ({ field, detail }: Place, text: string): string => `${field} ${text}${detail}`;
+
+function textIn({ value }: FileItem, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const text = (value as Readonly<Record<string, unknown>>)[name];
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
+
+/** A text that can be looked up in the database. */
+function storableIn(item: FileItem, name: string): string | undefined {
+  const text = textIn(item, name);
+  return text === undefined || textViolation(text) ? undefined : text;
+}
+
+const personalityContent = ({ value }: FileItem): object => authoredPersonality(value as PersonalityInput);
+
+function evaluationContent({ value }: FileItem): object {
+  const input = value as FileEvaluationInput;
+  // null stands for the agent's number, and the personality is looked up: both in the transaction that writes.
+  const { personalityId: _, ...content } = authored({ ...input, personalityId: '' }, '');
+  return { ...content, vendorCallPhoneNumber: input.vendorCallPhoneNumber ?? null };
 }
 
 /** The batches are small, so that neither this process nor the database handles 10 MiB at once. */
-function* contentBatches(valid: readonly ValidItem[]): Generator<ContentBatch> {
+function* batchesOf(items: readonly FileItem[], contentOf: (item: FileItem) => object): Generator<ContentBatch> {
   let texts: string[] = [];
   let size = 0;
-  for (const { input } of valid) {
-    // null stands for the agent's number, which is only known in the transaction that writes.
-    const phoneNumber = input.vendorCallPhoneNumber ?? null;
-    const text = JSON.stringify({ ...authored(input, ''), vendorCallPhoneNumber: phoneNumber });
+  for (const item of items) {
+    const text = JSON.stringify(contentOf(item));
     texts.push(text);
     size += text.length;
     if (size < BATCH_SIZE) continue;
@@ -115,11 +209,4 @@ function* contentBatches(valid: readonly ValidItem[]): Generator<ContentBatch> {
     size = 0;
   }
   if (texts.length > 0) yield { json: `[${texts.join(',')}]`, count: texts.length };
-}
-
-const issueOf = ({ place, separator }: FileItem, violation: string): string => `${place}${separator}${violation}`;
-
-function keyOf({ value }: FileItem): string | undefined {
-  const key = typeof value === 'object' && value !== null ? (value as { key?: unknown }).key : undefined;
-  return typeof key === 'string' ? key : undefined;
 }

@@ -1,14 +1,29 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { FIELD_NAMES, type FieldName, fields, shownName } from '../../../../libs/evaluation-definition/index.js';
-import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import { type FileItem, mustFit } from './file-item.js';
+import {
+  FILE_FIELD_NAMES,
+  type FileFieldName,
+  fileFields,
+  shownName,
+  type Violation,
+} from '../../../../libs/evaluation-definition/index.js';
+import { invalidInput } from '../../../platform/errors/domain-error.js';
+import { type FileContents, type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
 import { isTooDeep, MAX_DEPTH } from './json-depth.js';
+import type { ListWriter } from './list-writer.js';
 import { MAX_ITEMS } from './media-types.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
 
-const REQUIRED_COLUMNS: readonly FieldName[] = ['key', 'name', 'scenarioText', 'personalityId'];
+const REQUIRED_COLUMNS: readonly FileFieldName[] = ['key', 'name', 'scenarioText'];
+/** Columns whose empty cells are empty texts; elsewhere an empty cell is a missing field. */
+const TEXTS: ReadonlySet<FileFieldName> = new Set([
+  'key',
+  'name',
+  'scenarioText',
+  'generalInstructions',
+  'vendorCallPhoneNumber',
+]);
 const TAG_SEPARATOR = ';';
 
 /** A record and its first line. */
@@ -18,18 +33,24 @@ interface Line {
 }
 
 /**
- * A table with a header row: a column per field, JSON in the cells of `script`, `checks` and `criteria`, tags separated
- * by semicolons. An empty cell is an empty string or, for other types, the field's default.
+ * A table with a header row: a column per field, JSON in the cells of lists such as `checks`, tags separated by
+ * semicolons. An empty cell is an empty string or, for other fields than texts, the field's default.
  * @throws DomainError BAD_REQUEST
  */
-export function readCsv(text: string): FileItem[] {
+export function readCsv(text: string): FileContents {
   const [header, ...lines] = readLines(text);
   if (!header) throw invalidInput('line 1: a header row with the names of the fields is missing');
   const columns = header.cells.map(unescapeFormula);
-  const violations = headerViolations(columns);
-  if (violations.length > 0) throw new DomainError('BAD_REQUEST', undefined, violations);
-  mustFit(lines.length);
-  return lines.map((line) => itemOf(line, columns as FieldName[]));
+  const violations = headerViolations(columns).map((text) => ({ path: [], text: `line 1: ${text}` }));
+  // Each line would lack the missing columns too.
+  const items = isComplete(columns) ? lines : [];
+  mustFit(items.length);
+  return {
+    personalities: [],
+    evaluations: items.map((line, index) => itemOf(line, index, columns)),
+    violations,
+    lineOf: ([index]) => (typeof index === 'number' ? lines[index]?.number : undefined),
+  };
 }
 
 function readLines(text: string): Line[] {
@@ -54,38 +75,49 @@ function readLines(text: string): Line[] {
   }
 }
 
+const isField = (name: string): name is FileFieldName => (FILE_FIELD_NAMES as readonly string[]).includes(name);
+
+const isComplete = (columns: readonly string[]): boolean => missingColumns(columns).length === 0;
+
+function missingColumns(columns: readonly string[]): string[] {
+  const names = columns.some((name) => name === 'personality' || name === 'personalityId');
+  return [...REQUIRED_COLUMNS.filter((name) => !columns.includes(name)), ...(names ? [] : ['personality'])];
+}
+
 function headerViolations(columns: readonly string[]): string[] {
-  const known: readonly string[] = FIELD_NAMES;
   return [
-    ...columns.filter((name) => !known.includes(name)).map((name) => `line 1: ${shownName(name)} is not a known field`),
+    ...columns.filter((name) => !isField(name)).map((name) => `${shownName(name)} is not a known field`),
     ...columns
       .filter((name, index) => columns.indexOf(name) !== index)
-      .map((name) => `line 1: ${shownName(name)} occurs twice`),
-    ...REQUIRED_COLUMNS.filter((name) => !columns.includes(name)).map((name) => `line 1: ${name} is missing`),
+      .map((name) => `${shownName(name)} occurs twice`),
+    ...missingColumns(columns).map((name) => `${name} is missing`),
   ];
 }
 
-function itemOf({ cells, number }: Line, columns: readonly FieldName[]): FileItem {
-  const value: Partial<Record<FieldName, unknown>> = {};
-  const violations: string[] = [];
+function itemOf({ cells }: Line, index: number, columns: readonly string[]): FileItem {
+  const value: Partial<Record<FileFieldName, unknown>> = {};
+  const violations: Violation[] = [];
   if (cells.length !== columns.length) {
-    violations.push(`the line has ${cells.length} cells, the header row ${columns.length}`);
+    violations.push({ path: [], text: `has ${cells.length} cells, but the header row has ${columns.length}` });
   }
-  columns.forEach((name, index) => {
-    const cell = unescapeFormula(cells[index] ?? '');
+  columns.forEach((name, at) => {
+    if (!isField(name)) return;
+    const cell = unescapeFormula(cells[at] ?? '');
     const read = readCell(name, cell);
-    if (read.violation !== undefined) violations.push(`${name} ${read.violation}`);
+    // An unreadable cell is left out of the value; that is not reported again.
+    if (read.violation !== undefined) violations.push({ path: [name], text: read.violation });
     else if (read.value !== undefined) value[name] = read.value;
   });
-  return { value, place: `line ${number}`, separator: ': ', violations };
+  return { value, path: [index], violations };
 }
 
-function readCell(name: FieldName, cell: string): { value?: unknown; violation?: string } {
-  const { type } = fields[name];
-  if (type === 'string') return { value: cell };
-  if (cell === '') return {};
+function readCell(name: FileFieldName, cell: string): { value?: unknown; violation?: string } {
+  const { type } = fileFields[name] as { readonly type: string };
+  if (cell === '') return TEXTS.has(name) ? { value: '' } : {};
   if (name === 'tags') return { value: cell.split(TAG_SEPARATOR) };
   switch (type) {
+    case 'string':
+      return { value: cell };
     case 'boolean':
       // Spreadsheets write TRUE.
       return /^(true|false)$/i.test(cell)
@@ -93,7 +125,7 @@ function readCell(name: FieldName, cell: string): { value?: unknown; violation?:
         : { violation: 'must be true or false' };
     case 'integer':
       return /^-?\d{1,15}$/.test(cell) ? { value: Number(cell) } : { violation: 'must be a whole number' };
-    case 'array':
+    default:
       return readJsonCell(cell);
   }
 }
@@ -107,21 +139,22 @@ function readJsonCell(cell: string): { value?: unknown; violation?: string } {
   }
 }
 
-export const writeCsv = {
-  head: row(FIELD_NAMES),
-  item: (item: Readonly<Record<FieldName, unknown>>): string =>
-    row(FIELD_NAMES.map((name) => cellOf(name, item[name]))),
-  tail: (): string => '',
-};
+/** Writes evaluations with these columns. */
+export const csvWriter = (columns: readonly FileFieldName[]): ListWriter => ({
+  head: row(columns),
+  item: (item) => row(columns.map((name) => cellOf(name, (item as Partial<Record<FileFieldName, unknown>>)[name]))),
+  tail: () => '',
+});
 
 /** One line. A lone carriage return is quoted, because some readers treat it as a line end. */
 function row(cells: readonly string[]): string {
   return stringify([cells.map(escapeFormula)], { quoted_match: /[\r\n]|^\s|\s$|^\uFEFF/, record_delimiter: '\n' });
 }
 
-function cellOf(name: FieldName, value: unknown): string {
+function cellOf(name: FileFieldName, value: unknown): string {
+  if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   if (name === 'tags') return (value as readonly string[]).join(TAG_SEPARATOR);
   if (Array.isArray(value)) return value.length === 0 ? '' : JSON.stringify(value);
-  return String(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
 }

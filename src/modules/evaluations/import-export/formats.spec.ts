@@ -109,8 +109,8 @@ describe('isTooDeep', () => {
   it('is checked before a file or a cell is parsed', () => {
     const deep = `${'['.repeat(51)}${']'.repeat(51)}`;
     expect(refusalOf(() => readJson(deep))).toEqual(['body must not be nested deeper than 50 levels']);
-    expect(readCsv(`key,name,scenarioText,personalityId,checks\na,b,c,d,${deep}`)[0]?.violations).toEqual([
-      'checks must not be nested deeper than 50 levels',
+    expect(readCsv(`key,name,scenarioText,personalityId,checks\na,b,c,d,${deep}`).evaluations[0]?.violations).toEqual([
+      { path: ['checks'], text: 'must not be nested deeper than 50 levels' },
     ]);
   });
 });

@@ -30,7 +30,7 @@ const needed = {
 
 describe('the guide to evaluations', () => {
   it.each(blocks.filter(isFile))('has a complete file that can be imported: $title', ({ language, text }) => {
-    const items = readFile({ mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text });
+    const { evaluations: items } = readFile({ mediaType: language === 'csv' ? 'text/csv' : 'application/yaml', text });
     expect(items.length).toBeGreaterThan(0);
     for (const { value, violations } of items) expect([...violations, ...inputViolations('file', value)]).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe('the guide to evaluations', () => {
 
   it('has a first example that passes with the reference agent and fails with a planted fault', async () => {
     const [whole] = blocks.filter(isFile);
-    const [item] = readFile({ mediaType: 'application/yaml', text: whole?.text ?? '' });
+    const [item] = readFile({ mediaType: 'application/yaml', text: whole?.text ?? '' }).evaluations;
     const evaluation = authored(item?.value as EvaluationInput, '');
     const call = (fault?: FaultName) =>
       executeCall({

@@ -1,22 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
+import type { FieldName } from '../../../../libs/evaluation-definition/index.js';
+import { column, type JsonColumn, jsonRows } from '../../../platform/database/json-rows.js';
 import type { EvaluationEntity } from '../evaluation.entity.js';
 import { COLUMNS } from '../evaluations.columns.js';
 
-/** $1: a batch as JSON, so that thousands need few statements; $2: its ids, in the same order; null: not this one. */
-const CONTENT = `ROWS FROM (
-  jsonb_to_recordset($1::jsonb) AS (key text, name text, "scenarioText" text, "generalInstructions" text,
-    "personalityId" uuid, "vendorCallPhoneNumber" text, critical boolean, tags text[], script jsonb, checks jsonb,
-    criteria jsonb, "maxTurns" int, "maxDurationSeconds" int),
-  unnest($2::uuid[])) WITH ORDINALITY AS i (key, name, "scenarioText", "generalInstructions", "personalityId",
-    "vendorCallPhoneNumber", critical, tags, script, checks, criteria, "maxTurns", "maxDurationSeconds", id, position)`;
+/** Everything that an import replaces in an evaluation. */
+const ROWS = jsonRows({
+  name: column('name', 'text'),
+  scenarioText: column('scenario_text', 'text'),
+  generalInstructions: column('general_instructions', 'text'),
+  critical: column('critical', 'boolean'),
+  tags: column('tags', 'text[]'),
+  script: column('script', 'jsonb'),
+  checks: column('checks', 'jsonb'),
+  criteria: column('criteria', 'jsonb'),
+  maxTurns: column('max_turns', 'int'),
+  maxDurationSeconds: column('max_duration_seconds', 'int'),
+} satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
-const STORED = `name, scenario_text, general_instructions, personality_id, vendor_call_phone_number, critical, tags,
-  script, checks, criteria, max_turns, max_duration_seconds`;
-/** $3: phone number of evaluations without one of their own. */
-const GIVEN = `i.name, i."scenarioText", i."generalInstructions", i."personalityId",
-  coalesce(i."vendorCallPhoneNumber", $3), i.critical, i.tags, i.script, i.checks, i.criteria, i."maxTurns", i."maxDurationSeconds"`;
-const STORED_OF_E = STORED.replace(/\w+/g, 'e.$&');
+/** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */
+const CONTENT = `ROWS FROM (
+  jsonb_to_recordset($1::jsonb) AS (key text, "vendorCallPhoneNumber" text, ${ROWS.record}),
+  unnest($2::uuid[]), unnest($3::uuid[]))
+  WITH ORDINALITY AS i (key, "vendorCallPhoneNumber", ${ROWS.names}, id, "personalityId", position)`;
+
+const STORED = `${ROWS.columns}, personality_id, vendor_call_phone_number`;
+const STORED_OF_E = `${ROWS.columnsOf('e')}, e.personality_id, e.vendor_call_phone_number`;
+/** $4: phone number of evaluations without one of their own. */
+const GIVEN = `${ROWS.valuesOf('i')}, i."personalityId", coalesce(i."vendorCallPhoneNumber", $4)`;
 
 /** Identifier in files: the key or, without one, the id. */
 const KEY = 'coalesce(e.key, e.id::text)';
@@ -31,7 +43,7 @@ const CHANGED = `
 
 const INSERT = `
   INSERT INTO evaluations (id, workspace_id, agent_id, created_by_user_id, key, ${STORED})
-  SELECT i.id, $4, $5, $6, i.key, ${GIVEN} FROM ${CONTENT} WHERE i.id IS NOT NULL ORDER BY i.position`;
+  SELECT i.id, $5, $6, $7, i.key, ${GIVEN} FROM ${CONTENT} WHERE i.id IS NOT NULL ORDER BY i.position`;
 
 const UPDATE = `
   UPDATE evaluations e SET (${STORED}) = (${GIVEN}), updated_at = now() FROM ${CONTENT} WHERE e.id = i.id`;
@@ -40,6 +52,23 @@ const BATCH = `
   SELECT ${COLUMNS} FROM evaluations e
    WHERE e.agent_id = $1 AND e.deleted_at IS NULL AND (e.created_at, e.id) > ($2, $3)
    ORDER BY e.created_at, e.id LIMIT $4`;
+
+/** Oldest first, like the batches. */
+const PERSONALITIES = `
+  SELECT e.id, e.personality_id AS "personalityId" FROM evaluations e
+   WHERE e.agent_id = $1 AND e.deleted_at IS NULL ORDER BY e.created_at, e.id`;
+
+/** $1: agents; $2: personalities; $3: maximum number of agents per personality. */
+const USERS = `
+  SELECT u."personalityId", u.total::int, array_agg(u.id ORDER BY u.position) AS agents
+    FROM (SELECT e.personality_id AS "personalityId", a.id, a.position,
+                 count(*) OVER (PARTITION BY e.personality_id) AS total,
+                 row_number() OVER (PARTITION BY e.personality_id ORDER BY a.position) AS rank
+            FROM unnest($1::uuid[]) WITH ORDINALITY AS a (id, position)
+            JOIN evaluations e ON e.agent_id = a.id AND e.deleted_at IS NULL
+           WHERE e.personality_id = ANY ($2::uuid[])
+           GROUP BY e.personality_id, a.id, a.position) u
+   WHERE u.rank <= $3 GROUP BY u."personalityId", u.total`;
 
 /** The existing evaluation of an item. */
 export interface Match {
@@ -54,7 +83,16 @@ export interface Content {
   readonly json: string;
   /** Their ids, in the same order; null for those that the statement leaves out. */
   readonly ids: readonly (string | null)[];
+  /** Their personalities, in the same order. */
+  readonly personalityIds: readonly string[];
   readonly phoneNumber: string;
+}
+
+/** The agents whose evaluations use a personality. */
+export interface PersonalityUsers {
+  readonly personalityId: string;
+  readonly agents: readonly string[];
+  readonly total: number;
 }
 
 /** Position before a batch of an export. */
@@ -92,6 +130,26 @@ export class ImportExportRepository {
   async batch(agentId: string, size: number, { createdAt, id } = BEGINNING): Promise<EvaluationEntity[]> {
     return this.database.query<EvaluationEntity>(BATCH, [agentId, createdAt, id, size]);
   }
+
+  /** The personality of each of the agent's evaluations by the evaluation's id, oldest first. */
+  async personalities(agentId: string): Promise<Map<string, string>> {
+    const rows = await this.database.query<{ id: string; personalityId: string }>(PERSONALITIES, [agentId]);
+    return new Map(rows.map(({ id, personalityId }) => [id, personalityId]));
+  }
+
+  /** Which of these agents have evaluations with these personalities, at most `limit` of each, and how many there are. */
+  async users(
+    agentIds: readonly string[],
+    personalityIds: readonly string[],
+    limit: number,
+  ): Promise<PersonalityUsers[]> {
+    return this.database.query(USERS, [agentIds, personalityIds, limit]);
+  }
 }
 
-const valuesOf = ({ json, ids, phoneNumber }: Content): unknown[] => [json, ids, phoneNumber];
+const valuesOf = ({ json, ids, personalityIds, phoneNumber }: Content): unknown[] => [
+  json,
+  ids,
+  personalityIds,
+  phoneNumber,
+];

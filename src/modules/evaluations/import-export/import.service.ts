@@ -2,37 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
-import { forbidden } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
-import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import { IssueList } from '../definition/issue-list.js';
-import type { ImportAction, ImportResult } from '../dto/import.response.js';
+import type { ImportResult } from '../dto/import.response.js';
 import { rejectDuplicateKey } from '../evaluations.service.js';
-import type { CheckedFile, CheckedItem } from './check-file.js';
+import { counted, type ImportTable, type Planned, planImport, writeImport } from './bulk-import.js';
+import type { CheckedFile } from './check-file.js';
 import { type Content, ImportExportRepository, type Match } from './import-export.repository.js';
 import type { ReadFile } from './import-threads.js';
+import { PersonalityImport } from './personality-import.js';
 
-/** Action of an import for an item. */
-interface Plan {
-  readonly key: string;
-  readonly id: string;
-  readonly action: ImportAction;
-}
-
-/** Imports evaluations from a file: all of them or, if anything is invalid, none. */
+/** Imports evaluations and personalities from a file: all of them or, if anything is invalid, none. */
 @Injectable()
 export class ImportService {
   constructor(
     private readonly database: Database,
     private readonly repository: ImportExportRepository,
     private readonly agents: AgentsService,
-    private readonly personalities: PersonalitiesService,
+    private readonly personalities: PersonalityImport,
   ) {}
 
   /**
-   * Creates or replaces an evaluation per item, matched by key; other evaluations are kept.
-   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST with every violation, PAYLOAD_TOO_LARGE,
-   *   FORBIDDEN for a personality of another workspace
+   * Creates or replaces a personality per item, matched by name, and an evaluation per item, matched by key; others are
+   * kept.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST with every violation, PAYLOAD_TOO_LARGE
    */
   async import(caller: Caller, agentId: string, read: ReadFile, dryRun: boolean): Promise<ImportResult> {
     if ('error' in read) throw read.error;
@@ -41,91 +34,64 @@ export class ImportService {
     return this.database.transaction(async () => {
       // The lock serialises imports of one agent, so that no other request takes a key in between.
       const lock = issues.isEmpty && !dryRun;
-      const { id, phoneNumber } = await this.agents.describe(caller, agentId, { lock });
-      const keys = file.items.map(({ key }) => key);
-      const matches = await this.repository.match(id, keys);
-      await this.requirePersonalities(caller, file.items, matches, issues);
-      const contents = contentsOf(file, matches, phoneNumber ?? '');
-      const plans = await this.plan(file.items, matches, contents);
-      if (!dryRun) await this.write(caller, id, plans, contents);
-      return resultOf(plans, dryRun);
-    });
-  }
+      const agent = await this.agents.describe(caller, agentId, { lock });
+      const personalities = await this.personalities.match(caller, file, issues, { lock });
+      const keys = file.evaluations.map(({ key }) => key);
+      const matches = await this.repository.match(agent.id, keys);
+      const chosen = await this.personalities.resolve(caller, file.evaluations, matches, personalities, issues);
+      issues.throwIfAny();
 
-  /** A deleted personality can be kept, but not assigned. */
-  private async requirePersonalities(
-    caller: Caller,
-    items: readonly CheckedItem[],
-    matches: ReadonlyMap<string, Match>,
-    issues: IssueList,
-  ): Promise<void> {
-    const chosen = items.filter(({ key, personalityId }) => matches.get(key)?.personalityId !== personalityId);
-    const ids = [...new Set(chosen.map(({ personalityId }) => personalityId))];
-    const { unknown, foreign } = await this.personalities.unusable(caller, ids);
-    for (const { prefix, personalityId } of chosen) {
-      if (unknown.has(personalityId)) issues.add(`${prefix}personalityId is not the id of a personality`);
-    }
-    issues.throwIfAny();
-    if (foreign.size > 0) throw forbidden();
-  }
-
-  private async plan(
-    items: readonly CheckedItem[],
-    matches: ReadonlyMap<string, Match>,
-    contents: readonly Content[],
-  ): Promise<Plan[]> {
-    const existing = new Set([...matches.values()].map(({ id }) => id));
-    const changed = new Set<string>();
-    for (const content of restrictedTo(contents, (id) => existing.has(id))) {
-      for (const id of await this.repository.changed(content)) changed.add(id);
-    }
-    const ids = contents.flatMap((content) => content.ids);
-    return items.map(({ key }, index) => {
-      const id = ids[index] ?? '';
-      if (!existing.has(id)) return { key, id, action: 'created' };
-      return { key, id, action: changed.has(id) ? 'updated' : 'unchanged' };
+      const contents = contentsOf(file, matches, chosen, agent.phoneNumber ?? '');
+      const existing = new Set([...matches.values()].map(({ id }) => id));
+      const personalityPlan = await this.personalities.plan(personalities);
+      const plan = await planImport(this.repository, contents, existing);
+      const described = await this.personalities.describe(caller, agent.id, file, personalityPlan, dryRun);
+      if (!dryRun) {
+        await this.personalities.write(caller, personalities, personalityPlan);
+        await this.write(caller, agent.id, plan, contents);
+      }
+      return {
+        dryRun,
+        ...counted(plan),
+        items: plan.map(({ id, action }, index) => ({
+          key: keys[index] ?? '',
+          id: action === 'created' && dryRun ? null : id,
+          action,
+        })),
+        personalities: { ...counted(described), items: described },
+      };
     });
   }
 
   private async write(
     { workspaceId, userId }: Caller,
     agentId: string,
-    plans: readonly Plan[],
+    plan: readonly Planned[],
     contents: readonly Content[],
   ): Promise<void> {
-    const idsOf = (wanted: ImportAction) => new Set(plans.flatMap(({ id, action }) => (action === wanted ? id : [])));
-    const [updated, created] = [idsOf('updated'), idsOf('created')];
-    // Updates first: they may wait for locks, and inserted rows should not be locked while waiting.
-    for (const content of restrictedTo(contents, (id) => updated.has(id))) await this.repository.update(content);
-    await rejectDuplicateKey(async () => {
-      for (const content of restrictedTo(contents, (id) => created.has(id))) {
-        await this.repository.insert(content, { workspaceId, agentId, userId });
-      }
-    });
+    const table: ImportTable<Content> = {
+      changed: (content) => this.repository.changed(content),
+      insert: (content) => this.repository.insert(content, { workspaceId, agentId, userId }),
+      update: (content) => this.repository.update(content),
+    };
+    await rejectDuplicateKey(() => writeImport(table, contents, plan));
   }
 }
 
-/** The file's batches, with the id of each evaluation. */
+/** The file's batches, with the id and personality of each evaluation. */
 function contentsOf(
-  { items, batches }: CheckedFile,
+  { evaluations, evaluationBatches }: CheckedFile,
   matches: ReadonlyMap<string, Match>,
+  chosen: readonly string[],
   phoneNumber: string,
 ): Content[] {
-  const newIds = sequentialIds(items.length);
-  const ids = items.map(({ key }, index) => matches.get(key)?.id ?? newIds[index] ?? '');
-  return batches.map(({ json, count }) => ({ json, ids: ids.splice(0, count), phoneNumber }));
-}
-
-/** The batches that hold some of the wanted evaluations, with null instead of the other ids. */
-function* restrictedTo(contents: readonly Content[], isWanted: (id: string) => boolean): Generator<Content> {
-  for (const content of contents) {
-    const ids = content.ids.map((id) => (id !== null && isWanted(id) ? id : null));
-    if (ids.some((id) => id !== null)) yield { ...content, ids };
-  }
-}
-
-function resultOf(plans: readonly Plan[], dryRun: boolean): ImportResult {
-  const items = plans.map(({ key, id, action }) => ({ key, id: action === 'created' && dryRun ? null : id, action }));
-  const count = (wanted: ImportAction) => items.filter(({ action }) => action === wanted).length;
-  return { dryRun, created: count('created'), updated: count('updated'), unchanged: count('unchanged'), items };
+  const newIds = sequentialIds(evaluations.length);
+  const ids = evaluations.map(({ key }, index) => matches.get(key)?.id ?? newIds[index] ?? '');
+  let start = 0;
+  return evaluationBatches.map(({ json, count }) => {
+    const end = start + count;
+    const content = { json, ids: ids.slice(start, end), personalityIds: chosen.slice(start, end), phoneNumber };
+    start = end;
+    return content;
+  });
 }

@@ -1,8 +1,20 @@
-import { CORE_SCHEMA, defineScalarTag, dump, DUMP_SCHEMA, load, NOT_RESOLVED, Schema, YAMLException } from 'js-yaml';
+import {
+  constructFromEvents,
+  CORE_SCHEMA,
+  defineScalarTag,
+  dump,
+  DUMP_SCHEMA,
+  type Event,
+  NOT_RESOLVED,
+  parseEvents,
+  Schema,
+  YAMLException,
+} from 'js-yaml';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
-import type { FileItem } from './file-item.js';
+import { fileContents, type FileContents } from './file-item.js';
 import { MAX_DEPTH } from './json-depth.js';
-import { listItems } from './json-file.js';
+import type { FileList, ListWriter } from './list-writer.js';
+import { YamlLines } from './yaml-lines.js';
 
 /** Far more than in hand-written files; their resolved size is limited by the validation. */
 const MAX_ALIASES = 10_000;
@@ -14,19 +26,28 @@ const DOCUMENT_START = /^---(?=\s|$)/gm;
  * YAML 1.2 with its core schema: only JSON values, no duplicate keys.
  * @throws DomainError BAD_REQUEST
  */
-export function readYaml(text: string): FileItem[] {
+export function readYaml(text: string): FileContents {
   // Rejected before a million documents are parsed.
   if ((text.match(DOCUMENT_START)?.length ?? 0) > 1) throw invalidInput('body must hold one YAML document');
-  let value: unknown;
+  const { value, events } = parse(text);
+  const lines = new YamlLines(text, events);
+  return fileContents(value, (path) => lines.lineOf(path));
+}
+
+function parse(text: string): { value: unknown; events: Event[] } {
   try {
-    value = load(text, { schema: CORE_SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES });
+    const events = parseEvents(text, { maxDepth: MAX_DEPTH });
+    const options = { source: text, schema: CORE_SCHEMA, maxAliases: MAX_ALIASES };
+    const [value, ...more] = constructFromEvents(events, options);
+    if (events.length === 0) throw new YAMLException('expected a document, but the input is empty');
+    if (more.length > 0) throw invalidInput('body must hold one YAML document');
+    return { value, events };
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { reason, mark } = error;
     const place = mark ? ` at line ${mark.line + 1}, column ${mark.column + 1}` : '';
     throw invalidInput(`body must be valid YAML: ${reason}${place}`);
   }
-  return listItems(value);
 }
 
 /** A float of the core schema. */
@@ -40,9 +61,12 @@ const TOO_LARGE = defineScalarTag('!too-large', {
 });
 const WRITTEN = new Schema([...DUMP_SCHEMA.tags, TOO_LARGE]);
 
-export const writeYaml = {
-  head: '',
-  item: (item: object, isFirst: boolean): string =>
-    `${isFirst ? '' : '\n'}${dump([item], { schema: WRITTEN, noRefs: true, lineWidth: -1 })}`,
-  tail: (isEmpty: boolean): string => (isEmpty ? '[]\n' : ''),
-};
+/** Writes a mapping of two sequences. */
+export const yamlWriter = (list: FileList): ListWriter => ({
+  head: list === 'personalities' ? '' : '\n',
+  item: (item, isFirst) => {
+    const text = dump({ [list]: [item] }, { schema: WRITTEN, noRefs: true, lineWidth: -1 });
+    return isFirst ? text : `\n${text.slice(`${list}:\n`.length)}`;
+  },
+  tail: (isEmpty) => (isEmpty ? `${list}: []\n` : ''),
+});

@@ -1,6 +1,11 @@
+import {
+  type Gender,
+  GENDERS,
+  PERSONALITY_PROVIDERS,
+  type PersonalityProvider,
+} from '../../../../libs/evaluation-definition/index.js';
 import { OmitType, PartialType } from '@nestjs/swagger';
 import { BooleanField, EnumField, MAX_LENGTH, NumberField, StringField } from '../../../platform/http/dto/fields.js';
-import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
 import { personalityFields } from './personality.fields.js';
 
 export class CreatePersonalityRequest {

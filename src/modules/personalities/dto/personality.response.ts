@@ -1,4 +1,10 @@
 import {
+  type Gender,
+  GENDERS,
+  PERSONALITY_PROVIDERS,
+  type PersonalityProvider,
+} from '../../../../libs/evaluation-definition/index.js';
+import {
   BooleanField,
   EnumField,
   IdField,
@@ -6,7 +12,6 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
-import { type Gender, GENDERS, PERSONALITY_PROVIDERS, type PersonalityProvider } from '../personality.entity.js';
 import { personalityFields } from './personality.fields.js';
 
 /** A simulated caller in responses. */

@@ -1,0 +1,74 @@
+import { examplePersonality } from './personality-schema.js';
+import { definitions, exampleFileItem, inputSchemas } from './schema.js';
+import { type JsonSchema, ref } from './script-schema.js';
+
+/** The named parts of the schema of a file. */
+export const fileDefinitions = {
+  FileEvaluation: { ...inputSchemas.file, examples: [exampleFileItem()] },
+  FilePersonality: { ...inputSchemas.personality, examples: [examplePersonality] },
+} as const satisfies Readonly<Record<string, JsonSchema>>;
+
+/** The fields of a file that is an object. */
+export const fileProperties = (maxItems: number) => ({
+  $schema: {
+    type: 'string',
+    description: 'Address of this schema, for editors of JSON; import ignores it',
+    maxLength: 2_048,
+  },
+  personalities: {
+    type: 'array',
+    description:
+      'Personalities that the import creates or updates, matched by `name`. Those that are not in the file are kept',
+    items: ref('FilePersonality'),
+    maxItems,
+    default: [],
+  },
+  evaluations: {
+    type: 'array',
+    description:
+      'Evaluations that the import creates or updates, matched by `key`. Those that are not in the file are kept',
+    items: ref('FileEvaluation'),
+    maxItems,
+  },
+});
+
+/**
+ * The schema of an import file, for editors: self-contained and in draft-07, because the language servers of editors
+ * support later drafts only in part (decision 78).
+ */
+export function fileSchema(id: string, maxItems: number): JsonSchema {
+  return inDraft07({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: id,
+    title: 'Evaluations of a voice agent',
+    description:
+      'A file for POST /agents/{agentId}/evaluations/import: an object with `personalities` and `evaluations`, or a list of evaluations.',
+    // Keywords for objects and lists side by side: editors complete them better than two alternatives.
+    type: ['object', 'array'],
+    properties: fileProperties(maxItems),
+    required: ['evaluations'],
+    additionalProperties: false,
+    items: ref('FileEvaluation'),
+    maxItems,
+    examples: [{ personalities: [examplePersonality], evaluations: [exampleFileItem()] }],
+    $defs: { ...definitions, ...fileDefinitions },
+  });
+}
+
+/** Keywords of draft 2020-12 by their names in draft-07. */
+const DRAFT_07_NAMES: Readonly<Record<string, string>> = { $defs: 'definitions', dependentRequired: 'dependencies' };
+/** A keyword of our validator. */
+const DROPPED = 'discriminator';
+
+/** The schema with the keywords of draft-07. Values of examples and defaults are no schemas and are kept. */
+function inDraft07<T>(node: T): T {
+  if (Array.isArray(node)) return node.map(inDraft07) as T;
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).flatMap(([keyword, value]: [string, unknown]): [string, unknown][] => {
+    if (keyword === DROPPED) return [];
+    if (keyword === 'examples' || keyword === 'default') return [[keyword, value]];
+    if (keyword === '$ref') return [[keyword, String(value).replace('#/$defs/', '#/definitions/')]];
+    return [[DRAFT_07_NAMES[keyword] ?? keyword, inDraft07(value)]];
+  });
+  return Object.fromEntries(entries) as T;
+}
