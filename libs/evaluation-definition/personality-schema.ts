@@ -118,9 +118,9 @@ export const authoredPersonality = (input: PersonalityInput): AuthoredPersonalit
   voice_id: input.voice_id ?? personalityFields.voice_id.default,
 });
 
-/** An example of a personality in a file. */
-export const examplePersonality: PersonalityInput = {
-  name: personalityFields.name.examples[0],
-  description: personalityFields.description.examples[0],
-  prompt: personalityFields.prompt.examples[0],
-};
+/** An example of a personality in a file; its name is not that of the example in requests, which are sent repeatedly. */
+export const examplePersonality = {
+  name: 'Hurried guest',
+  description: 'Books a table on the way home',
+  prompt: 'You are in a hurry. You answer in short sentences.',
+} as const satisfies PersonalityInput;

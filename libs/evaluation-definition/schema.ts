@@ -1,6 +1,6 @@
 import { checkDefinitions } from './check-schema.js';
 import { DEFAULTS, LIMITS } from './limits.js';
-import { personalityFields, personalitySchema } from './personality-schema.js';
+import { examplePersonality, personalitySchema } from './personality-schema.js';
 import { exactlyOne, type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
 
 /** The named parts, by name. */
@@ -147,7 +147,7 @@ const personality = {
     'Name of the personality of the caller, instead of `personalityId`: one of this file or of the workspace. It must be the name of exactly one personality',
   minLength: 1,
   maxLength: LIMITS.name,
-  examples: [personalityFields.name.examples[0]],
+  examples: [examplePersonality.name],
 } as const satisfies JsonSchema;
 
 const { key, name, scenarioText, generalInstructions, ...further } = fields;
