@@ -2637,7 +2637,7 @@ export interface components {
          *       "maxDurationSeconds": 300,
          *       "maxTurns": 20,
          *       "name": "Books a table for four",
-         *       "personality": "Impatient regular",
+         *       "personality": "Hurried guest",
          *       "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
          *       "script": [
          *         {
@@ -2735,7 +2735,7 @@ export interface components {
             generalInstructions?: string;
             /**
              * @description Name of the personality of the caller, instead of `personalityId`: one of this file or of the workspace. It must be the name of exactly one personality
-             * @example Impatient regular
+             * @example Hurried guest
              */
             personality?: string;
             /**
@@ -2893,9 +2893,9 @@ export interface components {
          * Personality
          * @description A simulated caller: how it speaks and behaves. Import matches personalities by `name`.
          * @example {
-         *       "description": "Calls on the way home",
-         *       "name": "Impatient regular",
-         *       "prompt": "You are in a hurry and interrupt."
+         *       "description": "Books a table on the way home",
+         *       "name": "Hurried guest",
+         *       "prompt": "You are in a hurry. You answer in short sentences."
          *     }
          */
         FilePersonality: {
@@ -5433,9 +5433,9 @@ export interface operations {
                      * @example {
                      *       "personalities": [
                      *         {
-                     *           "name": "Impatient regular",
-                     *           "description": "Calls on the way home",
-                     *           "prompt": "You are in a hurry and interrupt."
+                     *           "name": "Hurried guest",
+                     *           "description": "Books a table on the way home",
+                     *           "prompt": "You are in a hurry. You answer in short sentences."
                      *         }
                      *       ],
                      *       "evaluations": [
@@ -5444,7 +5444,7 @@ export interface operations {
                      *           "name": "Books a table for four",
                      *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
                      *           "generalInstructions": "Be polite.",
-                     *           "personality": "Impatient regular",
+                     *           "personality": "Hurried guest",
                      *           "vendorCallPhoneNumber": "+15550100",
                      *           "critical": true,
                      *           "tags": [
@@ -5557,16 +5557,16 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationFile"];
                     /**
                      * @example personalities:
-                     *       - name: Impatient regular
-                     *         description: Calls on the way home
-                     *         prompt: You are in a hurry and interrupt.
+                     *       - name: Hurried guest
+                     *         description: Books a table on the way home
+                     *         prompt: You are in a hurry. You answer in short sentences.
                      *
                      *     evaluations:
                      *       - key: table-for-four
                      *         name: Books a table for four
                      *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
                      *         generalInstructions: Be polite.
-                     *         personality: Impatient regular
+                     *         personality: Hurried guest
                      *         vendorCallPhoneNumber: '+15550100'
                      *         critical: true
                      *         tags:
@@ -5628,7 +5628,7 @@ export interface operations {
                     "application/yaml": string;
                     /**
                      * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Impatient regular,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                      */
                     "text/csv": string;
                 };
@@ -5664,9 +5664,9 @@ export interface operations {
                  * @example {
                  *       "personalities": [
                  *         {
-                 *           "name": "Impatient regular",
-                 *           "description": "Calls on the way home",
-                 *           "prompt": "You are in a hurry and interrupt."
+                 *           "name": "Hurried guest",
+                 *           "description": "Books a table on the way home",
+                 *           "prompt": "You are in a hurry. You answer in short sentences."
                  *         }
                  *       ],
                  *       "evaluations": [
@@ -5675,7 +5675,7 @@ export interface operations {
                  *           "name": "Books a table for four",
                  *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
                  *           "generalInstructions": "Be polite.",
-                 *           "personality": "Impatient regular",
+                 *           "personality": "Hurried guest",
                  *           "vendorCallPhoneNumber": "+15550100",
                  *           "critical": true,
                  *           "tags": [
@@ -5788,16 +5788,16 @@ export interface operations {
                 "application/json": components["schemas"]["EvaluationFile"] | components["schemas"]["EvaluationList"];
                 /**
                  * @example personalities:
-                 *       - name: Impatient regular
-                 *         description: Calls on the way home
-                 *         prompt: You are in a hurry and interrupt.
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
                  *
                  *     evaluations:
                  *       - key: table-for-four
                  *         name: Books a table for four
                  *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
                  *         generalInstructions: Be polite.
-                 *         personality: Impatient regular
+                 *         personality: Hurried guest
                  *         vendorCallPhoneNumber: '+15550100'
                  *         critical: true
                  *         tags:
@@ -5859,16 +5859,16 @@ export interface operations {
                 "application/x-yaml": string;
                 /**
                  * @example personalities:
-                 *       - name: Impatient regular
-                 *         description: Calls on the way home
-                 *         prompt: You are in a hurry and interrupt.
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
                  *
                  *     evaluations:
                  *       - key: table-for-four
                  *         name: Books a table for four
                  *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
                  *         generalInstructions: Be polite.
-                 *         personality: Impatient regular
+                 *         personality: Hurried guest
                  *         vendorCallPhoneNumber: '+15550100'
                  *         critical: true
                  *         tags:
@@ -5930,21 +5930,21 @@ export interface operations {
                 "application/yaml": string;
                 /**
                  * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Impatient regular,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
                  */
                 "text/csv": string;
                 /**
                  * @example personalities:
-                 *       - name: Impatient regular
-                 *         description: Calls on the way home
-                 *         prompt: You are in a hurry and interrupt.
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
                  *
                  *     evaluations:
                  *       - key: table-for-four
                  *         name: Books a table for four
                  *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
                  *         generalInstructions: Be polite.
-                 *         personality: Impatient regular
+                 *         personality: Hurried guest
                  *         vendorCallPhoneNumber: '+15550100'
                  *         critical: true
                  *         tags:

@@ -156,5 +156,5 @@ function cellOf(name: FileFieldName, value: unknown): string {
   if (typeof value === 'string') return value;
   if (name === 'tags') return (value as readonly string[]).join(TAG_SEPARATOR);
   if (Array.isArray(value)) return value.length === 0 ? '' : JSON.stringify(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return JSON.stringify(value);
 }
