@@ -1,19 +1,31 @@
-import { gate, gateConditions, type GateSettings } from './gate.js';
+import { gate, gateConditions, type GateInput, type GateSettings } from './gate.js';
 import type { Outcome } from './outcome.js';
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = { p: 'passed', f: 'failed', e: 'error', i: 'invalid' };
-const STRICT: GateSettings = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0 };
+const STRICT: GateSettings = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
 
 const calls = (evaluationId: string, letters: string) =>
   [...letters].map((letter) => {
     const outcome = OUTCOMES[letter]!;
-    return { evaluationId, outcome, score: outcome === 'passed' ? 100 : outcome === 'failed' ? 40 : null };
+    return {
+      evaluationId,
+      caseKey: evaluationId,
+      outcome,
+      score: outcome === 'passed' ? 100 : outcome === 'failed' ? 40 : null,
+    };
   });
 
 /** Decides on calls of the evaluations "a" (not critical) and "c" (critical, if it has any). */
 function decide(others: string, own: string, settings: Partial<GateSettings> = {}) {
   const critical = own === '' ? [] : [{ evaluationId: 'c', name: 'Books' }];
-  return gate({ ...STRICT, ...settings, calls: [...calls('a', others), ...calls('c', own)], critical });
+  return gate({
+    ...STRICT,
+    ...settings,
+    calls: [...calls('a', others), ...calls('c', own)],
+    critical,
+    cases: [],
+    baseline: null,
+  });
 }
 
 describe('gate', () => {
@@ -26,7 +38,7 @@ describe('gate', () => {
     ['pe', '', { allowedUncounted: 1 }],
     ['pei', 'p', { allowedUncounted: 2 }],
   ])('is met for calls %s and critical calls %s with %j', (others, own, settings) => {
-    expect(decide(others, own, settings)).toEqual({ met: true, exitCode: 0, reasons: [] });
+    expect(decide(others, own, settings)).toEqual({ met: true, exitCode: 0, reasons: [], warnings: [] });
   });
 
   const EVERY = 'without a minimum score or pass rate, every one must pass.';
@@ -65,13 +77,90 @@ describe('gate', () => {
       ],
     ],
   ])('is not met for calls %s and critical calls %s with %j', (others, own, settings, exitCode, reasons) => {
-    expect(decide(others, own, settings)).toEqual({ met: false, exitCode, reasons });
+    expect(decide(others, own, settings)).toEqual({ met: false, exitCode, reasons, warnings: [] });
   });
 
   it('does not round a pass rate up to its minimum', () => {
     const { met, reasons } = decide('p'.repeat(9_995) + 'f'.repeat(5), '', { minimumPassRate: 0.9996 });
     expect(met).toBe(false);
     expect(reasons[0]).toContain('pass rate of 0.999 (');
+  });
+});
+
+describe('gate with a baseline', () => {
+  const BEFORE = { name: 'Nightly', cases: [{ caseKey: 'a', counted: 20, passed: 19 }] };
+  const CASES = [{ caseKey: 'a', name: 'Books' }];
+  const against = (letters: string, input: Partial<GateInput> = {}) =>
+    gate({
+      ...STRICT,
+      minimumPassRate: 0,
+      notWorseThan: 'previous',
+      calls: calls('a', letters),
+      critical: [],
+      cases: CASES,
+      baseline: BEFORE,
+      ...input,
+    });
+
+  it('is met if the difference is not larger than chance', () => {
+    expect(against('p'.repeat(15) + 'f'.repeat(5))).toEqual({ met: true, exitCode: 0, reasons: [], warnings: [] });
+  });
+
+  it('is not met if a case became worse, with its numbers', () => {
+    expect(against('p'.repeat(12) + 'f'.repeat(8))).toEqual({
+      met: false,
+      exitCode: 1,
+      reasons: [
+        '"Books" became worse than in run "Nightly": 12 of 20 counted calls passed, then 19 of 20 (p = 0.010).',
+      ],
+      warnings: [],
+    });
+  });
+
+  it('is not met if only all shared cases together became worse', () => {
+    const keys = [...'abcdefgh'];
+    const result = against('', {
+      calls: keys.flatMap((key) => calls(key, 'pf')),
+      cases: keys.map((caseKey) => ({ caseKey, name: caseKey.toUpperCase() })),
+      baseline: { name: 'Nightly', cases: keys.map((caseKey) => ({ caseKey, counted: 2, passed: 2 })) },
+    });
+    expect(result).toMatchObject({ met: false, exitCode: 1 });
+    expect(result.reasons).toEqual([
+      'The 8 shared cases together became worse than in run "Nightly": 8 of 16 counted calls passed, then 16 of 16 (p = 0.004).',
+    ]);
+  });
+
+  it('does not loosen the strict gate, and goes before untested calls', () => {
+    const { exitCode, reasons } = against('p'.repeat(12) + 'f'.repeat(8) + 'e', { minimumPassRate: null });
+    expect([exitCode, reasons.length]).toEqual([1, 3]);
+  });
+
+  it('is met with a warning if there was no previous run', () => {
+    expect(against('ppp', { baseline: null })).toMatchObject({
+      met: true,
+      warnings: ['There is no previous completed run to compare with.'],
+    });
+  });
+
+  it('warns about cases with too few counted calls, and about cases that the baseline does not have', () => {
+    expect(against('ff', { cases: [...CASES, { caseKey: 'new', name: 'New' }] })).toMatchObject({
+      met: true,
+      warnings: [
+        '"Books": fewer than 3 counted calls in one of the runs, so no difference can be found.',
+        '1 of the cases is not in the other run.',
+      ],
+    });
+  });
+
+  it('names at most ten cases', () => {
+    const keys = Array.from({ length: 15 }, (_, index) => `case-${index}`);
+    const { reasons } = against('', {
+      calls: keys.flatMap((key) => calls(key, 'f'.repeat(20))),
+      cases: keys.map((caseKey) => ({ caseKey, name: caseKey })),
+      baseline: { name: 'Nightly', cases: keys.map((caseKey) => ({ caseKey, counted: 20, passed: 20 })) },
+    });
+    expect(reasons).toHaveLength(12);
+    expect(reasons[10]).toBe('5 more cases became worse than in run "Nightly".');
   });
 });
 
@@ -85,10 +174,15 @@ describe('gateConditions', () => {
   });
 
   it('describes a loosened gate', () => {
-    expect(gateConditions({ minimumScore: 80, minimumPassRate: 0.9, allowedUncounted: 3 }, 0)).toEqual([
-      'at most 3 planned calls not tested',
-      'a score of at least 80',
-      'a pass rate of at least 0.9',
-    ]);
+    expect(
+      gateConditions({ minimumScore: 80, minimumPassRate: 0.9, allowedUncounted: 3, notWorseThan: null }, 0),
+    ).toEqual(['at most 3 planned calls not tested', 'a score of at least 80', 'a pass rate of at least 0.9']);
+  });
+
+  it('names the baseline', () => {
+    expect(gateConditions({ ...STRICT, notWorseThan: 'previous' }, 0)).toContain(
+      'no case worse than in the previous run',
+    );
+    expect(gateConditions({ ...STRICT, notWorseThan: '1d8c' }, 0)).toContain('no case worse than in run 1d8c');
   });
 });

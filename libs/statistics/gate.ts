@@ -1,3 +1,4 @@
+import { type Baseline, type CaseCall, compareWithBaseline, NO_PREVIOUS_RUN, type PlannedCase } from './baseline.js';
 import { type CountedCall, runScore } from './run-statistics.js';
 
 /** The conditions of a run's gate that its user can set. Strict unless loosened. */
@@ -8,6 +9,8 @@ export interface GateSettings {
   readonly minimumPassRate: number | null;
   /** Number of calls that may end as `error` or `invalid`. */
   readonly allowedUncounted: number;
+  /** Run that no case may be worse than, by more than chance: an id, or `previous`; null for none. */
+  readonly notWorseThan: string | null;
 }
 
 /** An evaluation of which every counted call must pass. */
@@ -19,8 +22,12 @@ export interface CriticalEvaluation {
 
 export interface GateInput extends GateSettings {
   /** Every planned call; all have ended. */
-  readonly calls: readonly CountedCall[];
+  readonly calls: readonly (CountedCall & CaseCall)[];
   readonly critical: readonly CriticalEvaluation[];
+  /** Every planned case, in order. */
+  readonly cases: readonly PlannedCase[];
+  /** The run of `notWorseThan`; null if there is none, also if it is `previous` and there was no run. */
+  readonly baseline: Baseline | null;
 }
 
 /**
@@ -34,6 +41,8 @@ export interface Gate {
   readonly exitCode: GateExitCode;
   /** Each condition that is not met, as a sentence with its numbers. */
   readonly reasons: readonly string[];
+  /** What the comparison with the baseline could not show. */
+  readonly warnings: readonly string[];
 }
 
 /** Decides whether a run passes; its status, webhook, report, JUnit case and exit code all follow from it. */
@@ -42,15 +51,23 @@ export function gate(input: GateInput): Gate {
   const passed = calls.filter(({ outcome }) => outcome === 'passed').length;
   const failed = calls.filter(({ outcome }) => outcome === 'failed').length;
   const counted = passed + failed;
+  const comparison = compared(input);
   const ofAgent = [
     ...input.critical.flatMap((evaluation) => criticalReason(evaluation, calls) ?? []),
     ...(counted === 0 ? [] : rateReasons(input, { passed, failed, score: runScore(calls) ?? 0 })),
+    ...comparison.reasons,
   ];
   const uncounted = calls.length - counted;
   const isTooMany = counted === 0 || uncounted > input.allowedUncounted;
   const ofTester = isTooMany ? [uncountedReason(input, counted)] : [];
   const reasons = [...ofAgent, ...ofTester];
-  return { met: reasons.length === 0, exitCode: ofAgent.length > 0 ? 1 : reasons.length > 0 ? 2 : 0, reasons };
+  const exitCode = ofAgent.length > 0 ? 1 : reasons.length > 0 ? 2 : 0;
+  return { met: reasons.length === 0, exitCode, reasons, warnings: comparison.warnings };
+}
+
+function compared({ calls, cases, baseline, notWorseThan }: GateInput) {
+  if (notWorseThan === null) return { reasons: [], warnings: [] };
+  return baseline ? compareWithBaseline(calls, cases, baseline) : { reasons: [], warnings: [NO_PREVIOUS_RUN] };
 }
 
 function criticalReason({ evaluationId, name }: CriticalEvaluation, calls: readonly CountedCall[]): string | undefined {
@@ -98,7 +115,7 @@ const countedCalls = (counted: number): string => `${counted} counted ${counted 
 
 /** The conditions of a gate in words, to be joined after "Required: ". @param critical number of critical evaluations */
 export function gateConditions(
-  { minimumScore, minimumPassRate, allowedUncounted }: GateSettings,
+  { minimumScore, minimumPassRate, allowedUncounted, notWorseThan }: GateSettings,
   critical: number,
 ): string[] {
   return [
@@ -107,5 +124,8 @@ export function gateConditions(
     ...(minimumScore === null && minimumPassRate === null ? ['every counted call passed'] : []),
     ...(minimumScore === null ? [] : [`a score of at least ${minimumScore}`]),
     ...(minimumPassRate === null ? [] : [`a pass rate of at least ${minimumPassRate}`]),
+    ...(notWorseThan === null
+      ? []
+      : [`no case worse than in ${notWorseThan === 'previous' ? 'the previous run' : `run ${notWorseThan}`}`]),
   ];
 }

@@ -1,4 +1,24 @@
-/** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, gate. Pure functions. */
+/** Outcomes of calls and the statistics of runs: scores, pass rates, latencies, comparison of runs, gate. Pure functions. */
+export {
+  type Baseline,
+  type CaseCall,
+  type CaseCounts,
+  compareWithBaseline,
+  comparisonWarnings,
+  countCases,
+  NO_PREVIOUS_RUN,
+  type PlannedCase,
+} from './baseline.js';
+export {
+  canDiffer,
+  type Change,
+  compareCases,
+  type Comparison,
+  type Difference,
+  MIN_CALLS_TO_DIFFER,
+  type PassCounts,
+  type SharedCase,
+} from './comparison.js';
 export {
   type CriticalEvaluation,
   gate,

@@ -1,0 +1,62 @@
+/** Probabilities below this are dropped at the ends of a sum. Far below any level of significance. */
+const NEGLIGIBLE = 1e-30;
+
+/** A distribution on whole numbers: a hypergeometric one, or the sum of independent ones. */
+export class Hypergeometric {
+  /** @param first smallest value @param chances probability of each value from there */
+  private constructor(
+    private readonly first: number,
+    private readonly chances: Float64Array,
+  ) {}
+
+  /** How many of the `marked` among `drawn + left` items are drawn, when all draws are equally likely. */
+  static of(drawn: number, left: number, marked: number): Hypergeometric {
+    const first = Math.max(0, marked - left);
+    const last = Math.min(drawn, marked);
+    const chances = new Float64Array(last - first + 1);
+    // From the most likely value to both ends, so that nothing underflows where it matters.
+    const mode = Math.floor(((drawn + 1) * (marked + 1)) / (drawn + left + 2));
+    const ratio = (x: number) => ((drawn - x) * (marked - x)) / ((x + 1) * (left - marked + x + 1));
+    chances[mode - first] = 1;
+    for (let x = mode; x < last; x++) chances[x + 1 - first] = chances[x - first]! * ratio(x);
+    for (let x = mode - 1; x >= first; x--) chances[x - first] = chances[x + 1 - first]! / ratio(x);
+    const total = chances.reduce((sum, chance) => sum + chance, 0);
+    return new Hypergeometric(
+      first,
+      chances.map((chance) => chance / total),
+    );
+  }
+
+  /** The distribution of the sum, by convolution. */
+  static sum(parts: readonly Hypergeometric[]): Hypergeometric {
+    return parts.reduce((sum, part) => sum.plus(part), new Hypergeometric(0, Float64Array.of(1)));
+  }
+
+  private plus(other: Hypergeometric): Hypergeometric {
+    const chances = new Float64Array(this.chances.length + other.chances.length - 1);
+    for (let i = 0; i < this.chances.length; i++) {
+      const chance = this.chances[i]!;
+      for (let j = 0; j < other.chances.length; j++) chances[i + j]! += chance * other.chances[j]!;
+    }
+    let [from, to] = [0, chances.length];
+    while (chances[from]! < NEGLIGIBLE) from++;
+    while (chances[to - 1]! < NEGLIGIBLE) to--;
+    return new Hypergeometric(this.first + other.first + from, chances.subarray(from, to));
+  }
+
+  /** Probability of `x` or less. */
+  atMost(x: number): number {
+    return sum(this.chances.subarray(0, Math.max(0, x - this.first + 1)));
+  }
+
+  /** Probability of `x` or more. */
+  atLeast(x: number): number {
+    return sum(this.chances.subarray(Math.max(0, x - this.first)));
+  }
+}
+
+const sum = (chances: Float64Array): number =>
+  Math.min(
+    1,
+    chances.reduce((total, chance) => total + chance, 0),
+  );
