@@ -396,6 +396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a run with an earlier one
+         * @description Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with fewer than 3 counted calls in one of the runs cannot differ.
+         */
+        get: operations["compareRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -1423,6 +1443,11 @@ export interface components {
             reliability: components["schemas"]["CallReliability"] | null;
             evaluation: components["schemas"]["CallEvaluation"];
             agent: components["schemas"]["CallAgent"];
+            /**
+             * @description Version of the agent as given at the start of the run
+             * @example a1b2c3d
+             */
+            agentVersion: string | null;
         };
         /**
          * @example {
@@ -1793,6 +1818,136 @@ export interface components {
             evidence: components["schemas"]["Evidence"][];
             /** @description Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it */
             decidedByEntry?: number;
+        };
+        ComparedCase: {
+            /**
+             * @description What became of the pass rate; `same` if the difference is not larger than chance
+             * @example same
+             * @enum {string}
+             */
+            change: "better" | "worse" | "same";
+            /**
+             * @description One-sided p-value of the exact test in the direction of the difference, adjusted for the number of tests (Holm); null if there are too few calls to find any difference
+             * @example 0.412
+             */
+            pValue: number | null;
+            /**
+             * @description Identity of the case: the evaluation's id and, with variables, the hash of the row
+             * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2
+             */
+            caseKey: string;
+            /**
+             * Format: uuid
+             * @description Evaluation
+             * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2
+             */
+            evaluationId: string;
+            /**
+             * @description The evaluation's key
+             * @example books-a-table
+             */
+            key: string | null;
+            /**
+             * @description The evaluation's name and, with variables, their values
+             * @example Books a table for four
+             */
+            name: string;
+            /** @description Its results in the run */
+            current: components["schemas"]["ComparedResult"];
+            /** @description Its results in the earlier run */
+            baseline: components["schemas"]["ComparedResult"];
+        };
+        ComparedResult: {
+            /**
+             * @description Counted calls: passed and failed
+             * @example 20
+             */
+            counted: number;
+            /**
+             * @description Calls that passed
+             * @example 19
+             */
+            passed: number;
+            /**
+             * @description Share of the counted calls that passed; null without one
+             * @example 0.95
+             */
+            passRate: number | null;
+            /**
+             * @description 95 % confidence interval of the pass rate (Wilson)
+             * @example {
+             *       "low": 0.764,
+             *       "high": 0.991
+             *     }
+             */
+            passRateInterval: components["schemas"]["PassRateInterval"] | null;
+            /**
+             * @description Mean score of the counted calls; null without one
+             * @example 96.5
+             */
+            score: number | null;
+            /** @description Response latencies of the counted calls */
+            latency: components["schemas"]["LatencyMeasures"];
+        };
+        ComparedRun: {
+            /**
+             * @description Counted calls: passed and failed
+             * @example 20
+             */
+            counted: number;
+            /**
+             * @description Calls that passed
+             * @example 19
+             */
+            passed: number;
+            /**
+             * @description Share of the counted calls that passed; null without one
+             * @example 0.95
+             */
+            passRate: number | null;
+            /**
+             * @description 95 % confidence interval of the pass rate (Wilson)
+             * @example {
+             *       "low": 0.764,
+             *       "high": 0.991
+             *     }
+             */
+            passRateInterval: components["schemas"]["PassRateInterval"] | null;
+            /**
+             * @description Mean score of the counted calls; null without one
+             * @example 96.5
+             */
+            score: number | null;
+            /** @description Response latencies of the counted calls */
+            latency: components["schemas"]["LatencyMeasures"];
+            /**
+             * Format: uuid
+             * @description Run; it may have been deleted since
+             * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+             */
+            id: string;
+            /**
+             * @description Its name
+             * @example Nightly
+             */
+            name: string;
+            /**
+             * @description How it ended
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+            /**
+             * @description Version of the agent as given at its start
+             * @example a1b2c3d
+             */
+            agentVersion: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            endedAt: string | null;
         };
         /**
          * Condition
@@ -3597,6 +3752,40 @@ export interface components {
              */
             agentId: string;
         };
+        RunComparison: {
+            /**
+             * @description What became of the pass rate; `same` if the difference is not larger than chance
+             * @example same
+             * @enum {string}
+             */
+            change: "better" | "worse" | "same";
+            /**
+             * @description One-sided p-value of the exact test in the direction of the difference, adjusted for the number of tests (Holm); null if there are too few calls to find any difference
+             * @example 0.412
+             */
+            pValue: number | null;
+            /** @description The run */
+            current: components["schemas"]["ComparedRun"];
+            /** @description The run that it is compared with */
+            baseline: components["schemas"]["ComparedRun"];
+            /** @description The cases that both runs have, in plan order */
+            cases: components["schemas"]["ComparedCase"][];
+            /**
+             * @description Cases that only the run has
+             * @example 0
+             */
+            onlyInCurrent: number;
+            /**
+             * @description Cases that only the earlier run has
+             * @example 0
+             */
+            onlyInBaseline: number;
+            /**
+             * @description What could not be compared, one sentence each
+             * @example []
+             */
+            warnings: string[];
+        };
         RunDetails: {
             /**
              * @description Label of the run
@@ -3677,6 +3866,22 @@ export interface components {
              */
             allowedUncounted: number;
             /**
+             * @description Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none
+             * @example previous
+             */
+            notWorseThan: string | null;
+            /**
+             * Format: uuid
+             * @description The run of `notWorseThan`, which may be deleted; null if there is none
+             * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+             */
+            baselineRunId: string | null;
+            /**
+             * @description Version of the agent as given at the start
+             * @example a1b2c3d
+             */
+            agentVersion: string | null;
+            /**
              * @description Calls per evaluation
              * @example 3
              */
@@ -3715,6 +3920,11 @@ export interface components {
              * @example []
              */
             reasons: string[];
+            /**
+             * @description What the gate could not compare with the run of `notWorseThan`, one sentence each
+             * @example []
+             */
+            warnings: string[];
         };
         RunFigures: {
             /**
@@ -3773,6 +3983,17 @@ export interface components {
              */
             allowedUncounted: number;
             /**
+             * @description Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none
+             * @example previous
+             */
+            notWorseThan: string | null;
+            /**
+             * Format: uuid
+             * @description The run of `notWorseThan`, which may be deleted; null if there is none
+             * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+             */
+            baselineRunId: string | null;
+            /**
              * Format: uuid
              * @description Agent under test
              * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
@@ -3783,6 +4004,11 @@ export interface components {
              * @example Nightly
              */
             name: string;
+            /**
+             * @description Version of the agent
+             * @example a1b2c3d
+             */
+            agentVersion: string | null;
             /**
              * @description Calls per evaluation
              * @example 3
@@ -3999,6 +4225,12 @@ export interface components {
              */
             allowedUncounted?: number;
             /**
+             * @description Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none
+             * @default null
+             * @example previous
+             */
+            notWorseThan?: string | null;
+            /**
              * @description Display name; defaults to the start time
              * @example Nightly
              */
@@ -4029,6 +4261,12 @@ export interface components {
              * @example 5
              */
             concurrency?: number;
+            /**
+             * @description Version of the agent under test, for instance a commit; shown in results and comparisons
+             * @default null
+             * @example a1b2c3d
+             */
+            agentVersion?: string | null;
             /**
              * @description With `true` nothing is started; the response is the plan
              * @default false
@@ -6182,6 +6420,8 @@ export interface operations {
                 page?: number;
                 /** @description Entries per page */
                 limit?: number;
+                /** @description Only runs with this status */
+                status?: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             };
             header?: never;
             path: {
@@ -6281,8 +6521,11 @@ export interface operations {
                      *         "minimumScore": 80,
                      *         "minimumPassRate": 0.95,
                      *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
                      *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
                      *         "name": "Nightly",
+                     *         "agentVersion": "a1b2c3d",
                      *         "repeat": 3,
                      *         "concurrency": 5,
                      *         "totalCalls": 3,
@@ -6341,6 +6584,9 @@ export interface operations {
                      *         "minimumScore": 80,
                      *         "minimumPassRate": 0.95,
                      *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
                      *         "repeat": 3,
                      *         "concurrency": 5,
                      *         "startedAt": null,
@@ -6355,7 +6601,8 @@ export interface operations {
                      *         },
                      *         "exitCode": 0,
                      *         "retriedCalls": 0,
-                     *         "reasons": []
+                     *         "reasons": [],
+                     *         "warnings": []
                      *       }
                      *     }
                      */
@@ -7152,7 +7399,8 @@ export interface operations {
                      *           "name": "Bella Vista reservations",
                      *           "provider": "AGENT_PROVIDER_1",
                      *           "assistantId": "assistant-1"
-                     *         }
+                     *         },
+                     *         "agentVersion": "a1b2c3d"
                      *       }
                      *     }
                      */
@@ -7967,6 +8215,9 @@ export interface operations {
                      *         "minimumScore": 80,
                      *         "minimumPassRate": 0.95,
                      *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
                      *         "repeat": 3,
                      *         "concurrency": 5,
                      *         "startedAt": "2026-11-21T06:37:42.758Z",
@@ -7981,7 +8232,8 @@ export interface operations {
                      *         },
                      *         "exitCode": 0,
                      *         "retriedCalls": 0,
-                     *         "reasons": []
+                     *         "reasons": [],
+                     *         "warnings": []
                      *       }
                      *     }
                      */
@@ -8183,6 +8435,9 @@ export interface operations {
                      *         "minimumScore": 80,
                      *         "minimumPassRate": 0.95,
                      *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
                      *         "repeat": 3,
                      *         "concurrency": 5,
                      *         "startedAt": "2026-11-21T06:37:42.758Z",
@@ -8197,7 +8452,8 @@ export interface operations {
                      *         },
                      *         "exitCode": 0,
                      *         "retriedCalls": 0,
-                     *         "reasons": []
+                     *         "reasons": [],
+                     *         "warnings": []
                      *       }
                      *     }
                      */
@@ -8205,6 +8461,153 @@ export interface operations {
                         /** @example Run cancelled successfully */
                         message: string;
                         data: components["schemas"]["RunDetails"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    compareRuns: {
+        parameters: {
+            query?: {
+                /** @description Run to compare with: the id of a run of the same agent, or `previous`, its newest completed run that ended before this one started and has all its cases, or else some of them */
+                with?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Identifier of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Runs compared successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Runs compared successfully",
+                     *       "data": {
+                     *         "change": "same",
+                     *         "pValue": 0.412,
+                     *         "current": {
+                     *           "counted": 20,
+                     *           "passed": 19,
+                     *           "passRate": 0.95,
+                     *           "passRateInterval": {
+                     *             "low": 0.764,
+                     *             "high": 0.991
+                     *           },
+                     *           "score": 96.5,
+                     *           "latency": {
+                     *             "count": 6,
+                     *             "p50": 412.3,
+                     *             "p90": 655.1,
+                     *             "p95": 655.1,
+                     *             "p99": 655.1,
+                     *             "worst": 655.1
+                     *           },
+                     *           "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *           "name": "Nightly",
+                     *           "status": "COMPLETED",
+                     *           "agentVersion": "a1b2c3d",
+                     *           "endedAt": "2026-11-21T06:37:42.758Z"
+                     *         },
+                     *         "baseline": {
+                     *           "counted": 20,
+                     *           "passed": 19,
+                     *           "passRate": 0.95,
+                     *           "passRateInterval": {
+                     *             "low": 0.764,
+                     *             "high": 0.991
+                     *           },
+                     *           "score": 96.5,
+                     *           "latency": {
+                     *             "count": 6,
+                     *             "p50": 412.3,
+                     *             "p90": 655.1,
+                     *             "p95": 655.1,
+                     *             "p99": 655.1,
+                     *             "worst": 655.1
+                     *           },
+                     *           "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *           "name": "Nightly",
+                     *           "status": "COMPLETED",
+                     *           "agentVersion": "a1b2c3d",
+                     *           "endedAt": "2026-11-21T06:37:42.758Z"
+                     *         },
+                     *         "cases": [
+                     *           {
+                     *             "change": "same",
+                     *             "pValue": 0.412,
+                     *             "caseKey": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *             "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *             "key": "books-a-table",
+                     *             "name": "Books a table for four",
+                     *             "current": {
+                     *               "counted": 20,
+                     *               "passed": 19,
+                     *               "passRate": 0.95,
+                     *               "passRateInterval": {
+                     *                 "low": 0.764,
+                     *                 "high": 0.991
+                     *               },
+                     *               "score": 96.5,
+                     *               "latency": {
+                     *                 "count": 6,
+                     *                 "p50": 412.3,
+                     *                 "p90": 655.1,
+                     *                 "p95": 655.1,
+                     *                 "p99": 655.1,
+                     *                 "worst": 655.1
+                     *               }
+                     *             },
+                     *             "baseline": {
+                     *               "counted": 20,
+                     *               "passed": 19,
+                     *               "passRate": 0.95,
+                     *               "passRateInterval": {
+                     *                 "low": 0.764,
+                     *                 "high": 0.991
+                     *               },
+                     *               "score": 96.5,
+                     *               "latency": {
+                     *                 "count": 6,
+                     *                 "p50": 412.3,
+                     *                 "p90": 655.1,
+                     *                 "p95": 655.1,
+                     *                 "p99": 655.1,
+                     *                 "worst": 655.1
+                     *               }
+                     *             }
+                     *           }
+                     *         ],
+                     *         "onlyInCurrent": 0,
+                     *         "onlyInBaseline": 0,
+                     *         "warnings": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Runs compared successfully */
+                        message: string;
+                        data: components["schemas"]["RunComparison"];
                     };
                 };
             };
@@ -8391,6 +8794,9 @@ export interface operations {
                      *         "minimumScore": 80,
                      *         "minimumPassRate": 0.95,
                      *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
                      *         "repeat": 3,
                      *         "concurrency": 5,
                      *         "startedAt": null,
@@ -8405,7 +8811,8 @@ export interface operations {
                      *         },
                      *         "exitCode": 0,
                      *         "retriedCalls": 0,
-                     *         "reasons": []
+                     *         "reasons": [],
+                     *         "warnings": []
                      *       }
                      *     }
                      */

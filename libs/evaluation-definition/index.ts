@@ -2,6 +2,7 @@
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { caseKey } from './case-key.js';
+export { caseName } from './case-name.js';
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
 export { DEFAULTS, LIMITS } from './limits.js';

@@ -8,6 +8,8 @@ export interface ReportedRun extends GateSettings {
   readonly agentId: string;
   /** Null if the agent is deleted. */
   readonly agentName: string | null;
+  /** Version of the agent, for instance a commit. */
+  readonly agentVersion: string | null;
   readonly status: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
   /** 0 to 100; null if no call is counted. */
   readonly score: number | null;
@@ -15,6 +17,8 @@ export interface ReportedRun extends GateSettings {
   readonly exitCode: GateExitCode | null;
   /** Why the gate is not met, as sentences. */
   readonly reasons: readonly string[];
+  /** What the gate could not compare, as sentences. */
+  readonly warnings: readonly string[];
   /** Calls per evaluation. */
   readonly repeat: number;
   readonly createdAt: string;

@@ -9,6 +9,7 @@ import { ProviderKeyEntity } from '../modules/provider-keys/provider-key.entity.
 import { CallEntity } from '../modules/runs/call.entity.js';
 import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
+import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
 import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
@@ -37,6 +38,7 @@ const ENTITIES = [
   EvaluationEntity,
   RunEntity,
   RunEvaluationEntity,
+  RunBaselineEntity,
   CallEntity,
   CallAttemptEntity,
   CallResultEntity,

@@ -5,6 +5,7 @@ import { AgentsRepository } from '../../src/modules/agents/agents.repository.js'
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
 import { EvaluationsRepository } from '../../src/modules/evaluations/evaluations.repository.js';
+import { RUN_STATUSES } from '../../src/modules/runs/run.entity.js';
 import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ListCounter } from '../../src/platform/lists/list-counter.js';
@@ -40,7 +41,9 @@ describe('totals of counted lists', () => {
       (provider) => () => new AgentsRepository(database).page(owner.workspaceId, { provider }, EVERYTHING),
     ),
     evaluations: agentIds.map((id) => () => new EvaluationsRepository(database).page(id, EVERYTHING)),
-    runs: agentIds.map((id) => () => new RunsRepository(database).page(id, EVERYTHING)),
+    runs: [undefined, ...RUN_STATUSES].flatMap((status) =>
+      agentIds.map((id) => () => new RunsRepository(database).page(id, status, EVERYTHING)),
+    ),
   });
 
   /** Compares the counted totals with the number of rows read by the same statement. @returns the totals */
@@ -139,10 +142,10 @@ describe('totals of counted lists', () => {
     const [first, second] = agentIds as [string, string];
     const { id } = await insertRun(manager, owner, first);
     await insertRun(manager, owner, second, { status: 'QUEUED' });
-    expect(await expectExactTotals('runs')).toEqual([1, 1]);
+    expect(await expectExactTotals('runs')).toEqual([1, 1, ...[0, 1], ...[0, 0], ...[1, 0], ...[0, 0], ...[0, 0]]);
     await manager.query(`UPDATE runs SET status = 'RUNNING', started_at = now() WHERE agent_id = $1`, [second]);
     await manager.query('DELETE FROM runs WHERE id = $1', [id]);
-    expect(await expectExactTotals('runs')).toEqual([0, 1]);
+    expect(await expectExactTotals('runs')).toEqual([0, 1, ...[0, 0], ...[0, 1], ...[0, 0], ...[0, 0], ...[0, 0]]);
   });
 
   it('change with rows deleted by a foreign key', async () => {
@@ -150,7 +153,7 @@ describe('totals of counted lists', () => {
       ADD CONSTRAINT evaluations_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents (id) ON DELETE CASCADE`);
     for (const agentId of agentIds) await insertEvaluation(manager, owner, agentId);
     await manager.query('DELETE FROM agents WHERE id = $1', [agentIds[0]]);
-    expect(await expectExactTotals()).toEqual([1, 1, 0, 0, 1, 0, 0]);
+    expect(await expectExactTotals()).toEqual([1, 1, 0, 0, 1, ...Array<number>(12).fill(0)]);
   });
 
   it('include the rows of a transaction only after it has committed', async () => {

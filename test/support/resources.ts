@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
 import { AGENT_PROVIDERS } from '../../src/platform/config/agent-providers.js';
@@ -53,9 +54,11 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     (await insertEvaluation(managerOf(service), workspace, await createResource(service, workspace, 'agents'))).id,
   // Cancelled, because it would never end without a worker.
   runs: async (service, workspace) => {
-    const id = await startRun(service, workspace, await createWithChildren(service, workspace, 'agents'));
-    expect((await new HttpClient(service.url, workspace.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
-    return id;
+    const agentId = await createWithChildren(service, workspace, 'agents');
+    // Something to compare with.
+    const previous = await cancelledRun(service, workspace, agentId);
+    await managerOf(service).update(RunEntity, { id: previous }, { status: 'COMPLETED', exitCode: 0 });
+    return cancelledRun(service, workspace, agentId);
   },
   calls: async (service, workspace) => {
     const runId = await createResource(service, workspace, 'runs');
@@ -157,6 +160,12 @@ const managerOf = ({ nest }: Service) => nest.get(DataSource).manager;
 
 function startRun(service: Service, workspace: WorkspaceWithKey, agentId: string): Promise<string> {
   return post(service, workspace, `/agents/${agentId}/runs`, { name: 'Nightly' });
+}
+
+async function cancelledRun(service: Service, workspace: WorkspaceWithKey, agentId: string): Promise<string> {
+  const id = await startRun(service, workspace, agentId);
+  expect((await new HttpClient(service.url, workspace.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
+  return id;
 }
 
 function sendTestEvent(service: Service, workspace: WorkspaceWithKey, id: string): Promise<string> {

@@ -29,14 +29,20 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     evaluation.calls.map((played, index) => reportedCall(played, position, index)),
   );
   const counted = calls.flatMap(({ evaluationId, outcome, score }) =>
-    outcome === null ? [] : [{ evaluationId, outcome, score }],
+    outcome === null ? [] : [{ evaluationId, caseKey: evaluationId, outcome, score }],
   );
   const critical = evaluations.flatMap(({ critical: isCritical, name }, position) =>
     isCritical ? [{ evaluationId: idOf(position + 1), name }] : [],
   );
-  const { minimumScore = 80, minimumPassRate = null, allowedUncounted = 0 } = more;
-  const settings = { minimumScore, minimumPassRate, allowedUncounted };
-  const { met, exitCode, reasons } = gate({ ...settings, calls: counted, critical });
+  const { minimumScore = 80, minimumPassRate = null, allowedUncounted = 0, notWorseThan = null } = more;
+  const settings = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+  const { met, exitCode, reasons, warnings } = gate({
+    ...settings,
+    calls: counted,
+    critical,
+    cases: [],
+    baseline: null,
+  });
   const run: ReportedRun = {
     id: idOf(0xff0000),
     name: 'Nightly booking regression',
@@ -46,6 +52,8 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     score: runScore(counted),
     exitCode,
     reasons,
+    warnings,
+    agentVersion: null,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
     createdAt: at(0),
     startedAt: at(400),

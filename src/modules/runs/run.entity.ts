@@ -21,6 +21,7 @@ export interface AgentSnapshot {
 /** One execution of an agent's evaluations. */
 @Entity('runs')
 @Index('runs_list_idx', ['agentId', 'createdAt', 'id'])
+@Index('runs_status_idx', ['agentId', 'status', 'createdAt', 'id'])
 @Index('runs_open_idx', ['id'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Index('runs_ended_idx', ['agentId', 'endedAt'], { where: 'ended_at IS NOT NULL' })
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
@@ -86,9 +87,21 @@ export class RunEntity {
   @Column({ name: 'allowed_uncounted', type: 'integer', default: 0 })
   allowedUncounted: number;
 
+  /** Run that no case may be worse than: an id, or `previous`; null for none. */
+  @Column({ name: 'not_worse_than', type: 'text', nullable: true })
+  notWorseThan: string | null;
+
+  /** The run that its gate compares with; it may be deleted: its figures are in `run_baselines`. */
+  @Column({ name: 'baseline_id', type: 'uuid', nullable: true })
+  baselineRunId: string | null;
+
   /** Exit code that the gate decides on; null until the run has ended. */
   @Column({ name: 'exit_code', type: 'smallint', nullable: true })
   exitCode: GateExitCode | null;
+
+  /** Version of the agent as given at the start, for instance a commit. */
+  @Column({ name: 'agent_version', type: 'text', nullable: true })
+  agentVersion: string | null;
 
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
@@ -96,6 +109,10 @@ export class RunEntity {
   /** Why the gate is not met, one sentence each. */
   @Column({ type: 'text', array: true })
   reasons: string[];
+
+  /** What the gate could not compare, one sentence each; empty until the run has ended. */
+  @Column({ type: 'text', array: true, default: () => `'{}'` })
+  warnings: string[];
 
   @Column({ name: 'started_at', type: 'timestamptz', precision: 3, nullable: true })
   startedAt: Date | null;

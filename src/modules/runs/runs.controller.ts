@@ -4,9 +4,8 @@ import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
 import { AlternateResponse } from '../../platform/http/responses/envelope.js';
-import { PageQuery } from '../../platform/http/dto/pagination.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
-import { ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
+import { ListRunsQuery, ReadRunQuery, RerunQuery, RunPlan, StartRunRequest } from './dto/run.requests.js';
 import { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
@@ -71,7 +70,7 @@ export class RunsController {
   listRuns(
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
-    @Query() query: PageQuery,
+    @Query() query: ListRunsQuery,
   ): Promise<Page<Run>> {
     return this.service.list(caller, agentId, query);
   }

@@ -11,6 +11,10 @@ import { AgentMetricsService } from './agent-metrics/agent-metrics.service.js';
 import { CallsController } from './calls/calls.controller.js';
 import { CallsRepository } from './calls/calls.repository.js';
 import { CallsService } from './calls/calls.service.js';
+import { BaselinesService } from './comparison/baselines.service.js';
+import { ComparisonController } from './comparison/comparison.controller.js';
+import { ComparisonRepository } from './comparison/comparison.repository.js';
+import { ComparisonService } from './comparison/comparison.service.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { ExecutionRepository } from './execution/execution.repository.js';
 import { FinishRepository } from './execution/finish.repository.js';
@@ -33,7 +37,14 @@ import { RunStarterService } from './start/run-starter.service.js';
 
 @Module({
   imports: [ApiKeysModule, AgentsModule, EvaluationsModule, PersonalitiesModule, WebhooksModule, WorkspacesModule],
-  controllers: [RunsController, CallsController, RunEventsController, ResultsController, AgentMetricsController],
+  controllers: [
+    RunsController,
+    CallsController,
+    RunEventsController,
+    ResultsController,
+    ComparisonController,
+    AgentMetricsController,
+  ],
   providers: [
     RunsService,
     RunsRepository,
@@ -50,6 +61,9 @@ import { RunStarterService } from './start/run-starter.service.js';
     CallsService,
     CallsRepository,
     ResultsService,
+    ComparisonService,
+    ComparisonRepository,
+    BaselinesService,
     RunDeletionService,
     RunPruner,
     RetentionRepository,

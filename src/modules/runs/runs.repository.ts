@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import { RUN_CANCELLED, RUN_ENDED } from './progress/channels.js';
-import type { RunEntity } from './run.entity.js';
+import type { RunEntity, RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
 
@@ -56,6 +56,7 @@ const LIST = {
   where: 'r.agent_id = $1',
   total: { list: 'runs' },
 };
+const LIST_BY_STATUS = { ...LIST, where: 'r.agent_id = $1 AND r.status = $2', total: { list: 'runs', facet: '$2' } };
 
 /**
  * The lock that `claim_calls` takes. Taken before the run is locked to avoid a deadlock: claiming locks calls before their
@@ -90,8 +91,14 @@ export class RunsRepository {
     return row;
   }
 
-  async page(agentId: string, page: { limit: number; offset: number }): Promise<{ rows: RunEntity[]; total: number }> {
-    return readPage<RunEntity>(this.database, LIST, [agentId], page);
+  async page(
+    agentId: string,
+    status: RunStatus | undefined,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: RunEntity[]; total: number }> {
+    return status === undefined
+      ? readPage<RunEntity>(this.database, LIST, [agentId], page)
+      : readPage<RunEntity>(this.database, LIST_BY_STATUS, [agentId, status], page);
   }
 
   /** Whether the run has ended, or does not exist. */

@@ -9,7 +9,7 @@ import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
 import { RunWatcher } from './progress/run-watcher.js';
 import { toMetrics, toRun } from './run-data.js';
-import { hasEnded, type RunEntity } from './run.entity.js';
+import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
 import { type CallCounts, RunsRepository } from './runs.repository.js';
 
 /** Reads and cancels runs. */
@@ -23,10 +23,14 @@ export class RunsService {
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the agent */
-  async list(caller: Caller, agentId: string, query: PageRequest): Promise<Page<Run>> {
+  async list(
+    caller: Caller,
+    agentId: string,
+    query: PageRequest & { readonly status?: RunStatus },
+  ): Promise<Page<Run>> {
     await this.agents.require(caller, agentId);
     const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(agentId, { limit, offset });
+    const { rows, total } = await this.repository.page(agentId, query.status, { limit, offset });
     return { items: rows.map(toRun), total, page, limit };
   }
 
@@ -82,11 +86,15 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     minimumScore: row.minimumScore,
     minimumPassRate: row.minimumPassRate,
     allowedUncounted: row.allowedUncounted,
+    notWorseThan: row.notWorseThan,
+    baselineRunId: row.baselineRunId,
+    agentVersion: row.agentVersion,
     exitCode: row.exitCode,
     startedAt: row.startedAt?.toISOString() ?? null,
     endedAt: row.endedAt?.toISOString() ?? null,
     counts: { passed, failed, invalid, error, cancelled, pending },
     retriedCalls,
     reasons: row.reasons,
+    warnings: row.warnings,
   };
 }

@@ -7,6 +7,7 @@ import { Security1732700300000 } from './migrations/1732700300000-security.js';
 import { RunRetention1732700400000 } from './migrations/1732700400000-run-retention.js';
 import { Variables1732800000000 } from './migrations/1732800000000-variables.js';
 import { Connections1732800100000 } from './migrations/1732800100000-connections.js';
+import { Comparison1732800200000 } from './migrations/1732800200000-comparison.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -29,6 +30,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RunRetention1732700400000,
       Variables1732800000000,
       Connections1732800100000,
+      Comparison1732800200000,
     ],
   });
 }

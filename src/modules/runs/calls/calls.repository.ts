@@ -21,6 +21,7 @@ export type CallWithResult = CallRow & {
 export type WholeCall = CallWithResult & {
   readonly evaluation: EvaluationSnapshot;
   readonly agent: AgentSnapshot;
+  readonly agentVersion: string | null;
 };
 
 export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
@@ -42,7 +43,7 @@ const LIST = {
 const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 
 const FIND = `
-  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, ${RESULTS}
+  SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion", ${RESULTS}
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
    WHERE c.id = $1`;
 

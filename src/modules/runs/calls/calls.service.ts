@@ -30,11 +30,12 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { evaluation, agent, result } = row;
+    const { evaluation, agent, agentVersion, result } = row;
     return {
       ...toCall(row),
       evaluation,
       agent,
+      agentVersion,
       ...toRecord(result),
       attempts: attemptsWithResults(row),
     };

@@ -201,6 +201,14 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
   @SchemaField(refTo('CallAgent'), true)
   agent: AgentSnapshot;
 
+  @StringField({
+    description: 'Version of the agent as given at the start of the run',
+    example: 'a1b2c3d',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  agentVersion: string | null;
+
   @ApiProperty({ type: [CallAttemptDetails], description: 'Attempts so far with their results, oldest first' })
   declare attempts: CallAttemptDetails[];
 }

@@ -1,5 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateIf } from 'class-validator';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
-import { IntegerField, NumberField } from '../../../platform/http/dto/fields.js';
+import { checked, IdField, IntegerField, MAX_LENGTH, NumberField } from '../../../platform/http/dto/fields.js';
+import { isUuid } from '../../../platform/database/ids.js';
 
 /** Maximum number of calls of one run, all of which may be allowed to stay untested. */
 const MAX_UNCOUNTED = 10_000;
@@ -25,6 +29,39 @@ const ALLOWED_UNCOUNTED = {
   maximum: MAX_UNCOUNTED,
 } as const;
 
+const NOT_WORSE_THAN =
+  'Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none';
+
+/** `previous` or the id of a run. */
+export function RunReferenceField({
+  description,
+  ...options
+}: {
+  readonly description: string;
+  readonly nullable?: boolean;
+  readonly optional?: boolean;
+  readonly default?: string | null;
+}): PropertyDecorator {
+  const violation = (value: unknown): string | undefined =>
+    value === 'previous' || (typeof value === 'string' && isUuid(value))
+      ? undefined
+      : 'must be "previous" or the id of a run';
+  return applyDecorators(
+    ApiProperty({
+      type: 'string',
+      description,
+      example: 'previous',
+      maxLength: MAX_LENGTH.identifier,
+      required: options.optional !== true,
+      ...(options.nullable && { nullable: true }),
+      ...('default' in options && { default: options.default }),
+    }),
+    checked('runReference', violation),
+    ...(options.optional ? [ValidateIf((_, value) => value !== undefined)] : []),
+    ...(options.nullable ? [ValidateIf((_, value) => value !== null)] : []),
+  );
+}
+
 /**
  * The conditions of a run's gate that a request can set. Without `minimumScore` and `minimumPassRate` every counted call
  * must pass.
@@ -43,6 +80,9 @@ export class GateRequest implements Partial<GateSettings> {
 
   @IntegerField({ ...ALLOWED_UNCOUNTED, optional: true, default: 0 })
   allowedUncounted?: number;
+
+  @RunReferenceField({ description: NOT_WORSE_THAN, nullable: true, optional: true, default: null })
+  notWorseThan?: string | null;
 }
 
 /** The conditions of a run's gate in responses. */
@@ -55,4 +95,14 @@ export class GateFields implements GateSettings {
 
   @IntegerField(ALLOWED_UNCOUNTED)
   allowedUncounted: number;
+
+  @RunReferenceField({ description: NOT_WORSE_THAN, nullable: true })
+  notWorseThan: string | null;
+
+  @IdField({
+    kind: 'run',
+    description: 'The run of `notWorseThan`, which may be deleted; null if there is none',
+    nullable: true,
+  })
+  baselineRunId: string | null;
 }

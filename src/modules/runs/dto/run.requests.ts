@@ -17,7 +17,8 @@ import {
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { OUTCOMES } from '../call.entity.js';
-import { GateFields, GateRequest } from './gate.fields.js';
+import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 
 const MAX_SELECTED = 5_000;
@@ -108,6 +109,17 @@ export class StartRunRequest extends GateRequest {
   })
   concurrency?: number;
 
+  @StringField({
+    description: 'Version of the agent under test, for instance a commit; shown in results and comparisons',
+    example: 'a1b2c3d',
+    minLength: 1,
+    maxLength: MAX_LENGTH.name,
+    optional: true,
+    nullable: true,
+    default: null,
+  })
+  agentVersion?: string | null;
+
   @BooleanField({
     description: 'With `true` nothing is started; the response is the plan',
     example: false,
@@ -155,6 +167,9 @@ export class RunPlan extends GateFields {
   @StringField({ description: 'Display name', example: 'Nightly', maxLength: MAX_LENGTH.name })
   name: string;
 
+  @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
+  agentVersion: string | null;
+
   @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 
@@ -184,6 +199,21 @@ export class ReadRunQuery {
     optional: true,
   })
   wait?: number;
+}
+
+export class ListRunsQuery extends PageQuery {
+  @EnumField(RUN_STATUSES, { description: 'Only runs with this status', optional: true })
+  status?: RunStatus;
+}
+
+export class ComparisonQuery {
+  @RunReferenceField({
+    description:
+      'Run to compare with: the id of a run of the same agent, or `previous`, its newest completed run that ended before this one started and has all its cases, or else some of them',
+    optional: true,
+    default: 'previous',
+  })
+  with?: string;
 }
 
 export class RerunQuery {

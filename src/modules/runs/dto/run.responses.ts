@@ -81,6 +81,14 @@ export class CallCounts {
 
 /** A run with its settings, progress and results. */
 export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
+  @StringField({
+    description: 'Version of the agent as given at the start',
+    example: 'a1b2c3d',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  agentVersion: string | null;
+
   @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 
@@ -125,4 +133,11 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
     example: [],
   })
   reasons: string[];
+
+  @ApiProperty({
+    type: [String],
+    description: 'What the gate could not compare with the run of `notWorseThan`, one sentence each',
+    example: [],
+  })
+  warnings: string[];
 }

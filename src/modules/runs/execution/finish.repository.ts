@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckResult, CriterionResult } from '../../../../libs/simulation/index.js';
+import type { Gate } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
@@ -7,6 +8,7 @@ import { RUN_COLUMNS } from '../runs.columns.js';
 export interface EndedCall {
   readonly id: string;
   readonly evaluationId: string;
+  readonly caseKey: string;
   readonly outcome: 'passed' | 'failed' | 'invalid' | 'error';
   readonly score: number | null;
 }
@@ -34,7 +36,7 @@ const LOCK_OPEN_RUN = `
 const LOCK_AGENT = `SELECT pg_advisory_xact_lock(hashtextextended('runs:' || $1, 0))`;
 
 const ENDED_CALLS = `
-  SELECT id, evaluation_id AS "evaluationId", outcome, score FROM calls
+  SELECT id, evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score FROM calls
    WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
 
 const PLANNED = `
@@ -42,7 +44,7 @@ const PLANNED = `
     FROM run_evaluations WHERE run_id = $1 ORDER BY position`;
 
 const FINISH = `
-  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = $6, ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
 /** The score of the agent's latest ended run with at least one counted call. */
@@ -94,9 +96,10 @@ export class FinishRepository {
       score,
       exitCode,
       reasons,
-    }: Pick<RunEntity, 'status' | 'score' | 'exitCode'> & { readonly reasons: readonly string[] },
+      warnings,
+    }: Pick<RunEntity, 'status' | 'score' | 'exitCode'> & Pick<Gate, 'reasons' | 'warnings'>,
   ): Promise<RunEntity | undefined> {
-    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, exitCode, reasons]);
+    const [run] = await this.database.query<RunEntity>(FINISH, [runId, status, score, exitCode, reasons, warnings]);
     return run;
   }
 

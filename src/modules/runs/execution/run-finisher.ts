@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { gate, runScore } from '../../../../libs/statistics/index.js';
+import { caseName } from '../../../../libs/evaluation-definition/index.js';
+import { gate, type GateInput, runScore } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { ComparisonRepository } from '../comparison/comparison.repository.js';
 import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
@@ -15,6 +17,7 @@ export class RunFinisher {
     private readonly database: Database,
     private readonly repository: FinishRepository,
     private readonly runs: RunsRepository,
+    private readonly comparison: ComparisonRepository,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
   ) {}
@@ -31,10 +34,11 @@ export class RunFinisher {
       const calls = await this.repository.endedCalls(runId);
       const evaluations = await this.repository.evaluations(runId);
       const critical = evaluations.filter((evaluation) => evaluation.critical);
-      const { met, exitCode, reasons } = gate({ ...run, calls, critical });
+      const { cases, baseline } = await this.comparedWith(run);
+      const { met, exitCode, reasons, warnings } = gate({ ...run, calls, critical, cases, baseline });
       const score = runScore(calls);
       const status = met ? 'COMPLETED' : 'FAILED';
-      const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons });
+      const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
       if (!ended) return;
       await this.sendOutcome(ended);
       if (score !== null) await this.sendDrop(ended);
@@ -42,6 +46,13 @@ export class RunFinisher {
       if (critical.some(({ evaluationId }) => failed.includes(evaluationId))) await this.sendCriticalFailures(ended);
       await this.runs.notifyEnded(runId);
     });
+  }
+
+  private async comparedWith({ id, notWorseThan }: RunEntity): Promise<Pick<GateInput, 'cases' | 'baseline'>> {
+    if (notWorseThan === null) return { cases: [], baseline: null };
+    const planned = await this.comparison.cases(id);
+    const cases = planned.map(({ caseKey, name, variables }) => ({ caseKey, name: caseName(name, variables) }));
+    return { cases, baseline: (await this.comparison.findBaseline(id, 'gate')) ?? null };
   }
 
   private async sendOutcome(run: RunEntity): Promise<void> {

@@ -14,6 +14,9 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   minimumScore: null,
   minimumPassRate: null,
   allowedUncounted: 0,
+  notWorseThan: null,
+  agentVersion: null,
+  baselines: { gate: null, previous: null },
   evaluations: Object.entries(definitions).map(([name, definition]) => ({
     id: name,
     cases: [{ key: name, variables: null }],

@@ -1,3 +1,5 @@
+import { caseName } from '../../../../libs/evaluation-definition/index.js';
+import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { count } from '../../../../libs/text/index.js';
 import { workspaceShare } from '../../../platform/workspace-share.js';
 import type { Plan, PlannedEvaluation } from './plan.js';
@@ -15,7 +17,8 @@ export interface PlanContext {
 }
 
 /** Weaknesses of a plan, one sentence each. */
-export function planWarnings({ evaluations, concurrency }: Plan, context: PlanContext): string[] {
+export function planWarnings(plan: Plan, context: PlanContext): string[] {
+  const { evaluations, concurrency } = plan;
   const { hasModel, workerConcurrency, voices } = context;
   const slots = workspaceShare(workerConcurrency);
   const weaknesses: readonly [string, readonly string[]][] = [
@@ -37,7 +40,21 @@ export function planWarnings({ evaluations, concurrency }: Plan, context: PlanCo
           `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of WORKER_CONCURRENCY, ${workerConcurrency}).`,
         ]
       : []),
+    ...baselineWarnings(plan),
   ];
+}
+
+function baselineWarnings({ evaluations, repeat, notWorseThan, baselines: { gate } }: Plan): string[] {
+  if (notWorseThan === null) return [];
+  if (!gate) return [NO_PREVIOUS_RUN];
+  const before = new Map(gate.cases.map((one) => [one.caseKey, one]));
+  const cases = evaluations.flatMap(({ snapshot, cases: own }) =>
+    own.map(({ key, variables }) => ({ baseline: before.get(key), name: caseName(snapshot.name, variables) })),
+  );
+  const shared = cases.flatMap(({ name, baseline }) =>
+    baseline ? [{ name, baseline, current: { counted: repeat, passed: repeat } }] : [],
+  );
+  return comparisonWarnings({ shared, missing: cases.length - shared.length });
 }
 
 const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation: PlannedEvaluation) => boolean) =>

@@ -1,5 +1,6 @@
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
+import type { Baselines } from '../comparison/baselines.service.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
 /** Maximum number of calls of one run. */
@@ -11,9 +12,12 @@ export const DEFAULTS = { repeat: 1, concurrency: 5 } as const;
 /** The content of a run. */
 export interface Plan extends GateSettings {
   readonly name: string;
+  /** Version of the agent as given by the caller, for instance a commit. */
+  readonly agentVersion: string | null;
   readonly repeat: number;
   readonly concurrency: number;
   readonly evaluations: readonly PlannedEvaluation[];
+  readonly baselines: Baselines;
 }
 
 export interface PlannedEvaluation {

@@ -14,6 +14,7 @@ import { type AgentDescription, AgentsService } from '../../agents/agents.servic
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
+import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
 import { SLOT, slotJobs } from '../execution/slot-job.js';
@@ -39,6 +40,7 @@ export class RunStarterService {
     private readonly evaluations: EvaluationsService,
     private readonly personalities: PersonalitiesService,
     private readonly connections: ConnectionService,
+    private readonly baselines: BaselinesService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -50,11 +52,12 @@ export class RunStarterService {
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
     const plan = await this.makePlan(caller, agent, request);
-    const { evaluations, ...settings } = plan;
+    const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
     return {
       agentId: agent.id,
       ...settings,
+      baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
         id,
@@ -104,14 +107,19 @@ export class RunStarterService {
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireModel(evaluations);
-      const { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted } = run;
-      const gate = { minimumScore, minimumPassRate, allowedUncounted };
-      return this.write(caller, agent, { name, repeat, concurrency, ...gate, evaluations });
+      const { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+      const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+      const baselines = await this.baselines.ofRerun(run, evaluations);
+      // The agent may have changed since, so its version is unknown.
+      const settings = { name, agentVersion: null, repeat, concurrency, ...gate };
+      return this.write(caller, agent, { ...settings, evaluations, baselines });
     });
   }
 
   private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<Plan> {
-    const { evaluationIds, tags, minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
+    const { evaluationIds, tags, agentVersion = null } = request;
+    const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
+    const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
     if (evaluationIds && tags) throw invalidInput('tags must not be given together with evaluationIds');
     const selected = await this.evaluations.select(caller, agent.id, {
@@ -126,12 +134,13 @@ export class RunStarterService {
     const evaluations = await this.snapshots(selected);
     this.requireModel(evaluations);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-    const plan = { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, evaluations };
-    const calls = callCount(plan);
+    const calls = callCount({ evaluations, repeat });
     if (calls > MAX_CALLS) {
       throw invalidInput(`repeat must be lower: a run can have at most ${MAX_CALLS} calls, not ${calls}`);
     }
-    return plan;
+    const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
+    const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
+    return { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines };
   }
 
   private async snapshots(selected: readonly SelectedEvaluation[]): Promise<PlannedEvaluation[]> {
@@ -191,7 +200,7 @@ export class RunStarterService {
 
   private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
-    const { evaluations, ...settings } = plan;
+    const { evaluations, baselines, ...settings } = plan;
     const { concurrency } = plan;
     const { id: agentId, provider, assistantId } = agent;
     await this.requireQueueCapacity(agentId);
@@ -203,9 +212,11 @@ export class RunStarterService {
       userId,
       ...settings,
       totalCalls,
+      baselineRunId: baselines.gate?.id ?? null,
       agentSnapshot: { name: agent.name, provider, assistantId },
     });
     await this.repository.insertPlan(run, evaluations);
+    await this.baselines.store(run.id, baselines);
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
     await this.repository.insertCalls(run, evaluations, ids);

@@ -11,8 +11,9 @@ const CASES_PER_STATEMENT = 500;
 
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
-                         concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}') RETURNING ${RUN_COLUMNS}`;
+                         concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
+                         not_worse_than, baseline_id, agent_version)
+  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15) RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
 const IS_FULL = `
@@ -65,6 +66,9 @@ type NewRun = Pick<
   | 'minimumPassRate'
   | 'allowedUncounted'
   | 'agentSnapshot'
+  | 'notWorseThan'
+  | 'baselineRunId'
+  | 'agentVersion'
 >;
 
 /** SQL for starting runs. */
@@ -97,6 +101,9 @@ export class StartRepository {
       run.minimumPassRate,
       run.allowedUncounted,
       run.agentSnapshot,
+      run.notWorseThan,
+      run.baselineRunId,
+      run.agentVersion,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;

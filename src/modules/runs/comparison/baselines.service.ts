@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../../platform/access/caller.js';
+import { requireOwned } from '../../../platform/access/ownership.js';
+import { conflict, invalidInput } from '../../../platform/errors/domain-error.js';
+import { hasEnded, type RunEntity } from '../run.entity.js';
+import { RunsRepository } from '../runs.repository.js';
+import { ComparisonRepository } from './comparison.repository.js';
+import type { BaselineFigures } from './run-baseline.entity.js';
+
+/** The runs that a new run is compared with, with their figures at its start; null for none. */
+export interface Baselines {
+  /** The run of `notWorseThan`. */
+  readonly gate: BaselineFigures | null;
+  /** The agent's previous completed run. */
+  readonly previous: BaselineFigures | null;
+}
+
+interface Planned {
+  readonly cases: readonly { readonly key: string }[];
+}
+
+/** Finds the runs that a run is compared with, and keeps their figures, so that deleting them changes nothing. */
+@Injectable()
+export class BaselinesService {
+  constructor(
+    private readonly repository: ComparisonRepository,
+    private readonly runs: RunsRepository,
+  ) {}
+
+  /**
+   * @param notWorseThan `previous`, the id of a run, or null
+   * @throws DomainError BAD_REQUEST if the run is unknown, of another agent or shares no case with the plan; FORBIDDEN
+   *   for another workspace's run; CONFLICT if it has not ended
+   */
+  async find(
+    caller: Caller,
+    agentId: string,
+    notWorseThan: string | null,
+    evaluations: readonly Planned[],
+  ): Promise<Baselines> {
+    const cases = keysOf(evaluations);
+    const previous = await this.previous(agentId, cases);
+    if (notWorseThan === null) return { gate: null, previous };
+    if (notWorseThan === 'previous') return { gate: previous, previous };
+    const [gate] = await this.repository.figures([await this.requireRun(caller, agentId, notWorseThan)]);
+    if (!sharesCase(gate!, cases)) throw invalidInput('notWorseThan must be a run that has one of the cases to run');
+    return { gate: gate!, previous };
+  }
+
+  /** A rerun keeps the baseline of the gate of the earlier run. */
+  async ofRerun(run: Pick<RunEntity, 'id' | 'agentId'>, evaluations: readonly Planned[]): Promise<Baselines> {
+    return {
+      gate: (await this.repository.findBaseline(run.id, 'gate')) ?? null,
+      previous: await this.previous(run.agentId, keysOf(evaluations)),
+    };
+  }
+
+  async store(runId: string, { gate, previous }: Baselines): Promise<void> {
+    if (gate) await this.repository.insertBaseline(runId, 'gate', gate);
+    if (previous) await this.repository.insertBaseline(runId, 'previous', previous);
+  }
+
+  private async previous(agentId: string, cases: readonly string[]): Promise<BaselineFigures | null> {
+    const run = await this.repository.findPrevious(agentId, cases);
+    if (!run) return null;
+    const [figures] = await this.repository.figures([run]);
+    return figures!;
+  }
+
+  private async requireRun(caller: Caller, agentId: string, id: string): Promise<RunEntity> {
+    const found = await this.runs.find(id);
+    if (!found) throw invalidInput('notWorseThan is not the id of a run');
+    const run = requireOwned(caller, found);
+    if (run.agentId !== agentId) throw invalidInput('notWorseThan must be a run of the same agent');
+    if (!hasEnded(run.status)) throw conflict('The run of notWorseThan has not ended yet');
+    return run;
+  }
+}
+
+const keysOf = (evaluations: readonly Planned[]): string[] =>
+  evaluations.flatMap(({ cases }) => cases.map(({ key }) => key));
+
+export function sharesCase(figures: BaselineFigures, cases: readonly string[]): boolean {
+  const known = new Set(cases);
+  return figures.cases.some(({ caseKey }) => known.has(caseKey));
+}

@@ -1,0 +1,32 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { CurrentCaller } from '../../../platform/access/access.decorators.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { RunComparison } from '../dto/comparison.responses.js';
+import { ComparisonQuery } from '../dto/run.requests.js';
+import { ComparisonService } from './comparison.service.js';
+
+@Controller()
+export class ComparisonController {
+  constructor(private readonly service: ComparisonService) {}
+
+  @Operation({
+    summary: 'Compare a run with an earlier one',
+    description:
+      'Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with fewer than 3 counted calls in one of the runs cannot differ.',
+    tag: 'Runs',
+    access: 'VIEWER',
+    path: { id: 'Identifier of the run' },
+    query: true,
+    response: { shape: 'data', type: RunComparison, message: 'Runs compared successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Get('runs/:id/comparison')
+  compareRuns(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { with: baseline = 'previous' }: ComparisonQuery,
+  ): Promise<RunComparison> {
+    return this.service.compare(caller, id, baseline);
+  }
+}

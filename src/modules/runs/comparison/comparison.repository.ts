@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
+import { Database } from '../../../platform/database/database.js';
+import type { RunEntity } from '../run.entity.js';
+import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
+import type { CaseFigures, RunFigures } from './run-figures.js';
+
+/** Runs that are searched for the previous one, newest first. */
+const MAX_SEARCHED = 100;
+
+/** Figures of whole runs ("caseKey" is null) and of their cases, in plan order. $1: ids of the runs. */
+const FIGURES = `
+  WITH counted AS MATERIALIZED (
+    SELECT c.run_id, c.case_key, c.position, c.outcome, c.score, c.latencies
+      FROM calls c WHERE c.run_id = ANY ($1::uuid[])),
+  totals AS (
+    SELECT run_id, case_key, min(position) AS position,
+           count(*) FILTER (WHERE outcome IN ('passed', 'failed'))::int AS counted,
+           count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
+           round(avg(score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
+      FROM counted GROUP BY GROUPING SETS ((run_id, case_key), (run_id))),
+  latencies AS (
+    SELECT run_id, case_key, count(*)::int AS count,
+           percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY latency) AS percentiles
+      FROM counted, unnest(latencies) latency WHERE outcome IN ('passed', 'failed')
+     GROUP BY GROUPING SETS ((run_id, case_key), (run_id)))
+  SELECT t.run_id AS "runId", t.case_key AS "caseKey", t.counted, t.passed, t.score,
+         coalesce(l.count, 0) AS latencies, l.percentiles
+    FROM totals t LEFT JOIN latencies l ON l.run_id = t.run_id AND coalesce(l.case_key, '') = coalesce(t.case_key, '')
+   ORDER BY t.run_id, t.position`;
+
+interface FiguresRow {
+  readonly runId: string;
+  readonly caseKey: string | null;
+  readonly counted: number;
+  readonly passed: number;
+  readonly score: number | null;
+  readonly latencies: number;
+  readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
+}
+
+/** The agent's runs ($1) that completed before a time ($2, by default now). */
+const COMPLETED = `
+  SELECT r.* FROM runs r
+   WHERE r.agent_id = $1 AND r.status = 'COMPLETED' AND r.ended_at < coalesce($2, now())`;
+/** Whether a case `k` is in the run. */
+const HAS_CASE = `EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.repetition = 1 AND c.case_key = k.key)`;
+
+const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
+
+/** A run with fewer cases cannot have all of them. */
+const PREVIOUS_WITH_ALL = `
+  SELECT ${COMPARED} FROM (${COMPLETED} AND r.total_calls / r.repeat >= cardinality($3::text[])
+                     ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
+   WHERE NOT EXISTS (SELECT 1 FROM unnest($3::text[]) k (key) WHERE NOT ${HAS_CASE})
+   ORDER BY r.ended_at DESC LIMIT 1`;
+
+const PREVIOUS_WITH_SOME = `
+  SELECT ${COMPARED} FROM (${COMPLETED} ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
+   WHERE EXISTS (SELECT 1 FROM unnest($3::text[]) k (key) WHERE ${HAS_CASE})
+   ORDER BY r.ended_at DESC LIMIT 1`;
+
+const CASES = `
+  SELECT c.case_key AS "caseKey", c.evaluation_id AS "evaluationId", c.variables, e.snapshot ->> 'name' AS name,
+         e.snapshot -> 'key' AS key
+    FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
+   WHERE c.run_id = $1 AND c.repetition = 1 ORDER BY c.position`;
+
+const FIND_BASELINE = 'SELECT figures FROM run_baselines WHERE run_id = $1 AND purpose = $2';
+
+const INSERT_BASELINE = 'INSERT INTO run_baselines (run_id, purpose, figures) VALUES ($1, $2, $3)';
+
+/** A case of a run's plan. */
+export interface NamedCase {
+  readonly caseKey: string;
+  readonly evaluationId: string;
+  /** Key of the evaluation. */
+  readonly key: string | null;
+  /** Name of the evaluation. */
+  readonly name: string;
+  readonly variables: Readonly<Record<string, string | number | boolean>> | null;
+}
+
+type ComparedRun = Pick<RunEntity, 'id' | 'name' | 'status' | 'agentVersion' | 'endedAt'>;
+
+/** SQL for comparing runs. */
+@Injectable()
+export class ComparisonRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The figures of runs and their cases, in the given order. One statement, whatever the number of calls. */
+  async figures(runs: readonly ComparedRun[]): Promise<BaselineFigures[]> {
+    const rows = await this.database.query<FiguresRow>(FIGURES, [[...new Set(runs.map(({ id }) => id))]]);
+    return runs.map((run) => {
+      const own = rows.filter(({ runId }) => runId === run.id);
+      const total = own.find(({ caseKey }) => caseKey === null);
+      return {
+        ...identityOf(run),
+        ...figuresOf(total ?? NOTHING),
+        cases: own.flatMap((row) => (row.caseKey === null ? [] : [{ caseKey: row.caseKey, ...figuresOf(row) }])),
+      };
+    });
+  }
+
+  /**
+   * The agent's newest completed run that ended before a time and has all the cases, or else at least one of them.
+   * @param cases their keys
+   * @param before by default the start of the transaction
+   */
+  async findPrevious(agentId: string, cases: readonly string[], before?: Date): Promise<ComparedRun | undefined> {
+    for (const statement of [PREVIOUS_WITH_ALL, PREVIOUS_WITH_SOME]) {
+      const [run] = await this.database.query<ComparedRun>(statement, [agentId, before ?? null, cases]);
+      if (run) return run;
+    }
+    return undefined;
+  }
+
+  /** The cases of a run, in plan order. */
+  async cases(runId: string): Promise<NamedCase[]> {
+    return this.database.query(CASES, [runId]);
+  }
+
+  async findBaseline(runId: string, purpose: BaselinePurpose): Promise<BaselineFigures | undefined> {
+    const [row] = await this.database.query<Pick<RunBaselineEntity, 'figures'>>(FIND_BASELINE, [runId, purpose]);
+    return row?.figures;
+  }
+
+  async insertBaseline(runId: string, purpose: BaselinePurpose, figures: BaselineFigures): Promise<void> {
+    await this.database.query(INSERT_BASELINE, [runId, purpose, JSON.stringify(figures)]);
+  }
+}
+
+const NOTHING = { counted: 0, passed: 0, score: null, latencies: 0, percentiles: null };
+
+const identityOf = ({ id, name, status, agentVersion, endedAt }: ComparedRun) => ({
+  id,
+  name,
+  status,
+  agentVersion,
+  endedAt: endedAt?.toISOString() ?? null,
+});
+
+function figuresOf(
+  row: Omit<FiguresRow, 'runId' | 'caseKey'>,
+): Pick<RunFigures & CaseFigures, 'counted' | 'passed' | 'score' | 'latency'> {
+  const { counted, passed, score, latencies: count, percentiles } = row;
+  const [p50 = null, p90 = null, p95 = null, p99 = null, worst = null] = percentiles ?? [];
+  const high = count >= MIN_TURNS_FOR_PERCENTILES ? { p90, p95, p99 } : { p90: null, p95: null, p99: null };
+  return { counted, passed, score, latency: { count, p50, ...high, worst } };
+}
