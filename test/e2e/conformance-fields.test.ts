@@ -29,6 +29,8 @@ interface FieldSchema {
   readonly items?: { readonly enum?: unknown[] };
   readonly minItems?: number;
   readonly uniqueItems?: boolean;
+  readonly pattern?: string;
+  readonly example?: unknown;
 }
 
 /** A time in the future, as required by some fields. */
@@ -57,6 +59,9 @@ const fields = operations.flatMap((operation) => {
   }));
 });
 
+/** Whether a pattern allows only certain texts, such as the example; others only exclude some. */
+const isClosed = (pattern: string | undefined): boolean => pattern !== undefined && !new RegExp(pattern).test('x');
+
 /** Values that the document allows for a field, at its limits. */
 function allowedValues({
   type,
@@ -67,6 +72,8 @@ function allowedValues({
   minimum,
   maximum,
   items,
+  pattern,
+  example,
 }: FieldSchema): unknown[] {
   const types = [type].flat();
   const none = types.includes('null') ? [null] : [];
@@ -75,6 +82,7 @@ function allowedValues({
   if (types.includes('number')) return [minimum, maximum, 1, 0.25, ...none];
   if (types.includes('integer')) return [minimum, maximum];
   if (types.includes('array')) return [...(items?.enum ?? []).map((item) => [item]), items?.enum, ...none];
+  if (isClosed(pattern)) return [...none, example];
   if (format === 'date-time') return [IN_A_DAY, IN_A_DAY.replace(/\.\d+Z$/, '+02:00'), ...none];
   if (format === 'uri') return [...none, 'https://example.com/'.padEnd(maxLength, 'x'), 'http://[::1]:8080/a?b=c#d'];
   return [...none, 'x'.repeat(minLength), '🙂'.repeat(maxLength), ' "\\\n\u0001ä'];
@@ -92,6 +100,8 @@ function rejectedValues({
   items,
   minItems = 0,
   uniqueItems = false,
+  pattern,
+  example,
 }: FieldSchema): unknown[] {
   const types = [type].flat();
   if (types.includes('array')) {
@@ -117,6 +127,7 @@ function rejectedValues({
       ...(maximum === undefined ? [] : [maximum + step]),
     ];
   }
+  if (isClosed(pattern)) return [...always, 7, true, '', `x${String(example)}`, `${String(example)}x`];
   if (format === 'date-time') return [...always, 7, true, '', 'tomorrow', IN_A_DAY.slice(0, 10), A_DAY_AGO];
   const texts = [
     'x'.repeat(maxLength + 1),

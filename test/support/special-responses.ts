@@ -52,6 +52,15 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
+    name: 'GET /runs/{id}/comparison returns 409 until the run has ended',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));
+      const { body: run } = await new HttpClient(app.url, owner.apiKey).post(path, body);
+      const comparison = { path: `/runs/${run.data.id}/comparison`, key: owner.apiKey };
+      await prober.expect(operationNamed('GET /runs/{id}/comparison'), 409, comparison);
+    },
+  },
+  {
     name: 'DELETE /workspace/api-keys/{id} returns 409 for the last ADMIN key',
     expectResponse: async ({ app, prober }) => {
       const { apiKey: key } = await app.createWorkspace();

@@ -38,7 +38,7 @@ export class ComparisonService {
       ? await this.repository.figures([run, other])
       : [(await this.repository.figures([run]))[0]!, await this.previous(run)];
     if (!before) throw notFound();
-    const comparison = comparisonOf(current!, before, await this.repository.cases(run.id));
+    const comparison = comparisonOf(current, before, await this.repository.cases(run.id));
     if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
     return comparison;
   }

@@ -3,7 +3,6 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
 import { checked, IdField, IntegerField, MAX_LENGTH, NumberField } from '../../../platform/http/dto/fields.js';
-import { isUuid } from '../../../platform/database/ids.js';
 
 /** Maximum number of calls of one run, all of which may be allowed to stay untested. */
 const MAX_UNCOUNTED = 10_000;
@@ -32,6 +31,8 @@ const ALLOWED_UNCOUNTED = {
 const NOT_WORSE_THAN =
   'Run that no case may be worse than, by more than chance: `previous`, or the id of a run of the agent; null for none';
 
+const RUN_REFERENCE = /^(previous|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/;
+
 /** `previous` or the id of a run. */
 export function RunReferenceField({
   description,
@@ -43,15 +44,14 @@ export function RunReferenceField({
   readonly default?: string | null;
 }): PropertyDecorator {
   const violation = (value: unknown): string | undefined =>
-    value === 'previous' || (typeof value === 'string' && isUuid(value))
-      ? undefined
-      : 'must be "previous" or the id of a run';
+    typeof value === 'string' && RUN_REFERENCE.test(value) ? undefined : 'must be "previous" or the id of a run';
   return applyDecorators(
     ApiProperty({
       type: 'string',
       description,
       example: 'previous',
       maxLength: MAX_LENGTH.identifier,
+      pattern: RUN_REFERENCE.source,
       required: options.optional !== true,
       ...(options.nullable && { nullable: true }),
       ...('default' in options && { default: options.default }),
