@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
 
 describe('ThreadPool', () => {
-  let pool: ThreadPool<string, string>;
+  let pool: ThreadPool<string, unknown>;
   const open = (options: Partial<ThreadPoolOptions> = {}) =>
-    new ThreadPool<string, string>({
+    new ThreadPool<string, unknown>({
       entry: pathToFileURL(path.join(__dirname, 'testing/tasks.ts')),
       threads: 1,
       heapMiB: 64,
@@ -26,6 +27,16 @@ describe('ThreadPool', () => {
     await expect(pool.run('fill')).rejects.toMatchObject({ limit: 'memory' });
     expect(pool.size).toBe(0);
     expect(await pool.run('a')).toBe('A');
+  });
+
+  it('limits the heap of a thread also if the process has a limit of its own', async () => {
+    setFlagsFromString('--max-old-space-size=1024');
+    const ofProcess = getHeapStatistics().heap_size_limit;
+    pool = open();
+    const MEBIBYTE = 1024 * 1024;
+    // The young generation and its copies add to the limit.
+    expect(await pool.run('limit')).toBeLessThan(200 * MEBIBYTE);
+    expect(getHeapStatistics().heap_size_limit).toBe(ofProcess);
   });
 
   it('ends a task that exceeds its time limit, with its thread, while this thread goes on', async () => {

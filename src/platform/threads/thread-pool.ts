@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { PrioritySemaphore } from '../queue/priority-semaphore.js';
 import { READY } from './serve-tasks.js';
@@ -106,6 +107,8 @@ class PooledThread<Task, Result> {
   private expiry: NodeJS.Timeout | undefined;
 
   constructor({ entry, heapMiB }: ThreadPoolOptions) {
+    // A limit of the process, as NODE_OPTIONS sets it, overrides the thread's; the heap of the process itself keeps it.
+    setFlagsFromString('--max-old-space-size=0');
     const isSource = entry.pathname.endsWith('.ts');
     this.worker = new Worker(fileURLToPath(entry), {
       resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },

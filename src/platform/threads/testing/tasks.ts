@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { serveTasks } from '../serve-tasks.js';
 
 serveTasks((task: string): unknown => {
@@ -10,6 +11,8 @@ serveTasks((task: string): unknown => {
       const all: string[][] = [];
       for (;;) all.push(Array.from({ length: 10_000 }, (_, i) => `text ${i}`));
     }
+    case 'limit':
+      return getHeapStatistics().heap_size_limit;
     case 'exit':
       return process.exit(3);
     default:
