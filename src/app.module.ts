@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApiKeysModule } from './modules/api-keys/api-keys.module.js';
 import { EvaluationsModule } from './modules/evaluations/evaluations.module.js';
+import { ClientPackageModule } from './modules/client-package/client-package.module.js';
 import { HealthModule } from './modules/health/health.module.js';
 import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
 import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
@@ -56,6 +57,7 @@ export class AppModule {
         RunsModule,
         WebhooksModule,
         HealthModule,
+        ClientPackageModule,
         // Last: its catch-all route takes what no other one took.
         HttpModule,
       ],

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Controller, Get, Req, Res, StreamableFile } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Public } from '../../platform/access/access.decorators.js';
+import { notFound } from '../../platform/errors/domain-error.js';
+
+interface Package {
+  readonly bytes: Buffer;
+  /** Strong entity tag: equal sources are built to equal bytes. */
+  readonly etag: string;
+}
+
+/** The npm package with the `vat` command, so that the version of the command always fits the service. */
+@ApiExcludeController()
+@Public()
+@Controller()
+export class ClientPackageController {
+  private package: Promise<Package> | undefined;
+
+  @Get('client.tgz')
+  async getPackage(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile | undefined> {
+    const { bytes, etag } = await this.read();
+    // Private, because a response carries the rate-limit headers of its client.
+    response.setHeader('ETag', etag).setHeader('Cache-Control', 'private, no-cache');
+    if (request.fresh) {
+      response.status(304);
+      return undefined;
+    }
+    return new StreamableFile(bytes, { type: 'application/gzip', length: bytes.length });
+  }
+
+  /** Reads the package once. @throws DomainError NOT_FOUND if it has not been built */
+  private read(): Promise<Package> {
+    this.package ??= readPackage();
+    // An operator may build it while the service runs.
+    this.package.catch(() => (this.package = undefined));
+    return this.package;
+  }
+}
+
+async function readPackage(): Promise<Package> {
+  const file = packageFile(path.dirname(fileURLToPath(import.meta.url)));
+  // Missing only if `npm run build` has not been run.
+  if (!existsSync(file)) throw notFound();
+  const bytes = await readFile(file);
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+}
+
+/** dist/client.tgz in the project's root, both for compiled code and for its sources. */
+function packageFile(folder: string): string {
+  return existsSync(path.join(folder, 'package.json'))
+    ? path.join(folder, 'dist/client.tgz')
+    : packageFile(path.dirname(folder));
+}
