@@ -1,4 +1,5 @@
 import { painter } from './colour.js';
+import { comparisonExitCode, comparisonText } from './compared.js';
 import { readConfiguration } from './configuration.js';
 import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
 import { follow, hasEnded } from './follow.js';
@@ -62,6 +63,18 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
     current = ended;
   }
   return conclude(service, current, flags, io);
+}
+
+/** Prints a run beside an earlier one. @throws CommandError */
+export async function compare(id: string, baseline: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+  const service = await connect(flags, io);
+  const comparison = await service.compare(id, baseline).catch((error: unknown) => {
+    // One of the runs has not ended yet.
+    if (!(error instanceof RefusedError) || error.status !== 409) throw error;
+    throw new CommandError(EXIT.noResult, error.message, [], `Wait for it: vat status RUN --wait`, { cause: error });
+  });
+  io.stdout.write(`${comparisonText(comparison, lookOf(io))}\n`);
+  return comparisonExitCode(comparison);
 }
 
 /** Saves the report or the JUnit file of a run. @throws CommandError */

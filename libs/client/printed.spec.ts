@@ -2,7 +2,8 @@ import { jsonText } from './outputs.js';
 import { resultMarkdown } from './markdown.js';
 import { planText, resultText } from './printed.js';
 import { summarise } from './summary.js';
-import { callOf, countsOf, runOf } from './testing/factories.js';
+import { comparisonText } from './compared.js';
+import { callOf, comparisonOf, countsOf, runOf } from './testing/factories.js';
 import { markdownText, plain } from './text.js';
 
 const HOSTILE =
@@ -15,6 +16,7 @@ const run = runOf({
   repeat: 2,
   counts: countsOf({ failed: 1 }),
   minimumScore: 80,
+  warnings: [HOSTILE],
   reasons: [`The critical evaluation "${HOSTILE}" failed.`],
 });
 const summary = summarise(run, [callOf({ evaluationName: HOSTILE, outcome: 'failed', score: 0, reason: HOSTILE })]);
@@ -53,7 +55,8 @@ describe('printed results', () => {
       ],
       warnings: [HOSTILE],
     };
-    for (const text of [resultText(summary, look), planText(plan, look), jsonText(summary), resultMarkdown(summary)]) {
+    const printed = [resultText(summary, look), planText(plan, look), comparisonText(comparisonOf(HOSTILE), look)];
+    for (const text of [...printed, jsonText(summary), resultMarkdown(summary)]) {
       expect(text).toContain('evil');
       expect(text).not.toMatch(OBEYED);
     }

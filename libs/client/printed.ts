@@ -25,6 +25,7 @@ export function resultText(summary: Summary, look: Look, { hasReport = false } =
     '',
     look.paint(style, verdictLine(run)),
     ...run.reasons.map((reason) => `  ${plain(reason)}`),
+    ...run.warnings.map((warning) => look.paint('yellow', `  Note: ${plain(warning)}`)),
     ...(hasReport
       ? []
       : [look.paint('dim', `Transcripts and evidence: npx vat report ${plain(run.id)} --out report.html`)]),

@@ -14,6 +14,8 @@ interface RunFlags extends FollowFlags {
   readonly minScore?: number;
   readonly minPassRate?: number;
   readonly allowUncounted?: number;
+  readonly notWorseThan?: string;
+  readonly agentVersion?: string;
   readonly name?: string;
   readonly dryRun?: boolean;
 }
@@ -29,7 +31,7 @@ Environment:
 
 Exit codes:
   0  the gate is met
-  1  the gate is not met
+  1  the gate is not met, or the compared run became worse
   2  no result: service or agent unreachable, run cancelled or timed out
   3  wrong usage or configuration
 
@@ -63,6 +65,8 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--min-score <score>', 'score that the run must reach, 0 to 100', numberUpTo(100))
     .option('--min-pass-rate <rate>', 'share of the counted calls that must pass, 0 to 1', numberUpTo(1))
     .option('--allow-uncounted <n>', 'number of calls that may end as error or invalid', wholeNumber)
+    .option('--not-worse-than <run>', 'no case may be worse than in this run: previous, or an id')
+    .option('--agent-version <text>', 'version of the agent, for instance a commit; shown in results and comparisons')
     .option('--name <name>', 'name of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
     .option('--dry-run', 'print the plan without starting a run')
@@ -93,6 +97,16 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--wait', 'follow it to its end', false)
     .action(async (id: string, flags: FollowFlags) => conclude(await commands.status(id, flags, io)));
   addOptions(status, FOLLOWING, REACHING);
+
+  const compare = program
+    .command('compare')
+    .description('compare a run with an earlier one; exit code 1 if a case became worse by more than chance')
+    .argument('<run>', 'identifier of the run')
+    .argument('[earlier]', 'identifier of the run to compare with, or previous', 'previous')
+    .action(async (id: string, earlier: string, flags: ServiceFlags) => {
+      conclude(await commands.compare(id, earlier, flags, io));
+    });
+  addOptions(compare, REACHING);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],
@@ -130,6 +144,7 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
 
 function requestOf(flags: RunFlags): StartRunRequest {
   const { evaluation, tag, repeat, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
+  const { notWorseThan, agentVersion } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
@@ -140,6 +155,8 @@ function requestOf(flags: RunFlags): StartRunRequest {
     ...(minScore !== undefined && { minimumScore: minScore }),
     ...(minPassRate !== undefined && { minimumPassRate: minPassRate }),
     ...(allowUncounted !== undefined && { allowedUncounted: allowUncounted }),
+    ...(notWorseThan !== undefined && { notWorseThan }),
+    ...(agentVersion !== undefined && { agentVersion }),
   };
 }
 
@@ -153,6 +170,8 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   minimumScore: '--min-score',
   minimumPassRate: '--min-pass-rate',
   allowedUncounted: '--allow-uncounted',
+  notWorseThan: '--not-worse-than',
+  agentVersion: '--agent-version',
 };
 
 const collect = (value: string, earlier: string[] = []): string[] => [...earlier, value];

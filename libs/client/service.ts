@@ -8,6 +8,7 @@ import { type Patience, retryingFetch } from './retrying-fetch.js';
 export type RunDetails = components['schemas']['RunDetails'];
 export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
+export type RunComparison = components['schemas']['RunComparison'];
 export type Call = components['schemas']['Call'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
@@ -82,6 +83,14 @@ export class Service {
   async run(id: string, wait?: number, signal?: AbortSignal): Promise<RunDetails> {
     const query = wait === undefined ? {} : { wait };
     const { data } = await this.read(() => this.client.GET('/runs/{id}', { params: { path: { id }, query }, signal }));
+    return data;
+  }
+
+  /** @param baseline the earlier run: an id or `previous` */
+  async compare(id: string, baseline: string): Promise<RunComparison> {
+    const { data } = await this.read(() =>
+      this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
+    );
     return data;
   }
 

@@ -86,6 +86,42 @@ describe('the vat command', () => {
     expect((await readdir(path.dirname(file('x')))).sort()).toEqual(['junit.xml', 'report.html', 'run.json', 'run.md']);
   });
 
+  it('compares runs, and fails a run in which a case became worse', async () => {
+    const { agentId, env, client } = await prepare();
+    const run = ['run', '--agent', agentId, '--repeat', '6', '--min-pass-rate', '0', '--agent-version'];
+    const first = await vat([...run, 'v1', '--name', 'Before', '--not-worse-than', 'previous'], env);
+    const note = 'Note: There is no previous completed run to compare with.';
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(note),
+      stderr: expect.stringContaining(note),
+    });
+    await client.patch(`/agents/${agentId}`, { assistantId: 'booking:wrong-fact' });
+    const second = await vat([...run, 'v2', '--not-worse-than', 'previous'], env);
+    expect(second.code).toBe(1);
+    expect(second.stdout).toContain(
+      '"Answers questions about the restaurant" became worse than in run "Before": 0 of 6 counted calls passed, then 6 of 6',
+    );
+    const runs = (await client.get(`/agents/${agentId}/runs`)).body.data as { id: string }[];
+    const [after = '', before = ''] = runs.map(({ id }) => id);
+    const worse = await vat(['compare', after], env);
+    expect(worse).toMatchObject({ code: 1, stderr: '' });
+    expect(worse.stdout).toMatch(/^Earlier: "Before" \(.*\), agent v1, score 100, 100 % passed$/m);
+    expect(worse.stdout).toMatch(/^worse +Answers questions about the restaurant +6\/6 +0\/6 +100 → [\d.]+ /m);
+    expect(worse.stdout).toMatch(/^same +Books a table, detail by detail +6\/6 +6\/6 +100 /m);
+    expect(worse.stdout).toContain('1 case worse, 0 better, 1 without a difference larger than chance');
+    expect(await vat(['compare', before, after], env)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^better +Answers/m),
+    });
+    expect(await vat(['compare', before], env)).toMatchObject({ code: 3, stderr: expect.stringContaining('404') });
+    const invalid = await vat([...run, 'v3', '--not-worse-than', 'latest'], env);
+    expect(invalid).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('--not-worse-than: notWorseThan must be'),
+    });
+  });
+
   it('exits with 1 and still writes the files if the agent fails', async () => {
     const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
     const [junit, json] = [path.join(folder, 'failed.xml'), path.join(folder, 'failed.json')];

@@ -1,4 +1,4 @@
-import type { Call, RunDetails } from '../service.js';
+import type { Call, RunComparison, RunDetails } from '../service.js';
 
 const NOW = '2026-11-21T06:37:42.758Z';
 
@@ -63,3 +63,40 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
   updatedAt: NOW,
   ...values,
 });
+
+/** A case that became worse. */
+export function comparisonOf(name: string, values: Partial<RunComparison> = {}): RunComparison {
+  const latency = { count: 20, p50: 400, p90: 700, p95: 800, p99: 900, worst: 900 };
+  const before = {
+    counted: 20,
+    passed: 19,
+    passRate: 0.95,
+    passRateInterval: { low: 0.76, high: 0.99 },
+    score: 97.5,
+    latency,
+  };
+  const now = { ...before, passed: 12, passRate: 0.6, passRateInterval: { low: 0.39, high: 0.78 }, score: 80 };
+  const run = { id: 'run', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
+  return {
+    change: 'worse',
+    pValue: 0.01,
+    current: { ...run, ...now },
+    baseline: { ...run, ...before, id: 'earlier' },
+    cases: [
+      {
+        caseKey: 'case',
+        evaluationId: 'case',
+        key: null,
+        name,
+        change: 'worse',
+        pValue: 0.01,
+        current: now,
+        baseline: before,
+      },
+    ],
+    onlyInCurrent: 0,
+    onlyInBaseline: 0,
+    warnings: [name],
+    ...values,
+  };
+}

@@ -1,0 +1,40 @@
+import { comparisonExitCode, comparisonText } from './compared.js';
+import { comparisonOf } from './testing/factories.js';
+
+const look = { paint: (_: string, text: string) => text, width: 120 };
+const [worse] = comparisonOf('Books a table').cases;
+const same = { ...worse!, change: 'same' as const };
+
+describe('comparisonText', () => {
+  it('shows both runs, and each case with both results', () => {
+    expect(comparisonText(comparisonOf('Nightly'), look)).toBe(
+      [
+        'Earlier: "Nightly" (earlier), agent Nightly, score 97.5, 95 % passed',
+        'Now:     "Nightly" (run), agent Nightly, score 80, 60 % passed',
+        '',
+        'Change  Case     Earlier    Now      Score     p50     p95',
+        'worse   Nightly    19/20  12/20  97.5 → 80  400 ms  800 ms',
+        '',
+        '1 case worse, 0 better, 0 without a difference larger than chance; together: worse.',
+        '  Nightly',
+      ].join('\n'),
+    );
+  });
+
+  it('shows only the cases that changed if there are more than 100', () => {
+    const cases = [...Array<typeof same>(150).fill(same), worse!];
+    const text = comparisonText(comparisonOf('Nightly', { cases }), look);
+    expect(text.match(/^(worse|same) /gm)).toEqual(['worse ']);
+    expect(text).toContain('Not shown: 150 cases');
+  });
+});
+
+describe('comparisonExitCode', () => {
+  it('is 1 if a case or all of them together became worse, else 0', () => {
+    const none = comparisonOf('x', { change: 'same', cases: [same] });
+    expect(comparisonExitCode(none)).toBe(0);
+    expect(comparisonExitCode({ ...none, change: 'better' })).toBe(0);
+    expect(comparisonExitCode({ ...none, change: 'worse' })).toBe(1);
+    expect(comparisonExitCode({ ...none, change: 'better', cases: [same, worse!] })).toBe(1);
+  });
+});

@@ -1,0 +1,80 @@
+import { count, duration, number, percent } from '../text/index.js';
+import type { Style } from './colour.js';
+import { EXIT, type ExitCode } from './errors.js';
+import type { RunComparison } from './service.js';
+import { type Column, type Look, textTable } from './table.js';
+import { plain } from './text.js';
+
+type Compared = RunComparison['cases'][number];
+type Run = RunComparison['current'];
+type Change = RunComparison['change'];
+
+/** With more shared cases, only those that changed are shown. */
+const MAX_ROWS = 100;
+
+const figure = (title: string): Column => ({ title, align: 'right' });
+
+/** A run beside an earlier one: the shared cases, and a sentence about all of them together. */
+export function comparisonText(comparison: RunComparison, look: Look): string {
+  const { current, baseline, cases, change, warnings } = comparison;
+  const rows = cases.length > MAX_ROWS ? cases.filter((one) => one.change !== 'same').slice(0, MAX_ROWS) : cases;
+  const rest = cases.length - rows.length;
+  return [
+    `Earlier: ${runText(baseline)}`,
+    `Now:     ${runText(current)}`,
+    '',
+    ...(rows.length > 0 ? [textTable(COLUMNS, rows.map(row), look)] : []),
+    ...(rest > 0 ? [`Not shown: ${count(rest, 'case')}.`] : []),
+    '',
+    look.paint(styleOf(change), verdict(comparison)),
+    ...warnings.map((warning) => `  ${plain(warning)}`),
+  ].join('\n');
+}
+
+/** Exit code of `vat compare`: 1 if a case, or all shared cases together, became worse. */
+export const comparisonExitCode = ({ change, cases }: RunComparison): ExitCode =>
+  change === 'worse' || cases.some((one) => one.change === 'worse') ? EXIT.notMet : EXIT.met;
+
+const styleOf = (change: string): Style => (change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim');
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Change', colour: styleOf },
+  { title: 'Case', width: 48 },
+  figure('Earlier'),
+  figure('Now'),
+  figure('Score'),
+  figure('p50'),
+  figure('p95'),
+];
+
+const row = ({ change, name, current, baseline }: Compared): string[] => [
+  change,
+  plain(name, 120),
+  passed(baseline),
+  passed(current),
+  pair(baseline.score, current.score, number),
+  pair(baseline.latency.p50, current.latency.p50, duration),
+  pair(baseline.latency.p95, current.latency.p95, duration),
+];
+
+const passed = ({ passed: n, counted }: { readonly passed: number; readonly counted: number }): string =>
+  `${n}/${counted}`;
+
+/** A value of both runs, earlier one first. */
+function pair(before: number | null, now: number | null, format: (value: number) => string): string {
+  const text = (value: number | null) => (value === null ? '–' : format(value));
+  return text(before) === text(now) ? text(now) : `${text(before)} → ${text(now)}`;
+}
+
+function runText({ id, name, agentVersion, score, passRate }: Run): string {
+  const version = agentVersion === null ? '' : `, agent ${plain(agentVersion, 120)}`;
+  const rate = passRate === null ? '' : `, ${percent(passRate)} passed`;
+  return `"${plain(name, 120)}" (${plain(id)})${version}, score ${score === null ? '–' : number(score)}${rate}`;
+}
+
+function verdict({ change, cases }: RunComparison): string {
+  const of = (wanted: Change) => cases.filter((one) => one.change === wanted).length;
+  const parts = `${count(of('worse'), 'case')} worse, ${of('better')} better, ${of('same')} without a difference larger than chance`;
+  const together = change === 'same' ? 'no difference larger than chance' : change;
+  return `${parts}; together: ${together}.`;
+}
