@@ -1015,6 +1015,56 @@ export interface components {
              */
             flakyEvaluationIds: string[];
         };
+        /**
+         * All of
+         * @description All of the checks are met.
+         */
+        AllOfCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "all_of";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Checks; they may contain checks themselves, but no deeper ones. Weights belong to the outermost check */
+            checks: components["schemas"]["Check"][];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
+         * Any of
+         * @description At least one of the checks is met.
+         */
+        AnyOfCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "any_of";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Checks; they may contain checks themselves, but no deeper ones. Weights belong to the outermost check */
+            checks: components["schemas"]["Check"][];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
         ApiKey: {
             /**
              * Format: uuid
@@ -1749,7 +1799,7 @@ export interface components {
         };
         /**
          * Calls a tool
-         * @description The agent calls the tool.
+         * @description The agent calls the tool: at least once, or as often as `times` says.
          */
         CallsToolCheck: {
             /**
@@ -1765,12 +1815,34 @@ export interface components {
              */
             tool: string;
             /**
-             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored. For ranges, patterns and choices use `argumentsSchema`
              * @example {
              *       "people": 4
              *     }
              */
             arguments?: Record<string, never>;
+            /**
+             * @description Only calls whose arguments fit this JSON Schema (2020-12) count: at most 64 KiB, `$ref` only within the schema, patterns as RE2. `format` asserts nothing
+             * @example {
+             *       "properties": {
+             *         "people": {
+             *           "maximum": 8,
+             *           "minimum": 1,
+             *           "type": "integer"
+             *         }
+             *       },
+             *       "required": [
+             *         "people"
+             *       ]
+             *     }
+             */
+            argumentsSchema?: Record<string, never>;
+            /** @description Only what happens after this has happened for the first time counts */
+            after?: components["schemas"]["EventMatcher"];
+            /** @description Only what happens before this happens for the first time counts */
+            before?: components["schemas"]["EventMatcher"];
+            /** @description How often it must happen */
+            times?: components["schemas"]["Times"];
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -1786,7 +1858,7 @@ export interface components {
          * Check
          * @description A deterministic condition on what happened during the call.
          */
-        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["SaysBeforeCheck"];
+        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["InOrderCheck"] | components["schemas"]["AnyOfCheck"] | components["schemas"]["AllOfCheck"] | components["schemas"]["NotCheck"] | components["schemas"]["WhenCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["SaysBeforeCheck"];
         /**
          * @example {
          *       "index": 2,
@@ -1808,7 +1880,7 @@ export interface components {
             /** @description Position among the evaluation's checks */
             index: number;
             /** @enum {string} */
-            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "says_before";
+            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "in_order" | "any_of" | "all_of" | "not" | "when" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "says_before";
             name: string;
             weight: number;
             required: boolean;
@@ -2739,6 +2811,61 @@ export interface components {
          */
         EvaluationList: components["schemas"]["FileEvaluation"][];
         /**
+         * Event
+         * @description Something that happens on a call: words of one side, by `text` or `pattern`, or a call of a `tool`.
+         */
+        EventMatcher: {
+            /**
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
+             * @example table for four
+             */
+            text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
+            /**
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
+             * @example (?i)\b(booked|confirmed)\b
+             */
+            pattern?: string;
+            /**
+             * @description Speaker whose words are checked
+             * @default agent
+             * @enum {string}
+             */
+            speaker?: "agent" | "caller";
+            /**
+             * @description Name of the tool, exactly as the agent calls it
+             * @example book_table
+             */
+            tool?: string;
+            /**
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored. For ranges, patterns and choices use `argumentsSchema`
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            arguments?: Record<string, never>;
+            /**
+             * @description Only calls whose arguments fit this JSON Schema (2020-12) count: at most 64 KiB, `$ref` only within the schema, patterns as RE2. `format` asserts nothing
+             * @example {
+             *       "properties": {
+             *         "people": {
+             *           "maximum": 8,
+             *           "minimum": 1,
+             *           "type": "integer"
+             *         }
+             *       },
+             *       "required": [
+             *         "people"
+             *       ]
+             *     }
+             */
+            argumentsSchema?: Record<string, never>;
+        } & (unknown | unknown | unknown);
+        /**
          * @example {
          *       "entry": 6,
          *       "quote": "Your table is booked"
@@ -3201,6 +3328,45 @@ export interface components {
             otherAgentCount: number;
         };
         /**
+         * In order
+         * @description All events happen, in this order. The first time that each happens counts; an event that is listed twice must happen twice.
+         */
+        InOrderCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "in_order";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Words of either side and tool calls
+             * @example [
+             *       {
+             *         "text": "shall I book"
+             *       },
+             *       {
+             *         "speaker": "caller",
+             *         "text": "yes"
+             *       },
+             *       {
+             *         "tool": "book_table"
+             *       }
+             *     ]
+             */
+            events: components["schemas"]["EventMatcher"][];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * @example {
          *       "count": 6,
          *       "p50": 412.3,
@@ -3348,7 +3514,7 @@ export interface components {
         };
         /**
          * Never calls a tool
-         * @description The agent never calls the tool.
+         * @description The agent never calls the tool, or fewer than `times.min` times.
          */
         NeverCallsToolCheck: {
             /**
@@ -3364,12 +3530,34 @@ export interface components {
              */
             tool: string;
             /**
-             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored. For ranges, patterns and choices use `argumentsSchema`
              * @example {
              *       "people": 4
              *     }
              */
             arguments?: Record<string, never>;
+            /**
+             * @description Only calls whose arguments fit this JSON Schema (2020-12) count: at most 64 KiB, `$ref` only within the schema, patterns as RE2. `format` asserts nothing
+             * @example {
+             *       "properties": {
+             *         "people": {
+             *           "maximum": 8,
+             *           "minimum": 1,
+             *           "type": "integer"
+             *         }
+             *       },
+             *       "required": [
+             *         "people"
+             *       ]
+             *     }
+             */
+            argumentsSchema?: Record<string, never>;
+            /** @description Only what happens after this has happened for the first time counts */
+            after?: components["schemas"]["EventMatcher"];
+            /** @description Only what happens before this happens for the first time counts */
+            before?: components["schemas"]["EventMatcher"];
+            /** @description How often it must happen */
+            times?: components["schemas"]["Times"];
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -3383,7 +3571,7 @@ export interface components {
         };
         /**
          * Never says
-         * @description The speaker never says this.
+         * @description The speaker never says this, or fewer than `times.min` times.
          */
         NeverSaysCheck: {
             /**
@@ -3414,6 +3602,17 @@ export interface components {
              * @enum {string}
              */
             speaker?: "agent" | "caller";
+            /**
+             * @description Only words of this turn count: `first` or `last` of the speaker, or a number. Turn n consists of the n-th words of the caller and the answer to them; 0 is the greeting of the agent
+             * @example first
+             */
+            turn?: number | string;
+            /** @description Only what happens after this has happened for the first time counts */
+            after?: components["schemas"]["EventMatcher"];
+            /** @description Only what happens before this happens for the first time counts */
+            before?: components["schemas"]["EventMatcher"];
+            /** @description How often it must happen */
+            times?: components["schemas"]["Times"];
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -3477,6 +3676,31 @@ export interface components {
              * @example vat_4fGh81KqXo2bD7vNcR5sT9yWzA3eL6uM0pJi
              */
             key: string;
+        };
+        /**
+         * Not
+         * @description The check is not met.
+         */
+        NotCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "not";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Check that must not be met */
+            check: Omit<components["schemas"]["Check"], "type">;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         PageMeta: {
             /**
@@ -4061,7 +4285,7 @@ export interface components {
         };
         /**
          * Says
-         * @description The speaker says this at least once.
+         * @description The speaker says this: at least once, or as often as `times` says.
          */
         SaysCheck: {
             /**
@@ -4092,6 +4316,17 @@ export interface components {
              * @enum {string}
              */
             speaker?: "agent" | "caller";
+            /**
+             * @description Only words of this turn count: `first` or `last` of the speaker, or a number. Turn n consists of the n-th words of the caller and the answer to them; 0 is the greeting of the agent
+             * @example first
+             */
+            turn?: number | string;
+            /** @description Only what happens after this has happened for the first time counts */
+            after?: components["schemas"]["EventMatcher"];
+            /** @description Only what happens before this happens for the first time counts */
+            before?: components["schemas"]["EventMatcher"];
+            /** @description How often it must happen */
+            times?: components["schemas"]["Times"];
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -4359,6 +4594,16 @@ export interface components {
             end: number;
             /** @description Number of caller turns so far; 0 before the first */
             turn: number;
+        };
+        /**
+         * Times
+         * @description How often something happens: by default at least once and any number of times.
+         */
+        Times: {
+            /** @description At least so often; 0 together with `max` */
+            min?: number;
+            /** @description At most so often */
+            max?: number;
         };
         /**
          * @example {
@@ -4915,6 +5160,33 @@ export interface components {
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
+        };
+        /**
+         * When
+         * @description If the first check is met, so is the second. If the first is not met, this check is.
+         */
+        WhenCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "when";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Condition */
+            if: Omit<components["schemas"]["Check"], "type">;
+            /** @description Check that must be met if the condition is */
+            then: Omit<components["schemas"]["Check"], "type">;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         Workspace: {
             /**

@@ -1,90 +1,106 @@
+import {
+  check,
+  checkParts,
+  judgement,
+  milliseconds,
+  placement,
+  spokenFields as spoken,
+  toolFields as tool,
+  turn,
+} from './check-parts-schema.js';
 import { DEFAULTS, LIMITS } from './limits.js';
-import { type JsonSchema, matcherFields, oneMatcher, ref } from './script-schema.js';
+import { type JsonSchema, oneMatcher, ref } from './script-schema.js';
 
-const weight = {
-  type: 'number',
-  description: 'Share of the score, relative to the other checks and criteria',
-  exclusiveMinimum: 0,
-  maximum: LIMITS.weight,
-  default: DEFAULTS.weight,
-};
-const required = {
-  type: 'boolean',
-  description: 'Whether the call fails if this is not met; otherwise it only lowers the score',
-  default: DEFAULTS.required,
-};
-const speaker = {
-  type: 'string',
-  description: 'Speaker whose words are checked',
-  enum: ['agent', 'caller'],
-  default: 'agent',
-};
-const milliseconds = (description: string): JsonSchema => ({
-  type: 'integer',
-  description,
-  minimum: 1,
-  maximum: LIMITS.maxDurationSeconds * 1000,
-});
-
-/** The schema of a check: the given fields and those that all checks have. */
-function check(
-  type: string,
-  title: string,
-  description: string,
-  fields: Readonly<Record<string, JsonSchema>>,
-  needed: readonly string[],
-  more: JsonSchema = {},
-): JsonSchema {
-  return {
-    title,
-    description,
-    type: 'object',
-    properties: {
-      type: { const: type, description: 'Kind of the check' },
-      name: {
-        type: 'string',
-        description: 'Name in the result; by default a description of the check',
-        minLength: 1,
-        maxLength: LIMITS.name,
-      },
-      ...fields,
-      weight,
-      required,
-    },
-    required: ['type', ...needed],
-    additionalProperties: false,
-    ...more,
-  };
-}
-
-const spoken = { ...matcherFields, speaker };
-const tool = {
-  tool: {
-    type: 'string',
-    description: 'Name of the tool, exactly as the agent calls it',
-    minLength: 1,
-    maxLength: LIMITS.tool,
-    examples: ['book_table'],
-  },
-  arguments: {
-    type: 'object',
-    description:
-      'Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored',
-    examples: [{ people: 4 }],
-  },
+const nested = (description: string): JsonSchema => ({ allOf: [ref('Check')], description });
+const nestedChecks = {
+  type: 'array',
+  description: 'Checks; they may contain checks themselves, but no deeper ones. Weights belong to the outermost check',
+  items: ref('Check'),
+  minItems: 1,
+  maxItems: LIMITS.nestedChecks,
 };
 
 /** Named parts of the schema, one per type of check. */
 const CHECKS = {
-  says: ['SaysCheck', check('says', 'Says', 'The speaker says this at least once.', spoken, [], oneMatcher)],
+  says: [
+    'SaysCheck',
+    check(
+      'says',
+      'Says',
+      'The speaker says this: at least once, or as often as `times` says.',
+      { ...spoken, turn, ...placement },
+      [],
+      oneMatcher,
+    ),
+  ],
   never_says: [
     'NeverSaysCheck',
-    check('never_says', 'Never says', 'The speaker never says this.', spoken, [], oneMatcher),
+    check(
+      'never_says',
+      'Never says',
+      'The speaker never says this, or fewer than `times.min` times.',
+      { ...spoken, turn, ...placement },
+      [],
+      oneMatcher,
+    ),
   ],
-  calls_tool: ['CallsToolCheck', check('calls_tool', 'Calls a tool', 'The agent calls the tool.', tool, ['tool'])],
+  calls_tool: [
+    'CallsToolCheck',
+    check(
+      'calls_tool',
+      'Calls a tool',
+      'The agent calls the tool: at least once, or as often as `times` says.',
+      { ...tool, ...placement },
+      ['tool'],
+    ),
+  ],
   never_calls_tool: [
     'NeverCallsToolCheck',
-    check('never_calls_tool', 'Never calls a tool', 'The agent never calls the tool.', tool, ['tool']),
+    check(
+      'never_calls_tool',
+      'Never calls a tool',
+      'The agent never calls the tool, or fewer than `times.min` times.',
+      { ...tool, ...placement },
+      ['tool'],
+    ),
+  ],
+  in_order: [
+    'InOrderCheck',
+    check(
+      'in_order',
+      'In order',
+      'All events happen, in this order. The first time that each happens counts; an event that is listed twice must happen twice.',
+      {
+        events: {
+          type: 'array',
+          description: 'Words of either side and tool calls',
+          items: ref('EventMatcher'),
+          minItems: 2,
+          maxItems: LIMITS.events,
+          examples: [[{ text: 'shall I book' }, { text: 'yes', speaker: 'caller' }, { tool: 'book_table' }]],
+        },
+      },
+      ['events'],
+    ),
+  ],
+  any_of: [
+    'AnyOfCheck',
+    check('any_of', 'Any of', 'At least one of the checks is met.', { checks: nestedChecks }, ['checks']),
+  ],
+  all_of: ['AllOfCheck', check('all_of', 'All of', 'All of the checks are met.', { checks: nestedChecks }, ['checks'])],
+  not: [
+    'NotCheck',
+    check('not', 'Not', 'The check is not met.', { check: nested('Check that must not be met') }, ['check']),
+  ],
+  when: [
+    'WhenCheck',
+    check(
+      'when',
+      'When',
+      'If the first check is met, so is the second. If the first is not met, this check is.',
+      { if: nested('Condition'), then: nested('Check that must be met if the condition is') },
+      ['if', 'then'],
+    ),
   ],
   ends_by: [
     'EndsByCheck',
@@ -166,14 +182,7 @@ export const CHECK_DEFINITIONS: Readonly<Record<string, string>> = Object.fromEn
 
 /** Named parts of the schema that describe checks and criteria. */
 export const checkDefinitions = {
-  SpokenMatcher: {
-    title: 'Spoken matcher',
-    description: 'Matches part of what one side said, by either `text` or `pattern`.',
-    type: 'object',
-    properties: spoken,
-    additionalProperties: false,
-    ...oneMatcher,
-  },
+  ...checkParts,
   ...(Object.fromEntries(Object.values(CHECKS)) as Readonly<Record<string, JsonSchema>>),
   Check: {
     title: 'Check',
@@ -194,8 +203,7 @@ export const checkDefinitions = {
         maxLength: LIMITS.criterion,
         examples: ['The agent repeats the date, the time and the number of people before it books.'],
       },
-      weight,
-      required,
+      ...judgement,
     },
     required: ['text'],
     additionalProperties: false,

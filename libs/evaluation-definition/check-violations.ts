@@ -1,8 +1,8 @@
 import { MIN_TURNS_FOR_PERCENTILES } from '../statistics/index.js';
-import type { Check, PartialDefinition, SpokenMatcher } from './definition.js';
-import { LIMITS } from './limits.js';
+import { allChecks, eventsOf, type FoundCheck } from './check-events.js';
+import type { Check, NestedCheck, PartialDefinition, SaysSpec, SpokenMatcher, ToolSpec } from './definition.js';
 import { fold } from './matcher.js';
-import type { Violation } from '../json-input/index.js';
+import type { Path, Violation } from '../json-input/index.js';
 import { mostTurns, ScriptedLines } from './script-violations.js';
 
 /** Checks that could never fail or never be met. `isSound` says whether a matcher is valid. */
@@ -13,39 +13,29 @@ export function checkViolations(
   const { checks } = definition;
   const lines = new ScriptedLines(definition.script);
   return [
-    ...checks.flatMap((check, index) => {
-      const violations = check ? violationsOf(check, definition, lines, isSound) : [];
-      return violations.map(([field, text]) => ({ path: ['checks', index, field], text }));
+    ...allChecks(checks).flatMap((found) => {
+      const violations = [
+        ...violationsOf(found.check, definition),
+        ...unsaid(found, lines, isSound),
+        ...nesting(found),
+      ];
+      return violations.map(([field, text]) => ({ path: [...found.path, ...field], text }));
     }),
     ...repetitions(checks),
   ];
 }
 
-type Found = readonly [field: string, text: string];
+type Found = readonly [field: Path, text: string];
 
-function violationsOf(
-  check: Check,
-  definition: PartialDefinition,
-  lines: ScriptedLines,
-  isSound: (matcher: SpokenMatcher) => boolean,
-): Found[] {
+function violationsOf(check: NestedCheck, definition: PartialDefinition): Found[] {
   switch (check.type) {
     case 'says':
     case 'never_says':
-      return isSound(check) ? unsaid(lines, [[matcherField(check), check]], check.type === 'says') : [];
-    case 'says_before': {
-      const sound = (
-        [
-          ['first', check.first],
-          ['then', check.then],
-        ] as const
-      ).filter(([, part]) => isSound(part));
-      const isOnce = sound.length === 2 && identity(check.first) === identity(check.then);
-      return [...unsaid(lines, sound, true), ...(isOnce ? [['then', 'must differ from first'] as const] : [])];
-    }
     case 'calls_tool':
     case 'never_calls_tool':
-      return toolViolations(check);
+      return timesViolations(check);
+    case 'says_before':
+      return identity(check.first) === identity(check.then) ? [[['then'], 'must differ from first']] : [];
     case 'max_turns':
       return atLeast('turns', check.turns, definition.maxTurns, 'maxTurns');
     case 'max_latency_ms':
@@ -53,41 +43,58 @@ function violationsOf(
     case 'max_duration_ms':
     case 'max_silence_ms':
       return timeViolations(check.ms, definition);
-    case 'ends_by':
+    default:
       return [];
   }
 }
 
+function timesViolations({ type, times }: SaysSpec | ToolSpec): Found[] {
+  if (!times) return [];
+  const { min, max } = times;
+  if (type.startsWith('never_')) {
+    if (max !== undefined)
+      return [[['times', 'max'], `is not possible in ${type}: use times.min, or ${type.slice(6)}`]];
+    return min === 0 ? [[['times', 'min'], 'must be at least 1, or the check could never hold']] : [];
+  }
+  if (max === undefined)
+    return min === 0 ? [[['times', 'min'], 'must be at least 1, or the check could never fail']] : [];
+  return (min ?? 1) > max ? [[['times', 'max'], `must not be less than times.min (${min ?? 1})`]] : [];
+}
+
 /** A scripted caller only says the lines of its script. */
 function unsaid(
+  { check, depth }: FoundCheck,
   lines: ScriptedLines,
-  parts: readonly (readonly [string, SpokenMatcher])[],
-  isWanted: boolean,
+  isSound: (matcher: SpokenMatcher) => boolean,
 ): Found[] {
-  return parts
-    .filter(([, part]) => part.speaker === 'caller' && lines.includes(part) === false)
-    .map(([field]) => [field, `is never said by the script, so the check could never ${isWanted ? 'hold' : 'fail'}`]);
+  return eventsOf(check).flatMap(([steps, event]): Found[] => {
+    if ('tool' in event || event.speaker !== 'caller' || !isSound(event) || lines.includes(event) !== false) return [];
+    const isOwn = steps.length === 0;
+    const effect = check.type === 'never_says' && isOwn ? 'fail' : 'hold';
+    const field = isOwn ? [matcherField(event)] : steps;
+    const isCertain = depth === 0 && (isOwn || !check.type.startsWith('never_'));
+    return [[field, `is never said by the script${isCertain ? `, so the check could never ${effect}` : ''}`]];
+  });
 }
 
 const matcherField = (matcher: SpokenMatcher): string => ('pattern' in matcher ? 'pattern' : 'text');
 
-function toolViolations(check: Check & { tool: string; arguments?: object }): Found[] {
-  const violations: Found[] = [];
-  if (check.tool.trim() !== check.tool) violations.push(['tool', 'must not begin or end with white space']);
-  if (check.arguments && JSON.stringify(check.arguments).length > LIMITS.arguments) {
-    violations.push(['arguments', `must have at most ${LIMITS.arguments} characters as JSON`]);
-  }
-  return violations;
+const MAX_DEPTH = 2;
+
+function nesting({ check, depth }: FoundCheck): Found[] {
+  if (depth > MAX_DEPTH) return [[[], `is nested too deeply: checks may contain checks over ${MAX_DEPTH} levels`]];
+  const weights = depth === 0 ? [] : (['weight', 'required'] as const).filter((field) => field in check);
+  return weights.map((field) => [[field], 'has no effect inside another check: set it on the outermost one']);
 }
 
 function atLeast(field: string, limit: number, cut: number | undefined, name: string): Found[] {
   if (cut === undefined || limit < cut) return [];
-  return [[field, `must be less than ${name} (${cut}), or the check could never fail`]];
+  return [[[field], `must be less than ${name} (${cut}), or the check could never fail`]];
 }
 
 function timeViolations(ms: number, { maxDurationSeconds }: PartialDefinition): Found[] {
   if (maxDurationSeconds === undefined || ms < maxDurationSeconds * 1000) return [];
-  return [['ms', `must be less than maxDurationSeconds (${maxDurationSeconds}), or the check could never fail`]];
+  return [[['ms'], `must be less than maxDurationSeconds (${maxDurationSeconds}), or the check could never fail`]];
 }
 
 function percentileViolations(percentile: number, { script, maxTurns }: PartialDefinition): Found[] {
@@ -95,12 +102,18 @@ function percentileViolations(percentile: number, { script, maxTurns }: PartialD
   const scripted = mostTurns(script);
   if (maxTurns !== undefined && maxTurns < MIN_TURNS_FOR_PERCENTILES) {
     return [
-      ['percentile', `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but maxTurns is ${maxTurns}`],
+      [
+        ['percentile'],
+        `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but maxTurns is ${maxTurns}`,
+      ],
     ];
   }
   if (scripted !== undefined && scripted < MIN_TURNS_FOR_PERCENTILES) {
     return [
-      ['percentile', `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but script has ${scripted}`],
+      [
+        ['percentile'],
+        `${percentile} requires at least ${MIN_TURNS_FOR_PERCENTILES} turns, but script has ${scripted}`,
+      ],
     ];
   }
   return [];
@@ -141,8 +154,10 @@ function subjectOf(check: Check): string {
   const { name: _name, weight: _weight, required: _required, type: _type, ...own } = check;
   switch (check.type) {
     case 'says':
-    case 'never_says':
-      return `${kind} ${identity(check)}`;
+    case 'never_says': {
+      const { turn, after, before, times } = check;
+      return `${kind} ${identity(check)} ${canonical({ turn, after, before, times })}`;
+    }
     case 'says_before':
       return `${kind} ${identity(check.first)} ${identity(check.then)}`;
     case 'ends_by':
@@ -165,6 +180,7 @@ const identity = (matcher: SpokenMatcher): string =>
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const given = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  const entries = given.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join(',')}}`;
 }

@@ -1,11 +1,14 @@
+import { allChecks, eventsOf } from './check-events.js';
 import { checkViolations } from './check-violations.js';
 import type { DefinitionInput, Matcher, PartialDefinition } from './definition.js';
 import { DEFAULTS } from './limits.js';
 import { fold } from './matcher.js';
-import { normaliseCheck, normaliseCriterion, normaliseStep } from './normalise.js';
+import { normaliseCheck } from './normalise-check.js';
+import { normaliseCriterion, normaliseStep } from './normalise.js';
 import type { Violation, Path } from '../json-input/index.js';
 import { PatternChecker } from './pattern.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
+import { ToolViolations } from './tool-violations.js';
 
 type Patterns = Pick<PatternChecker, 'violationOf'>;
 
@@ -26,6 +29,7 @@ export function definitionViolations(
   });
   return [
     ...violations,
+    ...toolViolations(definition.checks, patterns),
     ...scriptViolations(definition),
     ...checkViolations(definition, (matcher) => !unsound.has(matcher)),
     ...criteriaViolations(definition.criteria),
@@ -65,11 +69,18 @@ export function usableParts(
 }
 
 function checkMatchers(checks: PartialDefinition['checks']): { matcher: Matcher; path: Path }[] {
-  return checks.flatMap((check, index) => {
-    if (check?.type === 'says' || check?.type === 'never_says') return [{ matcher: check, path: ['checks', index] }];
-    if (check?.type !== 'says_before') return [];
-    return (['first', 'then'] as const).map((part) => ({ matcher: check[part], path: ['checks', index, part] }));
-  });
+  return allChecks(checks).flatMap(({ check, path }) =>
+    eventsOf(check).flatMap(([steps, event]) =>
+      'tool' in event ? [] : [{ matcher: event, path: [...path, ...steps] }],
+    ),
+  );
+}
+
+function toolViolations(checks: PartialDefinition['checks'], patterns: Patterns): Violation[] {
+  const tools = new ToolViolations(patterns);
+  return allChecks(checks).flatMap(({ check, path }) =>
+    eventsOf(check).flatMap(([steps, event]) => ('tool' in event ? tools.of(event, [...path, ...steps]) : [])),
+  );
 }
 
 function matcherViolation(matcher: Matcher, path: Path, patterns: Patterns): Violation | undefined {

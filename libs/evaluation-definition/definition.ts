@@ -58,47 +58,85 @@ export interface EndStep {
 /** One action of a scripted caller. A step whose condition does not hold is skipped. */
 export type ScriptStep = SayStep | AnswersStep | WaitStep | EndStep;
 
+/** A call of a tool by the agent. */
+export interface ToolMatcher {
+  readonly tool: string;
+  /** Each given argument must be present with the same value. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** A JSON Schema that the arguments must fit. */
+  readonly argumentsSchema?: Readonly<Record<string, unknown>>;
+}
+
+/** Something that happens on a call: words of one side, or a tool call. */
+export type EventMatcher = SpokenMatcher | ToolMatcher;
+
+/** How often something happens. */
+export interface Times {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Where on the timeline something has to happen. `after` and `before` refer to the first time that the event happens. */
+export interface Placement {
+  readonly after?: EventMatcher;
+  readonly before?: EventMatcher;
+  readonly times?: Times;
+}
+
+/** 0 is the agent's greeting; turn n are the caller's nth words and the answer to them. */
+export type TurnSelector = number | 'first' | 'last';
+
 interface Judged {
   readonly weight: number;
   readonly required: boolean;
 }
 
-interface CheckBase extends Judged {
+interface Named {
   readonly name?: string;
 }
 
-export type SaysCheck = CheckBase & { readonly type: 'says' | 'never_says' } & SpokenMatcher;
-export type ToolCheck = CheckBase & {
-  readonly type: 'calls_tool' | 'never_calls_tool';
-  readonly tool: string;
-  readonly arguments?: Readonly<Record<string, unknown>>;
-};
-export type EndsByCheck = CheckBase & { readonly type: 'ends_by'; readonly by: Speaker };
-export type MaxTurnsCheck = CheckBase & { readonly type: 'max_turns'; readonly turns: number };
-export type MaxDurationCheck = CheckBase & { readonly type: 'max_duration_ms'; readonly ms: number };
-export type MaxLatencyCheck = CheckBase & {
+export type SaysSpec = { readonly type: 'says' | 'never_says'; readonly turn?: TurnSelector } & SpokenMatcher &
+  Placement;
+export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & Placement;
+export type EndsBySpec = { readonly type: 'ends_by'; readonly by: Speaker };
+export type MaxTurnsSpec = { readonly type: 'max_turns'; readonly turns: number };
+export type MaxLatencySpec = {
   readonly type: 'max_latency_ms';
   readonly ms: number;
   /** 100 is the slowest response. */
   readonly percentile: 50 | 90 | 95 | 99 | 100;
 };
-export type MaxSilenceCheck = CheckBase & { readonly type: 'max_silence_ms'; readonly ms: number };
-export type SaysBeforeCheck = CheckBase & {
+export type MaxTimeSpec = { readonly type: 'max_duration_ms' | 'max_silence_ms'; readonly ms: number };
+export type SaysBeforeSpec = {
   readonly type: 'says_before';
   readonly first: SpokenMatcher;
   readonly then: SpokenMatcher;
 };
+/** The first time that each event happens; an event that is listed twice must happen twice. */
+export type InOrderSpec = { readonly type: 'in_order'; readonly events: readonly EventMatcher[] };
+export type ListSpec = { readonly type: 'any_of' | 'all_of'; readonly checks: readonly NestedCheck[] };
+export type NotSpec = { readonly type: 'not'; readonly check: NestedCheck };
+export type WhenSpec = { readonly type: 'when'; readonly if: NestedCheck; readonly then: NestedCheck };
+
+/** The fields of a check that are its own. */
+export type CheckSpec =
+  | SaysSpec
+  | ToolSpec
+  | EndsBySpec
+  | MaxTurnsSpec
+  | MaxLatencySpec
+  | MaxTimeSpec
+  | SaysBeforeSpec
+  | InOrderSpec
+  | ListSpec
+  | NotSpec
+  | WhenSpec;
+
+/** A check inside another one, which alone counts for the score. */
+export type NestedCheck = Named & CheckSpec;
 
 /** A deterministic condition on the timeline of a call. */
-export type Check =
-  | SaysCheck
-  | ToolCheck
-  | EndsByCheck
-  | MaxTurnsCheck
-  | MaxDurationCheck
-  | MaxLatencyCheck
-  | MaxSilenceCheck
-  | SaysBeforeCheck;
+export type Check = Named & Judged & CheckSpec;
 export type CheckType = Check['type'];
 
 /** A statement that a judge decides. */
@@ -173,16 +211,14 @@ export interface DefinitionInput {
   readonly maxDurationSeconds?: number;
 }
 
-type WithDefaults<T, K extends PropertyKey> = T extends unknown
-  ? Omit<T, K & keyof T> & Partial<Pick<T, K & keyof T>>
-  : never;
-export type SpokenMatcherInput = Matcher & { readonly speaker?: Speaker };
-export type CheckInput =
-  | (Partial<CheckBase> & { readonly type: 'says' | 'never_says' } & SpokenMatcherInput)
-  | (Partial<CheckBase> & {
-      readonly type: 'says_before';
-      readonly first: SpokenMatcherInput;
-      readonly then: SpokenMatcherInput;
-    })
-  | WithDefaults<Exclude<Check, SaysCheck | SaysBeforeCheck>, 'weight' | 'required' | 'percentile'>;
-export type CriterionInput = WithDefaults<Criterion, 'weight' | 'required'>;
+/** Fields that are optional in a request or file, because they have defaults. */
+type Defaulted = 'weight' | 'required' | 'percentile' | 'speaker';
+type Input<T> = T extends readonly (infer Item)[]
+  ? readonly Input<Item>[]
+  : T extends object
+    ? { [K in keyof T as K extends Defaulted ? never : K]: Input<T[K]> } & {
+        [K in keyof T as K extends Defaulted ? K : never]?: T[K];
+      }
+    : T;
+export type CheckInput = Input<Check>;
+export type CriterionInput = Input<Criterion>;

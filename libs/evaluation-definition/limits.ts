@@ -17,6 +17,14 @@ export const LIMITS = {
   tool: 255,
   /** Characters of a check's `arguments`, written as JSON. */
   arguments: 10_000,
+  /** Bytes of a check's `argumentsSchema`, written as JSON, and of all of an evaluation. */
+  argumentsSchema: 65_536,
+  argumentsSchemas: 262_144,
+  /** Largest number of times that a check counts. */
+  times: 100,
+  events: 20,
+  /** Checks inside another one. */
+  nestedChecks: 20,
   criteria: 50,
   criterion: 2_000,
   weight: 100,

@@ -7,11 +7,11 @@ export const fold = normaliseText;
 
 /**
  * Compiles a `text` matcher to a search in a normalised text.
- * @returns the position of the first match, or -1
+ * @returns the position of the first match at or after `from`, or -1
  */
-export function compileText({ text, partOfWord }: TextMatcher): (said: string) => number {
+export function compileText({ text, partOfWord }: TextMatcher): (said: string, from?: number) => number {
   const wanted = fold(text);
-  return partOfWord ? (said) => said.indexOf(wanted) : (said) => findWords(wanted, said);
+  return partOfWord ? (said, from) => said.indexOf(wanted, from) : (said, from) => findWords(wanted, said, from);
 }
 
 /**

@@ -7,8 +7,8 @@ export interface Pattern {
   readonly size: number;
   /** Whether it matches anywhere in the text. */
   readonly test: (text: string) => boolean;
-  /** Start and end of the first match. */
-  readonly find: (text: string) => readonly [number, number] | undefined;
+  /** Start and end of the first match at or after a position. */
+  readonly find: (text: string, from?: number) => readonly [number, number] | undefined;
 }
 
 /** Largest compiled program, in instructions: matching costs up to this many steps per character. */
@@ -38,9 +38,9 @@ export function compilePattern(source: string): Pattern {
   return {
     size,
     test: (text) => compiled.matcher(text).find(),
-    find: (text) => {
+    find: (text, from = 0) => {
       const matcher = compiled.matcher(text);
-      return matcher.find() ? [matcher.start(), matcher.end()] : undefined;
+      return matcher.find(from) ? [matcher.start(), matcher.end()] : undefined;
     },
   };
 }
@@ -61,7 +61,7 @@ export const FILE_BUDGET = 10_000_000;
 
 /** Validates patterns: each distinct pattern once, with a limit for all of them together. */
 export class PatternChecker {
-  private readonly known = new Map<string, string | undefined>();
+  private readonly known = new Map<string, Inspected>();
   private spent = 0;
 
   /**
@@ -73,30 +73,43 @@ export class PatternChecker {
     private readonly file?: PatternChecker,
   ) {}
 
-  /** What is wrong with the pattern, as the end of a sentence, or undefined. */
-  violationOf(source: string): string | undefined {
-    if (this.known.has(source)) return this.known.get(source);
+  /**
+   * What is wrong with the pattern, as the end of a sentence, or undefined.
+   * @param mayMatchEmpty whether it may match the empty text, and with it every text
+   */
+  violationOf(source: string, mayMatchEmpty = false): string | undefined {
+    const { fault, matchesEmpty } = this.inspect(source);
+    const matchesAll = 'must not match the empty text, because it would match every text';
+    return fault ?? (matchesEmpty && !mayMatchEmpty ? matchesAll : undefined);
+  }
+
+  private inspect(source: string): Inspected {
+    const known = this.known.get(source);
+    if (known) return known;
     // Even the estimate takes time.
     if (this.spent <= this.budget) this.spent += compileTime(source);
     if (this.spent > this.budget) {
-      return this.file
+      const fault = this.file
         ? 'exceeds the size limit for all patterns of an evaluation: use fewer or simpler patterns'
         : 'exceeds the size limit for all patterns together: send fewer at once';
+      return { fault, matchesEmpty: false };
     }
-    const violation = this.file ? this.file.violationOf(source) : validate(source);
-    this.known.set(source, violation);
-    return violation;
+    const inspected = this.file ? this.file.inspect(source) : inspect(source);
+    this.known.set(source, inspected);
+    return inspected;
   }
 }
 
-function validate(source: string): string | undefined {
+interface Inspected {
+  readonly fault?: string;
+  readonly matchesEmpty: boolean;
+}
+
+function inspect(source: string): Inspected {
   try {
-    // A pattern that matches the empty text matches every text.
-    return compilePattern(source).test('')
-      ? 'must not match the empty text, because it would match every text'
-      : undefined;
+    return { matchesEmpty: compilePattern(source).test('') };
   } catch (error) {
-    if (error instanceof PatternError) return error.message;
+    if (error instanceof PatternError) return { fault: error.message, matchesEmpty: false };
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { authored, inputViolations } from './index.js';
+import { authored, CHECK_DEFINITIONS, inputViolations } from './index.js';
 import type { EvaluationInput } from './definition.js';
 import { exampleOf, FIELD_NAMES } from './schema.js';
 
@@ -61,8 +61,8 @@ describe('inputViolations', () => {
         'script[2].until.says must have exactly one of text, pattern',
         'script[2].otherwise is required with until',
         'checks[0] must have exactly one of text, pattern',
-        'checks[1].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
-        'checks[2].type must be one of says, never_says, calls_tool, never_calls_tool, ends_by, max_turns, max_duration_ms, max_latency_ms, max_silence_ms, says_before',
+        `checks[1].type must be one of ${Object.keys(CHECK_DEFINITIONS).join(', ')}`,
+        `checks[2].type must be one of ${Object.keys(CHECK_DEFINITIONS).join(', ')}`,
         'checks[3].first.pattern must be an RE2 regular expression: missing closing ): "("',
         'checks[3].then.text must not consist of white space only',
         'checks[4].ms must be a whole number',

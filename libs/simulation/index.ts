@@ -15,7 +15,7 @@
  *
  * - `conversation.ts` decides when the caller acts (`callers/` what it says) and records everything (`timeline.ts`).
  *   The agent is reached through a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
- * - `checks.ts` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `verdict.ts`
+ * - `checks/` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `verdict.ts`
  *   decides the outcome, `measures.ts` computes the measures. `libs/statistics` does the same for many calls.
  * - `attempts.ts` decides whether a call is retried.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
@@ -32,7 +32,9 @@ export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js'
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
-export { type CheckResult, type Evidence, toolCallText } from './checks.js';
+export type { CheckResult } from './checks/check-result.js';
+export type { Evidence } from './evidence.js';
+export { toolCallText } from './tool-call-text.js';
 export type { JsonValue } from './text.js';
 export { type Clock, RealClock } from './clock.js';
 export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';

@@ -21,8 +21,8 @@ const MAX_SEARCH_LENGTH = 50_000;
 
 interface Search {
   readonly searchLimit: number;
-  /** Start and end of the first match. */
-  range(said: string): readonly [number, number] | undefined;
+  /** Start and end of each match, found one at a time. */
+  ranges(said: string): Generator<readonly [number, number]>;
 }
 
 /** Compiled searches: all calls of an evaluation use the same matchers. */
@@ -42,8 +42,17 @@ function searchFor(matcher: Matcher): Search {
 }
 
 function patternSearch(source: string): Search {
-  const { size, find: range } = compilePattern(source);
-  return { searchLimit: Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, size))), range };
+  const { size, find } = compilePattern(source);
+  return {
+    searchLimit: Math.min(MAX_SEARCH_LENGTH, Math.floor(MAX_STEPS / Math.max(1, size))),
+    *ranges(said) {
+      for (let range = find(said); range;) {
+        yield range;
+        const next = Math.max(range[1], range[0] + 1);
+        range = next <= said.length ? find(said, next) : undefined;
+      }
+    },
+  };
 }
 
 function textSearch(matcher: TextMatcher): Search {
@@ -51,10 +60,14 @@ function textSearch(matcher: TextMatcher): Search {
   const { length } = normaliseText(matcher.text);
   return {
     searchLimit: MAX_SEARCH_LENGTH,
-    range: (said) => {
-      const at = search(normaliseText(said));
+    *ranges(said) {
+      const text = normaliseText(said);
       // Positions are only computed for a match: they cost more than the search.
-      return at === -1 ? undefined : new NormalisedText(said).originOf(at, at + length);
+      let positions: NormalisedText | undefined;
+      for (let at = search(text); at !== -1; at = search(text, at + length)) {
+        positions ??= new NormalisedText(said);
+        yield positions.originOf(at, at + length);
+      }
     },
   };
 }
@@ -67,9 +80,15 @@ export const matches = (matcher: Matcher, said: string): boolean => find(matcher
 
 /** The first match within the search limit. */
 export function find(matcher: Matcher, said: string): Found | undefined {
+  return matchesIn(matcher, said).next().value ?? undefined;
+}
+
+/** All matches within the search limit, in order and without overlap; each is searched for when it is asked for. */
+export function* matchesIn(matcher: Matcher, said: string): Generator<Found, undefined> {
   const search = searchFor(matcher);
-  const range = search.range(said.slice(0, search.searchLimit));
-  return range && { position: range[0], quote: quoteAround(said, ...range) };
+  for (const range of search.ranges(said.slice(0, search.searchLimit))) {
+    yield { position: range[0], quote: quoteAround(said, ...range) };
+  }
 }
 
 /** Range [start, end) of a text in what was said, compared after normalisation. */

@@ -3,7 +3,7 @@ import { type CheckInput, normalise } from '../evaluation-definition/index.js';
 import { OutboundClient } from '../outbound-http/index.js';
 import { CallView } from './call-view.js';
 import { CallTime } from './call-time.js';
-import { evaluateChecks } from './checks.js';
+import { evaluateChecks } from './checks/evaluate-checks.js';
 import { afterAttempt, attemptOf, chatCompletions, RealClock, type TimelineEntry, VirtualClock } from './index.js';
 import { reliabilityOf, type Stall, worstStall } from './stalls.js';
 import { call } from './testing/calls.js';

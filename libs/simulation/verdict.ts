@@ -1,5 +1,5 @@
 import type { Outcome } from '../statistics/index.js';
-import type { CheckResult } from './checks.js';
+import type { CheckResult } from './checks/check-result.js';
 import { type Failure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { truncate } from './text.js';

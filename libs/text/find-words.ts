@@ -1,7 +1,7 @@
 import { characterAt, characterBefore } from './normalise-text.js';
 
 /**
- * Position of a text in another one, as whole words; -1 if there is none. Both must be normalised (`normaliseText`).
+ * Position of a text in another one at or after `from`, as whole words; -1 if there is none. Both must be normalised (`normaliseText`).
  *
  * - A word consists of letters, digits, marks and `_`. A text that begins or ends with another character, such as "$45"
  *   or "?", needs no boundary at that end.
@@ -11,9 +11,9 @@ import { characterAt, characterBefore } from './normalise-text.js';
  * - Scripts that write words without spaces, or attach particles to them, have boundaries everywhere: "東京" is in
  *   "東京駅".
  */
-export function findWords(wanted: string, text: string): number {
+export function findWords(wanted: string, text: string, from = 0): number {
   if (wanted === '') return -1;
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+  for (let at = text.indexOf(wanted, from); at !== -1; at = text.indexOf(wanted, at + 1)) {
     if (isWordBoundary(text, at) && isWordBoundary(text, at + wanted.length)) return at;
   }
   return -1;

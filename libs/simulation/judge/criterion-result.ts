@@ -1,4 +1,4 @@
-import type { Evidence } from '../checks.js';
+import type { Evidence } from '../evidence.js';
 import type { Failure } from '../failure.js';
 
 /** One verdict of the judge. */

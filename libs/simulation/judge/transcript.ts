@@ -1,5 +1,6 @@
 import { findWords, normaliseText } from '../../text/index.js';
-import { type Evidence, toolCallText } from '../checks.js';
+import type { Evidence } from '../evidence.js';
+import { toolCallText } from '../tool-call-text.js';
 import { quotedJson } from '../quoted-json.js';
 import { truncate, trimQuotes } from '../text.js';
 import type { TimelineEntry } from '../timeline.js';

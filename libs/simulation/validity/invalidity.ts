@@ -1,6 +1,6 @@
 import type { Personality, Scenario } from '../callers/persona.js';
 import type { CallView, Utterance } from '../call-view.js';
-import type { Evidence } from '../checks.js';
+import type { Evidence } from '../evidence.js';
 import { truncate } from '../text.js';
 
 /** How the simulated caller broke its role. */

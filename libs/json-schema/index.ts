@@ -1,0 +1,3 @@
+/** JSON Schema 2020-12 for schemas of strangers: interpreted, so that nothing is compiled, and with a limit of steps. */
+export { schemaFaults, type SchemaFault } from './schema-faults.js';
+export { type JsonObject, type PatternCompiler, TooManySteps, validateJson } from './validate-json.js';

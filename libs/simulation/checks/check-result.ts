@@ -1,0 +1,35 @@
+import type { Check } from '../../evaluation-definition/index.js';
+import type { Evidence } from '../evidence.js';
+
+export interface CheckResult {
+  /** Position among the definition's checks. */
+  readonly index: number;
+  readonly type: Check['type'];
+  /** The check's name, or a description if it has none. */
+  readonly name: string;
+  readonly weight: number;
+  readonly required: boolean;
+  /** Null if it could not be decided, for instance because the tester stalled and the limit is within the uncertainty. */
+  readonly met: boolean | null;
+  /** What was found, as a sentence without full stop. */
+  readonly detail: string;
+  readonly evidence: readonly Evidence[];
+  /** Present if not met and nothing later in the call could have changed that: the timeline entry that decided it. */
+  readonly decidedByEntry?: number;
+}
+
+/** What a check found. */
+export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {
+  /** Whether it is met was certain from this timeline entry on, whatever followed; undefined if it was not. */
+  readonly settledBy?: number;
+}
+
+/** A finding that is certain from an entry on, if there is one. */
+export const settledBy = (finding: Finding, entry: number | undefined): Finding =>
+  entry === undefined || entry < 0 ? finding : { ...finding, settledBy: entry };
+
+/** An unmet finding that nothing after this entry could change, if there is one. */
+export const failedBy = (finding: Finding, entry: number | undefined): Finding =>
+  finding.met === false ? settledBy(finding, entry) : finding;
+
+export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

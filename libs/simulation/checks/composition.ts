@@ -1,0 +1,85 @@
+import type { ListSpec, NestedCheck, NotSpec, WhenSpec } from '../../evaluation-definition/index.js';
+import { describeCheck } from './check-description.js';
+import type { Finding } from './check-result.js';
+
+export type Evaluate = (check: NestedCheck) => Promise<Finding>;
+
+/*
+ * Three-valued logic: a composed check is undecided (null) only if the undecided ones among its parts could change it.
+ */
+
+export async function anyOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
+  const found = await all(checks, evaluate);
+  const { met, settledBy } = or(found);
+  const decisive = decisiveParts(found, met);
+  const what = met === false ? 'None is met' : met === null ? 'None is met for certain' : 'Met';
+  return withParts(met, settledBy, `${what}: ${texts(met === true ? decisive.slice(0, 1) : decisive)}`, decisive);
+}
+
+export async function allOf({ checks }: ListSpec, evaluate: Evaluate): Promise<Finding> {
+  const found = await all(checks, evaluate);
+  const { met, settledBy } = not(or(found.map(not)));
+  const decisive = decisiveParts(found, met);
+  const what = met === false ? 'Not met' : met === null ? 'Not decided' : `All ${found.length} are met`;
+  return withParts(met, settledBy, `${what}: ${texts(decisive)}`, decisive);
+}
+
+export async function notMet({ check }: NotSpec, evaluate: Evaluate): Promise<Finding> {
+  const { detail, ...found } = not(await evaluate(check));
+  return { ...found, detail };
+}
+
+export async function whenMet({ if: condition, then }: WhenSpec, evaluate: Evaluate): Promise<Finding> {
+  const given = await evaluate(condition);
+  if (given.met === false) return { ...not(given), detail: `Not applicable: ${given.detail}`, evidence: [] };
+  const wanted = await evaluate(then);
+  const { met, settledBy } = or([not(given), wanted]);
+  const detail =
+    given.met === null ? `${given.detail}. ${wanted.detail}` : `Applicable: ${given.detail}. ${wanted.detail}`;
+  return withParts(met, settledBy, detail, [given, wanted]);
+}
+
+interface Part extends Finding {
+  readonly name?: string;
+}
+
+async function all(checks: readonly NestedCheck[], evaluate: Evaluate): Promise<Part[]> {
+  const found: Part[] = [];
+  for (const check of checks) found.push({ ...(await evaluate(check)), name: check.name ?? describeCheck(check) });
+  return found;
+}
+
+const not = <T extends Finding>(finding: T): T => ({ ...finding, met: finding.met === null ? null : !finding.met });
+
+/** Met once the first part is; not met once all are not. */
+function or(found: readonly Finding[]): Pick<Finding, 'met'> & { settledBy: number | undefined } & Finding {
+  const met = found.some((each) => each.met === true) ? true : found.some((each) => each.met === null) ? null : false;
+  const entries = found.filter((each) => each.met === met).map(({ settledBy }) => settledBy ?? Infinity);
+  const settled = met === null ? Infinity : met ? Math.min(...entries) : Math.max(...entries);
+  return { met, detail: '', evidence: [], settledBy: Number.isFinite(settled) ? settled : undefined };
+}
+
+/** The parts that have the result of the whole. */
+const decisiveParts = (found: readonly Part[], met: boolean | null): Part[] => found.filter((each) => each.met === met);
+
+const MAX_TEXTS = 3;
+
+function texts(parts: readonly Part[]): string {
+  const shown = parts
+    .slice(0, MAX_TEXTS)
+    .map(({ name, detail }) => (name === undefined ? detail : `${name} (${detail})`));
+  const more = parts.length - MAX_TEXTS;
+  return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+const MAX_EVIDENCE = 10;
+
+function withParts(
+  met: boolean | null,
+  settledBy: number | undefined,
+  detail: string,
+  parts: readonly Part[],
+): Finding {
+  const evidence = parts.flatMap((part) => part.evidence).slice(0, MAX_EVIDENCE);
+  return { met, detail, evidence, ...(settledBy !== undefined && { settledBy }) };
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
+import { call } from '../testing/calls.js';
+import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent } from '../testing/guide-agent.js';
+
+const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
+const checks = [...guide.matchAll(/```yaml\n([^]*?)```/g)].flatMap(
+  ([, yaml]) => (load(yaml!) as { checks: (CheckInput & { name: string })[] }).checks,
+);
+const evaluation = {
+  key: 'guide',
+  name: 'Guide',
+  scenarioText: 'You want a table.',
+  personalityId: 'c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251',
+};
+
+describe('the examples of the guide to checks', () => {
+  it('are valid, and show every type of check', () => {
+    expect(inputViolations('file', { ...evaluation, script: GUIDE_SCRIPT, checks })).toEqual([]);
+    const types = new Set(checks.map(({ type }) => type));
+    expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
+  });
+
+  it('have a planted fault each', () => {
+    expect(Object.keys(GUIDE_FAULTS)).toEqual(checks.map(({ name }) => name));
+  });
+
+  it('are passed by the sound agent', async () => {
+    const result = await call({ script: GUIDE_SCRIPT, checks }, { transport: guideAgent() });
+    expect(result.checks.filter(({ met }) => !met)).toEqual([]);
+    expect(result).toMatchObject({ outcome: 'passed', score: 100 });
+  });
+
+  it.each(checks.map(({ name }) => name))('find a planted fault that no other check finds: %s', async (name) => {
+    const result = await call({ script: GUIDE_SCRIPT, checks }, { transport: guideAgent(name) });
+    expect(result.checks.filter(({ met }) => met !== true).map((check) => check.name)).toEqual([name]);
+    expect(result.outcome).toBe('failed');
+    expect(result.reason).toContain(name);
+  });
+});

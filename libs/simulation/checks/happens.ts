@@ -1,0 +1,158 @@
+import type { EventMatcher, SaysSpec, ToolSpec, TurnSelector } from '../../evaluation-definition/index.js';
+import type { CallView, Utterance } from '../call-view.js';
+import { truncate } from '../text.js';
+import { toolCallText } from '../tool-call-text.js';
+import { quoteOf } from './check-description.js';
+import { type Finding, settledBy } from './check-result.js';
+import { type EventFinder, isAfter, misfit, type Occurrence, searchLimits, toolEvidence } from './occurrences.js';
+
+type Spec = SaysSpec | ToolSpec;
+
+/** What was found of an event where it counts. */
+interface Findings {
+  /** At most one more than matter. */
+  readonly occurrences: readonly Occurrence[];
+  readonly isWhole: boolean;
+  readonly min: number;
+  readonly max: number;
+  readonly after?: Occurrence | undefined;
+  readonly before?: Occurrence | undefined;
+}
+
+const atStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Whether an event happens where and as often as it should. */
+export async function happens(spec: Spec, finder: EventFinder): Promise<Finding> {
+  const found = await collect(spec, finder);
+  const missing = missingAnchor(spec, found);
+  if (missing !== undefined) return { met: false, detail: missing, evidence: [] };
+  const { occurrences, min, max, before } = found;
+  const isTooOften = occurrences.length > max;
+  const met = occurrences.length >= min && !isTooOften;
+  const finding = { met, ...shown(spec, found, finder.view) };
+  if (!isAgents(spec)) return finding;
+  if (isTooOften || (met && max === Infinity && min > 0)) return settledByLast(finding, found, spec);
+  if (met) return finding;
+  return settledBy(finding, before?.evidence.entry ?? afterTurn(spec, finder.view));
+}
+
+/** Whether an event never happens where it counts, or fewer than `times.min` times. */
+export async function neverHappens(spec: Spec, finder: EventFinder): Promise<Finding> {
+  const found = await collect(spec, finder);
+  const met = found.occurrences.length < found.min;
+  const missing = spec.after && !found.after ? `${never(spec.after)}, so nothing counts` : undefined;
+  const { detail, evidence } = shown(spec, found, finder.view);
+  // A call with other arguments is not evidence that the tool was never called with these.
+  const finding = { met, detail: missing ?? detail, evidence: met ? [] : evidence };
+  // What the caller says is not decided against the agent.
+  if (!isAgents(spec)) return finding;
+  return met ? settledBy(finding, found.before?.evidence.entry) : settledByLast(finding, found, spec);
+}
+
+const isAgents = (spec: Spec): boolean => 'tool' in spec || spec.speaker === 'agent';
+
+function settledByLast(finding: Finding, { occurrences }: Findings, spec: Spec): Finding {
+  return turnOf(spec) === 'last' ? finding : settledBy(finding, occurrences.at(-1)?.evidence.entry);
+}
+
+const turnOf = (spec: Spec): TurnSelector | undefined => ('tool' in spec ? undefined : spec.turn);
+
+async function collect(spec: Spec, finder: EventFinder): Promise<Findings> {
+  const { min = 1, max = Infinity } = spec.times ?? {};
+  const after = spec.after && (await finder.first(spec.after));
+  const before = spec.before && (await finder.first(spec.before));
+  const frame = { min, max, after, before };
+  if (spec.after && !after) return { ...frame, occurrences: [], isWhole: true };
+  const enough = max === Infinity ? Math.max(min, 1) : max + 1;
+  const occurrences: Occurrence[] = [];
+  const search = finder.occurrences(spec, inTurn(spec, finder.view));
+  for (;;) {
+    const next = await search.next();
+    if (next.done) return { ...frame, occurrences, isWhole: next.value };
+    if (before && !isAfter(before, next.value)) return { ...frame, occurrences, isWhole: true };
+    if (!after || isAfter(next.value, after)) occurrences.push(next.value);
+    if (occurrences.length === enough) return { ...frame, occurrences, isWhole: true };
+  }
+}
+
+function inTurn(spec: Spec, view: CallView): ((utterance: Utterance) => boolean) | undefined {
+  const turn = turnOf(spec);
+  if ('tool' in spec || turn === undefined) return undefined;
+  if (typeof turn === 'number') return (utterance) => utterance.turn === turn;
+  const chosen = view.said(spec.speaker).at(turn === 'first' ? 0 : -1);
+  return (utterance) => utterance === chosen;
+}
+
+/** The first entry after the turn in which something should have been said. */
+function afterTurn(spec: Spec, view: CallView): number | undefined {
+  const selected = turnOf(spec);
+  if ('tool' in spec || selected === undefined || selected === 'last') return undefined;
+  const turn = typeof selected === 'number' ? selected : view.said(spec.speaker)[0]?.turn;
+  const entry = turn === undefined ? -1 : view.entries.findIndex((each) => each.type === 'speech' && each.turn > turn);
+  return entry === -1 ? undefined : entry;
+}
+
+/** Why an event cannot have happened where it should. */
+function missingAnchor({ after, before }: Spec, found: Findings): string | undefined {
+  if (after && !found.after) return `${never(after)}, so nothing came after it`;
+  return before && !found.before ? `${never(before)}, so nothing came before it` : undefined;
+}
+
+/** A sentence: the event did not happen at all. */
+export function never(event: EventMatcher): string {
+  if (!('tool' in event)) return `The ${event.speaker} never said ${quoteOf(event)}`;
+  const isAny = !event.arguments && !event.argumentsSchema;
+  return `The agent never called ${event.tool}${isAny ? '' : ' with such arguments'}`;
+}
+
+/** What was found, in words and with evidence. */
+function shown(spec: Spec, found: Findings, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
+  const { occurrences, min, max } = found;
+  const where = placeText(spec, found);
+  if (occurrences.length === 0) return absence(spec, found, where, view);
+  const evidence = occurrences.slice(-5).map((each) => each.evidence);
+  const isCounted = spec.times !== undefined || occurrences.length < min;
+  if (!isCounted) return { detail: atStart(`${occurrences[0]!.text}${where}`), evidence: [evidence[0]!] };
+  const times = occurrences.length === 1 ? 'once' : `${occurrences.length} times`;
+  // The search stops when more could not change the result.
+  const isLowerBound = occurrences.length > max || (max === Infinity && occurrences.length >= min);
+  const last = occurrences.at(-1)!.text;
+  const often = `${isLowerBound ? 'at least ' : ''}${times}`;
+  return { detail: atStart(`${last}${where}, ${often} in all; ${limitsText(min, max)}`), evidence };
+}
+
+const limitsText = (min: number, max: number): string =>
+  max === Infinity ? `the limit is ${min}` : `the limits are ${min} and ${max}`;
+
+function absence(
+  spec: Spec,
+  { isWhole }: Findings,
+  where: string,
+  view: CallView,
+): Pick<Finding, 'detail' | 'evidence'> {
+  if ('tool' in spec) return { ...noFittingCall(spec, where, view) };
+  const said = `The ${spec.speaker} never said ${quoteOf(spec)}${where}`;
+  return { detail: isWhole ? said : `${said} in the part that was searched: ${searchLimits(spec)}`, evidence: [] };
+}
+
+function noFittingCall(spec: ToolSpec, where: string, view: CallView): Pick<Finding, 'detail' | 'evidence'> {
+  const calls = view.toolCalls.filter(({ entry }) => entry.name === spec.tool);
+  const misfits = calls.map(({ entry }) => misfit(spec, entry));
+  const reason = misfits.findLast((each) => each !== undefined);
+  if (calls.length === 0 || reason === undefined) {
+    return { detail: `The agent never called ${spec.tool}${where}`, evidence: [] };
+  }
+  const got = calls.map(({ entry }) => toolCallText(entry)).join(', ');
+  const why = reason.startsWith('not with') ? reason : `but ${reason}`;
+  return {
+    detail: `The agent called ${truncate(got, 400)}, ${why}${where}`,
+    evidence: calls.slice(0, 5).map(toolEvidence),
+  };
+}
+
+/** Where it counts: ` in turn 2, after the caller said "…"`. */
+function placeText(spec: Spec, { after, before }: Findings): string {
+  const turn = turnOf(spec);
+  const where = turn === undefined ? '' : typeof turn === 'number' ? ` in turn ${turn}` : ` in the ${turn} turn`;
+  return `${where}${after ? ` after ${after.text}` : ''}${before ? ` before ${before.text}` : ''}`;
+}

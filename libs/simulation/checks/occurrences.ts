@@ -1,0 +1,129 @@
+import {
+  compilePattern,
+  type EventMatcher,
+  type SpokenMatcher,
+  type ToolMatcher,
+} from '../../evaluation-definition/index.js';
+import { validateJson } from '../../json-schema/index.js';
+import type { CallView, Placed, Utterance } from '../call-view.js';
+import type { Evidence } from '../evidence.js';
+import { matchesIn, searchLimitOf } from '../matching.js';
+import { truncate } from '../text.js';
+import type { ToolCallEntry } from '../timeline.js';
+import { toolCallText } from '../tool-call-text.js';
+import type { YieldToEventLoop } from '../yield-to-event-loop.js';
+import { containsJson } from './contains-json.js';
+
+/** One time that an event happened. */
+export interface Occurrence {
+  /** Position in the entry of the evidence, for the order of what happens in one entry. */
+  readonly position: number;
+  readonly evidence: Evidence;
+  /** A clause: `the agent said "…"`. */
+  readonly text: string;
+}
+
+/** Whether an occurrence is later than another one. */
+export const isAfter = (a: Occurrence, b: Occurrence): boolean =>
+  a.evidence.entry - b.evidence.entry > 0 || (a.evidence.entry === b.evidence.entry && a.position > b.position);
+
+/** Search limit for a whole call, as a multiple of the limit per turn; keeps a check from taking minutes. */
+const SEARCH_LIMITS_PER_CALL = 10;
+
+/** Finds events on a timeline. Searching is limited in characters, so that the same call gets the same result everywhere. */
+export class EventFinder {
+  constructor(
+    readonly view: CallView,
+    private readonly yieldToEventLoop: YieldToEventLoop,
+  ) {}
+
+  async first(event: EventMatcher): Promise<Occurrence | undefined> {
+    const found = await this.occurrences(event).next();
+    return found.done ? undefined : found.value;
+  }
+
+  /**
+   * All occurrences in order, each searched for when it is asked for.
+   * @param isSearched whether words of this utterance count
+   * @returns whether everything was searched
+   */
+  occurrences(
+    event: EventMatcher,
+    isSearched: (utterance: Utterance) => boolean = () => true,
+  ): AsyncGenerator<Occurrence, boolean> {
+    return 'tool' in event ? this.toolCalls(event) : this.sayings(event, isSearched);
+  }
+
+  private async *sayings(
+    matcher: SpokenMatcher,
+    isSearched: (utterance: Utterance) => boolean,
+  ): AsyncGenerator<Occurrence, boolean> {
+    const searchLimit = searchLimitOf(matcher);
+    let left = SEARCH_LIMITS_PER_CALL * searchLimit;
+    let isWhole = true;
+    for (const utterance of this.view.utterances) {
+      if (utterance.speaker !== matcher.speaker || !isSearched(utterance)) continue;
+      await this.yieldToEventLoop();
+      const text = utterance.text.slice(0, Math.min(searchLimit, left));
+      left -= text.length;
+      isWhole &&= text.length === utterance.text.length;
+      for (const { position, quote } of matchesIn(matcher, text)) {
+        const { part, offset } = partAt(utterance, position);
+        const evidence = { entry: part.index, quote };
+        yield { position: offset, evidence, text: `the ${matcher.speaker} said "${truncate(quote, 120)}"` };
+        // The search for the next match may read the rest of the text again.
+        await this.yieldToEventLoop();
+        left -= text.length - position;
+        if (left > 0) continue;
+        isWhole = false;
+        break;
+      }
+      left = Math.max(left, 0);
+    }
+    return isWhole;
+  }
+
+  private async *toolCalls(matcher: ToolMatcher): AsyncGenerator<Occurrence, boolean> {
+    for (const call of this.view.toolCalls) {
+      if (call.entry.name !== matcher.tool) continue;
+      await this.yieldToEventLoop();
+      if (misfit(matcher, call.entry) === undefined) {
+        yield { position: 0, evidence: toolEvidence(call), text: `the agent called ${toolCallText(call.entry)}` };
+      }
+    }
+    return true;
+  }
+}
+
+/** What a matcher finds wrong with the arguments of a call of its tool. @throws TooManySteps */
+export function misfit(matcher: ToolMatcher, { arguments: given }: ToolCallEntry): string | undefined {
+  const { arguments: wanted, argumentsSchema } = matcher;
+  if (!containsJson(wanted ?? {}, given ?? {})) return `not with ${truncate(JSON.stringify(wanted), 200)}`;
+  if (!argumentsSchema) return undefined;
+  const violation =
+    given === null ? 'the arguments must be an object' : validateJson(argumentsSchema, given, compilePattern);
+  return violation === undefined ? undefined : truncate(violation, 200);
+}
+
+export const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence => ({
+  entry: index,
+  quote: toolCallText(entry),
+});
+
+/** What was searched, when that was not everything. */
+export function searchLimits(event: EventMatcher): string {
+  const limit = 'tool' in event ? 0 : searchLimitOf(event);
+  return `only the first ${limit} characters of a turn and ${SEARCH_LIMITS_PER_CALL * limit} of a call are searched`;
+}
+
+/** Maps a position in the text of a turn to its timeline entry. */
+function partAt({ parts }: Utterance, position: number): { part: Placed; offset: number } {
+  let start = 0;
+  for (const part of parts) {
+    const end = start + part.entry.text.length;
+    const separator = part.entry.continues ? 0 : 1;
+    if (position < end) return { part, offset: position - start };
+    start = end + separator;
+  }
+  return { part: parts[0]!, offset: position };
+}

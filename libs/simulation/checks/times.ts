@@ -1,0 +1,78 @@
+import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../../statistics/index.js';
+import type { CallView, Wait } from '../call-view.js';
+import type { Evidence } from '../evidence.js';
+import { longestOf } from '../measures.js';
+import { truncate } from '../text.js';
+import { count, failedBy, type Finding } from './check-result.js';
+
+export function durationWithin(limit: number, view: CallView): Finding {
+  const ms = Math.round(view.end?.end ?? 0);
+  const plusMinusMs = view.stallWithin(0, ms);
+  const detail = `The call lasted ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
+  const late = view.entries.findIndex(({ end }) => end > limit);
+  const finding = timeFinding(decide(limit, { ms, plusMinusMs }), detail);
+  return failedBy(finding, late);
+}
+
+/** A missing answer counts once the caller has waited longer than the limit. */
+export function latencyWithin(ms: number, percent: number, view: CallView): Finding {
+  const waits = view.waits.filter((wait) => wait.answer || wait.ms > ms).sort((a, b) => a.ms - b.ms);
+  const rank = (values: readonly number[]) =>
+    percentile(
+      values.toSorted((a, b) => a - b),
+      percent,
+    );
+  const value = rank(waits.map((wait) => wait.ms));
+  const found = waits.find((wait) => wait.ms === value);
+  if (!found) return { met: false, detail: 'There was no answer to measure', evidence: [] };
+  const low = rank(waits.map(lowest))!;
+  const high = rank(waits.map((wait) => wait.ms + wait.plusMinusMs))!;
+  const few = percent < 100 && percent > 50 && waits.length < MIN_TURNS_FOR_PERCENTILES;
+  const which = percent === 100 ? 'slowest answer started' : `answer at the ${percent}th percentile started`;
+  const met = high <= ms ? true : low > ms ? false : null;
+  const tooSlow = view.waits.find((wait) => lowest(wait) > ms);
+  const shown = percent === 100 ? (waits.findLast((wait) => lowest(wait) > ms) ?? found) : found;
+  const within = `The ${which} after ${time(shown)}; the limit is ${ms}`;
+  const detail = few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within;
+  const finding = timeFinding(met, detail, [waitEvidence(shown)]);
+  // Further answers could bring any other percentile below the limit.
+  return percent === 100 && tooSlow ? failedBy(finding, waitEvidence(tooSlow).entry) : finding;
+}
+
+function waitEvidence({ answer, words }: Wait): Evidence {
+  const { index, entry } = answer ?? words;
+  return { entry: index, quote: truncate(entry.text, 240) };
+}
+
+export function silenceWithin(ms: number, view: CallView): Finding {
+  const tooLong = view.gaps.filter((gap) => decide(ms, gap) === false);
+  const longest = longestOf(tooLong.length > 0 ? tooLong : view.gaps);
+  const isDecided = view.gaps.every((gap) => decide(ms, gap) !== null);
+  const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
+  const evidence = after === -1 ? [] : [{ entry: after, quote: '' }];
+  const detail = `The longest silence lasted ${time(longest)}; the limit is ${ms}`;
+  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence);
+  return failedBy(finding, after);
+}
+
+export interface Measured {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
+const lowest = ({ ms, plusMinusMs }: Measured): number => ms - plusMinusMs;
+
+/** Whether a time is within a limit; null if the limit is within the uncertainty of the measurement. */
+export function decide(limit: number, { ms, plusMinusMs }: Measured): boolean | null {
+  if (ms + plusMinusMs <= limit) return true;
+  return lowest({ ms, plusMinusMs }) > limit ? false : null;
+}
+
+export const timeFinding = (met: boolean | null, detail: string, evidence: Finding['evidence'] = []): Finding => ({
+  met,
+  detail: met === null ? `${detail}, which cannot be decided because the tester stalled` : detail,
+  evidence,
+});
+
+export const time = ({ ms, plusMinusMs }: Measured): string =>
+  plusMinusMs === 0 ? `${Math.round(ms)} ms` : `${Math.round(ms)} ± ${Math.ceil(plusMinusMs)} ms`;

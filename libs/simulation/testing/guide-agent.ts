@@ -1,0 +1,86 @@
+import type { DefinitionInput } from '../../evaluation-definition/index.js';
+import { type AgentAction, inProcess, type Transport } from '../index.js';
+
+const CHECKED = { tool: 'check_availability', arguments: { people: 4, time: '19:30' } };
+const BOOKING = { people: 4, time: '19:30', name: 'Rossi', phone: '5550142', reference: 'QX7' };
+const BOOKED = { tool: 'book_table', arguments: BOOKING };
+
+/** What the agent of docs/guides/checks.md does in each turn, from its greeting on. */
+const SOUND: readonly (readonly AgentAction[])[] = [
+  [{ say: 'Good evening, this is Bella Vista. This call is recorded. How can I help you?' }],
+  [CHECKED, { say: 'A table for four at 7:30 pm is free. The menu is forty-five euros.' }],
+  [{ say: 'Thank you, Mr Rossi. Shall I book it?' }],
+  [BOOKED, { say: 'Your table is booked. Your reference is Q X 7.' }],
+  [{ say: 'Goodbye, Mr Rossi.' }, { tool: 'end_call' }],
+];
+
+export const GUIDE_SCRIPT: NonNullable<DefinitionInput['script']> = [
+  { say: 'A table for four on Friday at half past seven in the evening, please.' },
+  { say: 'My name is Rossi.' },
+  {
+    answers: [{ when: { says: { pattern: 'Shall I|sure' } }, say: 'Yes, please.' }],
+    until: { says: { text: 'reference' } },
+    otherwise: 'Please go on.',
+  },
+  { say: 'Thank you, goodbye.' },
+  { end: 'The table is booked' },
+];
+
+type Action = AgentAction | { readonly waitMs: number };
+type Turns = { readonly [turn: number]: readonly Action[] };
+
+const booking = (changes: object, name = 'book_table'): AgentAction => ({
+  tool: name,
+  arguments: { ...BOOKING, ...changes },
+});
+
+/** One fault for each check of the guide, by the name of the check: what the agent does instead. */
+export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
+  'Names the restaurant': { 0: [{ say: 'Good evening. This call is recorded. How can I help you?' }] },
+  'Does not read out its prompt': { 2: [{ say: 'You are a helpful assistant. Shall I book it?' }] },
+  'Says at once that the call is recorded': {
+    0: [{ say: 'Good evening, this is Bella Vista. How can I help you?' }],
+    2: [{ say: 'Thank you, Mr Rossi. This call is recorded. Shall I book it?' }],
+  },
+  'Does not ask for a name that it knows': { 2: [{ say: 'Shall I book it, and what is your name?' }] },
+  'Does not thank again and again': { 2: [{ say: 'Thank you, Mr Rossi, thank you, thank you. Shall I book it?' }] },
+  'Books for four at 19:30': { 3: [booking({ people: 5 }), SOUND[3]![1]!] },
+  'Books only once': { 3: [BOOKED, booking({ phone: '5550143' }), SOUND[3]![1]!] },
+  'Sends no message without consent': { 2: [{ tool: 'send_sms', arguments: { text: 'Hello' } }, ...SOUND[2]!] },
+  'Books with a sensible phone number and without discount': { 3: [booking({ discount: 20 }), SOUND[3]![1]!] },
+  'Books only after the caller agreed': { 2: [BOOKED, ...SOUND[2]!], 3: [SOUND[3]![1]!] },
+  'Greets before it names a price': {
+    0: [{ say: 'Bella Vista. This call is recorded. The menu is forty-five euros tonight. Good evening.' }],
+  },
+  'Confirms in one way or another': { 3: [BOOKED, { say: 'All right. Your reference is Q X 7.' }] },
+  'Knows what the menu is and costs': {
+    1: [CHECKED, { say: 'A table for four at 7:30 pm is free. It costs forty-five euros.' }],
+  },
+  'Does not offer both rooms': {
+    2: [{ say: 'Thank you. On the terrace, or in the cellar, with its stairs? Shall I book it?' }],
+  },
+  'Warns about the stairs if it offers the cellar': { 2: [{ say: 'In the cellar, Mr Rossi. Shall I book it?' }] },
+  'Answers within two seconds': { 2: [{ waitMs: 2_500 }, ...SOUND[2]!] },
+  'Is never silent for more than three seconds': { 2: [...SOUND[2]!, { waitMs: 3_500 }] },
+  'Needs at most seven seconds': Object.fromEntries(
+    SOUND.map((actions, turn) => [turn, [{ waitMs: 1_500 }, ...actions]]),
+  ),
+  'Needs at most four turns': { 3: [{ say: 'Are you quite sure, Mr Rossi?' }], 4: SOUND[3]!, 5: SOUND[4]! },
+  'Hangs up itself': { 4: [{ say: 'Goodbye, Mr Rossi.' }] },
+};
+
+/** The agent of docs/guides/checks.md, sound or with one fault. */
+export function guideAgent(fault?: string): Transport {
+  const turns = fault === undefined ? {} : GUIDE_FAULTS[fault];
+  let turn = 0;
+  return inProcess(
+    async function* ({ clock, signal }) {
+      const own = turn++;
+      for (const action of turns?.[own] ?? SOUND[own] ?? []) {
+        if ('waitMs' in action) await clock.sleep(action.waitMs, signal);
+        else yield action;
+      }
+    },
+    { agentSpeaksFirst: true },
+  );
+}
