@@ -70,6 +70,9 @@ describe('renderReport', () => {
 
   it('shows how many calls needed a second attempt, and the earlier attempts of each, collapsed', () => {
     expect(words(document)).toContain('Retried 1 of 55 calls needed a second attempt');
+    expect(document.match(/<span class="retried">\d attempts<\/span>/g)).toEqual([
+      '<span class="retried">3 attempts</span>',
+    ]);
     const start = document.indexOf('<section class="attempts">');
     const attempts = document.slice(start, document.indexOf('<details class="call', start));
     expect(count(document, '<section class="attempts">')).toBe(1);

@@ -149,6 +149,25 @@ describe('chat-completions transport', () => {
     expect(spoken.timeline[1]).toMatchObject({ text: 'Your key is sk-live-0123456789abcdef.' });
   });
 
+  it('removes a credential from a tool call that repeats it as its JSON', async () => {
+    const apiKey = 'the-secret-name","arguments":{"reason';
+    const message = {
+      tool_calls: [{ id: 'x', function: { name: 'the-secret-name', arguments: '{"reason":"none"}' } }],
+    };
+    let answers = 0;
+    const url = await servers.http((response) => {
+      if (answers++ > 0) return streamText(response, 'Done.');
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }));
+    });
+    const { timeline } = await greet(url, { apiKey });
+    expect(timeline.find(({ type }) => type === 'tool_call')).toMatchObject({
+      name: '[redacted]',
+      arguments: null,
+      rawArguments: expect.stringContaining('[redacted]'),
+    });
+    expect(JSON.stringify(timeline)).not.toContain('the-secret-name');
+  });
+
   it('treats an empty answer as silence', async () => {
     const url = await servers.http((response) => streamText(response, ' \n'));
     const result = await greet(url);
