@@ -1,4 +1,4 @@
-import { type CallProgress, inProcess, VirtualClock } from './index.js';
+import { type CallProgress, type CallResult, inProcess, VirtualClock } from './index.js';
 import { agentSaying, call } from './testing/calls.js';
 
 const BOOKING = {
@@ -238,6 +238,31 @@ describe('scripted call', () => {
     await expect(call({ script: [{ say: 'x' }] }, { transport: slow, signal: controller.signal })).rejects.toThrow(
       'cancelled',
     );
+  });
+
+  it('reports the transcript of a call that was aborted, with nothing decided', async () => {
+    const aborted: CallResult[] = [];
+    const controller = new AbortController();
+    const clock = new VirtualClock();
+    const transport = inProcess(async function* ({ messages, clock: time, signal }) {
+      yield { say: messages.length > 1 ? 'One moment' : 'Welcome.' };
+      if (messages.length > 1) await time.sleep(10_000, signal);
+    });
+    clock.schedule(8_000, () => controller.abort(new Error('shutting down')));
+    const options = {
+      transport,
+      clock,
+      signal: controller.signal,
+      onAborted: (result: CallResult) => aborted.push(result),
+    };
+    const script = [{ say: 'Hello.' }, { say: 'A table.' }];
+    await expect(call({ script, checks: [{ type: 'says', text: 'x' }] }, options)).rejects.toThrow('shutting down');
+    expect(aborted).toMatchObject([
+      { outcome: 'error', failure: { code: 'interrupted' }, checks: [], end: { by: 'tester', code: 'failure' } },
+    ]);
+    expect(aborted.map(shown)).toEqual([
+      ['caller: Hello.', 'agent: Welcome.', 'caller: A table.', 'agent: One moment', 'error', 'end'],
+    ]);
   });
 
   it('replaces unstorable characters, and joins a surrogate pair that was split between chunks', async () => {

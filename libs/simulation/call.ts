@@ -11,7 +11,7 @@ import type { CheckResult } from './checks/check-result.js';
 import { evaluateChecks } from './checks/evaluate-checks.js';
 import { type Clock, RealClock } from './clock.js';
 import { type ConversationResult, runConversation } from './conversation.js';
-import { CallFailure } from './failure.js';
+import { CallFailure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from './judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from './judge/prompt.js';
@@ -41,6 +41,8 @@ export interface CallOptions {
   readonly clock?: Clock;
   /** Aborts the call; `executeCall` then throws its reason. */
   readonly signal?: AbortSignal;
+  /** Called with what is known of a call that was aborted, as the result of an interrupted attempt. */
+  readonly onAborted?: (result: CallResult) => void;
   readonly patienceMs?: number;
   /** Verdicts on one statement: 3 (default) takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples?: JudgeSamples;
@@ -121,8 +123,17 @@ class Call {
   }
 
   async execute(): Promise<CallResult> {
-    const { definition, transport } = this.options;
     this.signal.throwIfAborted();
+    try {
+      return await this.run();
+    } catch (error) {
+      if (this.signal.aborted) this.options.onAborted?.(this.interrupted());
+      throw error;
+    }
+  }
+
+  private async run(): Promise<CallResult> {
+    const { definition, transport } = this.options;
     this.enter('talking');
     const { maxTurns, maxDurationSeconds } = definition;
     const conversation = await runConversation({
@@ -165,6 +176,30 @@ class Call {
       exchange: conversation.exchange,
       unusableAnswers: this.unusable,
       reliability: reliabilityOf(stalls),
+    };
+  }
+
+  /** The transcript so far; nothing is decided. */
+  private interrupted(): CallResult {
+    const { timeline } = this;
+    const broken = failure('interrupted');
+    const at = Math.max(0, ...timeline.entries.map((entry) => entry.end));
+    timeline.failed(broken, at);
+    const { by, code, reason } = timeline.ended('tester', 'failure', broken.message, at);
+    const end = { by, code, reason };
+    return {
+      ...decide({ checks: [], criteria: [], end, failure: broken, invalidity: undefined }),
+      timeline: timeline.entries,
+      end,
+      checks: [],
+      criteria: [],
+      measures: measure(timeline.entries, testerUsage(this.callerMeter, this.judgeMeter)),
+      invalidity: null,
+      versions: this.versions(),
+      answeredTurns: 0,
+      exchange: null,
+      unusableAnswers: this.unusable,
+      reliability: reliabilityOf([]),
     };
   }
 

@@ -15,7 +15,8 @@ describe('limits of imports', () => {
   const open: RawConnection[] = [];
 
   beforeAll(async () => {
-    files = await EvaluationFiles.open();
+    // As many connections as files may be in memory: all imports together must not need them all.
+    files = await EvaluationFiles.open({ DATABASE_POOL_SIZE: '4' });
     agentId = await files.createAgent();
   });
   afterEach(() => {

@@ -107,8 +107,22 @@ describe('runs on two processes', () => {
     expect(row).toEqual({ queued: 3 });
     expect(agent.active.get('moved')).toBe(0);
     const heir = await createTestApp({ databaseUrl: database.url, env: callEnv(agent.url) });
-    const run = await ended(new HttpClient(heir.url, apiKey), id);
+    const client = new HttpClient(heir.url, apiKey);
+    const run = await ended(client, id);
+    const calls = (await client.get(`/runs/${id}/calls`)).body.data;
+    const moved = calls.find(({ attempts }: any) => attempts.length > 1);
+    const { attempts } = (await client.get(`/calls/${moved.id}`)).body.data;
+    const report = await client.get<string>(`/runs/${id}/report`);
     await heir.close();
+    // What was said before the process shut down is kept.
+    expect(attempts).toMatchObject([
+      {
+        failureCode: 'interrupted',
+        timeline: [{ type: 'speech', speaker: 'caller' }, { type: 'error' }, { type: 'end' }],
+      },
+      { outcome: 'passed' },
+    ]);
+    expect(report.status).toBe(200);
     expect(run).toMatchObject({ status: 'COMPLETED', counts: { passed: 3, error: 0 } });
   }, 60_000);
 });

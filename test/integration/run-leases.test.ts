@@ -219,7 +219,7 @@ describe('leases of calls', () => {
     const { agentId, runId } = await started();
     const due = () => query(`UPDATE calls SET due_at = now() WHERE run_id = '${runId}'`);
     const failed: Attempt = { ...ATTEMPT, outcome: 'error', failureCode: 'timeout', reason: 'No answer.' };
-    await repository.release(await claimed(agentId), ATTEMPT.startedAt);
+    await repository.release(await claimed(agentId), ATTEMPT.startedAt, attemptResultJson(PASSED));
     await repository.retry(await claimed(agentId), failed, attemptResultJson(PASSED), 1_000);
     await due();
     await claimed(agentId);
@@ -236,7 +236,10 @@ describe('leases of calls', () => {
     expect(call).toMatchObject({ status: 'ENDED', outcome: 'passed', retries: 1, lease_expirations: 1 });
     expect(call.attempts).toHaveLength(4);
     // The number is the position among all attempts.
-    expect(await earlierOf(runId)).toEqual([{ number: 2, result: PASSED }]);
+    expect(await earlierOf(runId)).toEqual([
+      { number: 1, result: PASSED },
+      { number: 2, result: PASSED },
+    ]);
     expect(await resultsOf(runId)).toHaveLength(1);
   });
 

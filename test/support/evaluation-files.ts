@@ -21,8 +21,9 @@ export class EvaluationFiles {
     readonly personalityId: string,
   ) {}
 
-  static async open(): Promise<EvaluationFiles> {
-    return EvaluationFiles.with(await createTestApp());
+  /** @param env environment variables of the service */
+  static async open(env: NodeJS.ProcessEnv = {}): Promise<EvaluationFiles> {
+    return EvaluationFiles.with(await createTestApp({ env }));
   }
 
   /** The same service with another workspace and personality. */

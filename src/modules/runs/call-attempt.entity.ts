@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { AttemptResult } from './attempt-result.js';
 
-/** The result of an earlier attempt at a call; the last attempt's is in `call_results`. Interrupted attempts have none. */
+/** The result of an earlier attempt at a call; the last attempt's is in `call_results`. Attempts whose process died have none. */
 @Entity('call_attempts')
 export class CallAttemptEntity {
   @ForeignKey('CallEntity', { name: 'call_attempts_call_id_fkey', onDelete: 'CASCADE' })

@@ -14,7 +14,7 @@ export type CallRow = CallEntity & { readonly evaluationName: string };
 export type CallWithResult = CallRow & {
   /** Null until the call has ended, and for calls that ended without a result. */
   readonly result: CallResult | null;
-  /** Results of earlier attempts, by the position of the attempt from 1; null without retries. */
+  /** Results of earlier attempts, by the position of the attempt from 1; null if there are none. */
   readonly earlierResults: Readonly<Record<number, AttemptResult>> | null;
 };
 
@@ -30,7 +30,7 @@ const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId",
   c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
   c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
-const RESULTS = `s.result, CASE WHEN c.retries > 0 THEN (
+const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
     SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults"`;
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 

@@ -187,7 +187,7 @@ export class CallRecord {
   reliability: Reliability | null;
 }
 
-/** One attempt at a call with its own result. An attempt that was interrupted has none. */
+/** One attempt at a call with its own result. An attempt whose process died has none. */
 export class CallAttemptDetails extends IntersectionType(CallAttempt, CallRecord) {
   @BooleanField({ description: 'Whether parts of its result were omitted because it was too large', example: false })
   isShortened: boolean;

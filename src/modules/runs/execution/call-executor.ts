@@ -37,8 +37,11 @@ export class CallExecutor {
     });
   }
 
-  /** @throws the signal's reason; database errors before the call begins */
-  async execute(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
+  /**
+   * @param onAborted called with what is known of a call that the signal aborts
+   * @throws the signal's reason; database errors before the call begins
+   */
+  async execute(call: ClaimedCall, signal: AbortSignal, onAborted: (result: CallResult) => void): Promise<CallResult> {
     const { runId, evaluationId, agentId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { snapshot, agent } = plan;
@@ -58,6 +61,7 @@ export class CallExecutor {
         phoneNumber: snapshot.phoneNumber,
       }),
       signal,
+      onAborted,
       ...(this.model && { model: this.model }),
       judgeSamples: this.settings.judgeSamples,
     });

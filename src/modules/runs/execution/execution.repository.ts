@@ -133,11 +133,14 @@ export class ExecutionRepository {
   /**
    * Gives up the claim and requeues the call because this process shuts down, with a slot job for another process.
    * @param startedAt ISO 8601 timestamp of the start of the interrupted attempt
+   * @param resultJson what is known of it, from `attemptResultJson`
    */
-  async release({ id, claimId, agentId, workspaceId }: ClaimedCall, startedAt: string): Promise<void> {
+  async release(call: ClaimedCall, startedAt: string, resultJson?: string): Promise<void> {
+    const { id, claimId, agentId, workspaceId } = call;
     const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString(), callId: claimId };
     await this.database.transaction(async () => {
-      const released = await this.database.query(sql.RELEASE, [id, claimId, JSON.stringify([attempt])]);
+      const values = [id, claimId, JSON.stringify([attempt]), resultJson ?? null];
+      const released = await this.database.query(sql.RELEASE, values);
       if (released.length > 0)
         await this.queue.enqueue(SLOT, { agentId, workspaceId, slot: 0 }, { jobKey: `call:${id}` });
     });

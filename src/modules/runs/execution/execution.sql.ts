@@ -36,10 +36,15 @@ export const RETRY = `
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)
   SELECT due_at AS "dueAt" FROM retried`;
 
-/** Requeues a call whose execution was interrupted. $3: the interrupted attempt. */
+/** Requeues a call whose execution was interrupted. $3: the interrupted attempt; $4: what is known of its result, or null. */
 export const RELEASE = `
-  UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, due_at = now(), ${UNCLAIMED}, ${CHANGED}
-   WHERE id = $1 AND claim_id = $2 RETURNING id`;
+  WITH released AS (
+    UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, due_at = now(), ${UNCLAIMED}, ${CHANGED}
+     WHERE id = $1 AND claim_id = $2 RETURNING id, jsonb_array_length(attempts) AS number),
+  stored AS (
+    INSERT INTO call_attempts (call_id, number, result)
+    SELECT id, number, $4::jsonb FROM released WHERE $4::jsonb IS NOT NULL)
+  SELECT id FROM released`;
 
 /**
  * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. Returns the claims that are still valid.

@@ -203,14 +203,16 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     this.held.set(call.claimId, { call, abort });
     if (spreadStart) await sleep(Math.random() * START_SPREAD_MS * this.held.size);
     const startedAt = new Date().toISOString();
+    let interrupted: CallResult | undefined;
     try {
-      const result = await this.attempt(call, abort.signal);
+      const result = await this.attempt(call, abort.signal, (known) => (interrupted = known));
       await this.recordOrFail(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
       if (reason instanceof LeaseLost) return;
       if (!(reason instanceof ShuttingDown)) throw error;
-      await withRetry(this.database, () => this.repository.release(call, startedAt));
+      const json = interrupted && attemptResultJson(interrupted);
+      await withRetry(this.database, () => this.repository.release(call, startedAt, json));
     } finally {
       this.held.delete(call.claimId);
       stop.removeEventListener('abort', stopped);
@@ -218,9 +220,13 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   /** Returns internal errors as results: rethrown, they would be retried forever. */
-  private async attempt(call: ClaimedCall, signal: AbortSignal): Promise<CallResult> {
+  private async attempt(
+    call: ClaimedCall,
+    signal: AbortSignal,
+    onAborted: (result: CallResult) => void,
+  ): Promise<CallResult> {
     try {
-      return await this.executor.execute(call, signal);
+      return await this.executor.execute(call, signal, onAborted);
     } catch (error) {
       if (signal.aborted || isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`Call ${call.id} could not be started`, { cause: error }));
