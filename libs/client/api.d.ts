@@ -192,6 +192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{id}/connection/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test the connection of an agent
+         * @description Calls the agent for at most 15 seconds, with one request as in a call, and hangs up after its first words. Shows step by step what happened, and what to do about a failure: the response is 200 in either case. Counts in no run. One test of an agent at a time, and six of a workspace within a minute; further ones are 429 with `Retry-After`.
+         */
+        post: operations["testConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls/{id}": {
         parameters: {
             query?: never;
@@ -2071,6 +2091,55 @@ export interface components {
              * @enum {string}
              */
             source: "agent" | "provider";
+        };
+        ConnectionTest: {
+            /**
+             * @description Whether no step failed
+             * @example true
+             */
+            ok: boolean;
+            /**
+             * Format: uuid
+             * @description Id that the agent received as `X-Call-Id`, to find the call in its log
+             * @example 7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24
+             */
+            callId: string;
+            /** @description All steps, in order */
+            steps: components["schemas"]["ConnectionTestStep"][];
+        };
+        ConnectionTestStep: {
+            /**
+             * @description `resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request; `answered`: first words
+             * @example resolved
+             * @enum {string}
+             */
+            step: "resolved" | "connected" | "secured" | "accepted" | "answered";
+            /**
+             * @description `skipped`: not reached, or without TLS
+             * @example passed
+             * @enum {string}
+             */
+            status: "passed" | "failed" | "skipped";
+            /**
+             * @description Duration of the step in milliseconds
+             * @example 12.4
+             */
+            ms: number | null;
+            /**
+             * @description What happened
+             * @example The connection was established
+             */
+            message: string;
+            /**
+             * @description What the agent sent: its first words, or the beginning of what was not understood. Without secrets
+             * @example null
+             */
+            said: string | null;
+            /**
+             * @description What to do about a failure
+             * @example null
+             */
+            cure: string | null;
         };
         CreateAgentRequest: {
             /**
@@ -7265,6 +7334,69 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Identifier of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection tested */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection tested",
+                     *       "data": {
+                     *         "ok": true,
+                     *         "callId": "7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24",
+                     *         "steps": [
+                     *           {
+                     *             "step": "resolved",
+                     *             "status": "passed",
+                     *             "ms": 12.4,
+                     *             "message": "The connection was established",
+                     *             "said": null,
+                     *             "cure": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection tested */
+                        message: string;
+                        data: components["schemas"]["ConnectionTest"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

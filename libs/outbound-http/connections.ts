@@ -12,6 +12,9 @@ type Undici = typeof import('undici');
 /** Loaded on first use: it takes a tenth of a second, which would delay the start of the service. */
 let undici: Undici | undefined;
 
+/** What a new connection has reached: an address that may be called, the server, an encrypted connection to it. */
+export type ConnectionPhase = 'resolved' | 'connected' | 'secured';
+
 /** Connections to one origin, kept between the requests of a conversation. Addresses are checked when connecting. */
 export class Connections {
   private readonly connections: Connection[] = [];
@@ -54,6 +57,7 @@ export class Connection {
   readonly client: Client;
   isBusy = true;
   onConnecting: (() => void) | undefined;
+  onPhase: ((phase: ConnectionPhase) => void) | undefined;
   /** Whether the peer has ended or reset the connection. */
   isClosedByPeer = false;
   private socket: Socket | undefined;
@@ -87,13 +91,19 @@ export class Connection {
     this.client.destroy(reason, () => undefined);
   }
 
+  private readonly resolve: LookupFunction = (hostname, options, callback) =>
+    this.lookup(hostname, options, (error, address, family) => {
+      if (!error) this.onPhase?.('resolved');
+      callback(error, address, family);
+    });
+
   /** In place of Undici's connector, which neither says in which phase connecting failed nor can be aborted. */
   private readonly connect: buildConnector.connector = ({ hostname, port, protocol }, callback) => {
     const isSecure = protocol === 'https:';
     const options: TcpNetConnectOpts = {
       host: hostname,
       port: Number(port || (isSecure ? 443 : 80)),
-      lookup: this.lookup,
+      lookup: this.resolve,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
@@ -105,12 +115,18 @@ export class Connection {
       : connectTcp(options);
     this.socket = socket;
     let reason: OutboundFailure = 'CONNECTION_FAILED';
-    if (isSecure) socket.once('connect', () => (reason = 'TLS_FAILED'));
+    // Literal addresses are not looked up.
+    if (isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0) this.onPhase?.('resolved');
+    socket.once('connect', () => {
+      if (isSecure) reason = 'TLS_FAILED';
+      this.onPhase?.('connected');
+    });
     this.isConnecting = true;
     this.isClosedByPeer = false;
     socket.once('end', () => (this.isClosedByPeer = true));
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       this.isConnecting = false;
+      if (isSecure) this.onPhase?.('secured');
       callback(null, socket);
     });
     socket.on('error', (error) => {

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { Connection, Connections } from './connections.js';
+import type { Connection, ConnectionPhase, Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 
 /** Maximum number of interim responses (1xx); each may be as long as the headers, and their number has no other limit. */
@@ -23,6 +23,8 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal;
   /** Called when the request is written, after the name look-up and the connection set-up: the start of the latency. */
   readonly onSent?: () => void;
+  /** Called as a new connection is set up. */
+  readonly onPhase?: (phase: ConnectionPhase) => void;
 }
 
 /** A response whose body is still arriving. */
@@ -95,6 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const { method = 'GET', headers, body } = this.request;
     connection.onConnecting = () => (this.isNewConnection = true);
+    connection.onPhase = this.request.onPhase;
     this.connection = connection;
     const options: Dispatcher.DispatchOptions = {
       path: `${this.target.pathname}${this.target.search}`,

@@ -36,6 +36,14 @@ export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './evidence.js';
 export { toolCallText } from './tool-call-text.js';
 export type { JsonValue } from './text.js';
+export {
+  CONNECTION_STEPS,
+  type ConnectionStep,
+  type ConnectionStepName,
+  type ConnectionTestResult,
+  STEP_STATUSES,
+} from './connection-test/steps.js';
+export { testConnection } from './connection-test/test-connection.js';
 export { type Clock, RealClock } from './clock.js';
 export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
 export { CallView, type Wait } from './call-view.js';

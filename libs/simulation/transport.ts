@@ -1,3 +1,4 @@
+import type { ConnectionPhase } from '../outbound-http/index.js';
 import type { CallExchange } from './call-exchange.js';
 import type { Clock } from './clock.js';
 import type { Failure } from './failure.js';
@@ -26,6 +27,8 @@ export interface LineOptions {
   readonly clock: Clock;
   /** Receives the agent's actions; ignored after `hangUp`. */
   readonly emit: (event: AgentEvent) => void;
+  /** Called as the connection to the agent is set up. */
+  readonly onPhase?: (phase: ConnectionPhase) => void;
 }
 
 /**
@@ -39,6 +42,8 @@ export interface RequestRecord {
   readonly tokensAt: number[];
   finishReason?: string;
   unreadable?: string;
+  /** What the agent sent, if that was no answer: its beginning, without secrets. */
+  said?: string;
 }
 
 /** An open connection to the agent. */

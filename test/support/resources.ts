@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ConnectionTestPolicy } from '../../src/modules/agents/connection/connection-test-policy.js';
 import { RunEntity } from '../../src/modules/runs/run.entity.js';
 import { WebhookDeliveryEntity } from '../../src/modules/webhooks/webhook-delivery.entity.js';
 import { WebhookPolicy } from '../../src/modules/webhooks/webhook-policy.js';
@@ -33,8 +34,9 @@ export const WITHOUT_WORKER = {
   ...Object.fromEntries(AGENT_PROVIDERS.map((provider) => [`${provider}_URL`, UNREACHABLE_URL])),
 } as const;
 
-/** Disables webhook limits that would slow down the suites over all operations. They are tested elsewhere. */
+/** Disables limits of webhooks and connection tests that would slow down the suites over all operations. They are tested elsewhere. */
 export function withoutWebhookLimits({ nest }: Service): void {
+  Object.assign(nest.get(ConnectionTestPolicy), { perMinute: Number.MAX_SAFE_INTEGER });
   Object.assign(nest.get(WebhookPolicy), { testWait: 0, maxEndpoints: Number.MAX_SAFE_INTEGER });
 }
 

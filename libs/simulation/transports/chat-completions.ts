@@ -92,11 +92,11 @@ class ChatLine implements Line {
   constructor(
     private readonly options: ChatCompletionsOptions,
     secrets: SentSecrets,
-    { clock, emit }: LineOptions,
+    private readonly lineOptions: LineOptions,
   ) {
-    this.clock = clock;
+    this.clock = lineOptions.clock;
     this.emit = (event) => {
-      if (!this.isOver) emit(event);
+      if (!this.isOver) lineOptions.emit(event);
     };
     const { callId = randomUUID(), assistantId, phoneNumber = '', apiKey, headers = {} } = options;
     const values = { assistantId, phoneNumber, callId };
@@ -159,6 +159,7 @@ class ChatLine implements Line {
   /** One request with its answer. @returns whether the agent waits for the result of a tool */
   private async round(onSent: () => void = () => undefined): Promise<boolean> {
     const { client, assistantId, model = assistantId, answerTimeoutMs } = this.options;
+    const { onPhase } = this.lineOptions;
     const now = () => this.clock.now();
     const record: RequestRecord = { tokensAt: [] };
     this.emit({ type: 'request', at: now(), request: record });
@@ -172,6 +173,7 @@ class ChatLine implements Line {
         connections: this.connections,
         agent: this.agent,
         record,
+        ...(onPhase && { onPhase }),
         onSent: () => {
           record.sentAt = now();
           onSent();

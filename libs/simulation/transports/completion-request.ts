@@ -1,4 +1,5 @@
 import {
+  type ConnectionPhase,
   type Connections,
   type OutboundClient,
   OutboundError,
@@ -21,6 +22,7 @@ export interface CompletionRequest {
   readonly connections: Connections;
   /** Called when the request is about to be sent. */
   readonly onSent: () => void;
+  readonly onPhase?: (phase: ConnectionPhase) => void;
   /** How failures describe the agent. */
   readonly agent: OtherSide;
   readonly record: RequestRecord;
@@ -62,6 +64,7 @@ export async function requestCompletion(
     return assembler;
   } catch (cause) {
     if (cause instanceof Refusal) throw cause;
+    record.said = agent.excerpt(reader.piece ?? reader.beginning);
     if (reader.piece !== undefined) record.unreadable = agent.excerpt(reader.piece);
     const said = reader.piece ?? reader.beginning;
     // A body without a length that is aborted by the timeout looks like a complete one.
@@ -81,7 +84,7 @@ export async function requestCompletion(
 }
 
 async function open(client: OutboundClient, request: CompletionRequest): Promise<OutboundStream> {
-  const { url, headers, body, timeoutMs, connections, onSent, agent } = request;
+  const { url, headers, body, timeoutMs, connections, onSent, onPhase, agent } = request;
   try {
     return await client.open({
       url,
@@ -95,6 +98,7 @@ async function open(client: OutboundClient, request: CompletionRequest): Promise
       timeoutMs,
       connections,
       onSent,
+      ...(onPhase && { onPhase }),
     });
   } catch (cause) {
     if (!(cause instanceof OutboundError)) throw cause;
@@ -114,9 +118,10 @@ const AGENT_ERRORS = new Set([500, 501, 505, 506, 507, 508, 510]);
 /** A response with another status than 2xx. */
 class Refusal extends CallFailure {}
 
-async function refusal(stream: OutboundStream, { url, agent }: CompletionRequest): Promise<Refusal> {
+async function refusal(stream: OutboundStream, { url, agent, record }: CompletionRequest): Promise<Refusal> {
   const { status, headers } = stream;
   const said = await readBeginning(stream);
+  record.said = agent.excerpt(said);
   const code = codeOfStatus(status);
   const what = code === 'redirect' ? `HTTP ${status}${redirection(headers.location, url)}` : `HTTP ${status}`;
   return new Refusal(code, agent.describe({ what, said, retryAfterMs: retryAfterMs(headers['retry-after']) }));

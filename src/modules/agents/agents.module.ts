@@ -4,6 +4,9 @@ import { AgentSecrets } from './agent-secrets.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsRepository } from './agents.repository.js';
 import { AgentsService } from './agents.service.js';
+import { ConnectionTestPolicy } from './connection/connection-test-policy.js';
+import { ConnectionTestRepository } from './connection/connection-test.repository.js';
+import { ConnectionTestService } from './connection/connection-test.service.js';
 import { ConnectionController } from './connection/connection.controller.js';
 import { ConnectionRepository } from './connection/connection.repository.js';
 import { ConnectionService } from './connection/connection.service.js';
@@ -11,7 +14,16 @@ import { ConnectionService } from './connection/connection.service.js';
 @Module({
   imports: [ProviderKeysModule],
   controllers: [AgentsController, ConnectionController],
-  providers: [AgentsService, AgentsRepository, AgentSecrets, ConnectionService, ConnectionRepository],
+  providers: [
+    AgentsService,
+    AgentsRepository,
+    AgentSecrets,
+    ConnectionService,
+    ConnectionRepository,
+    ConnectionTestService,
+    ConnectionTestRepository,
+    ConnectionTestPolicy,
+  ],
   exports: [AgentsService, ConnectionService],
 })
 export class AgentsModule {}

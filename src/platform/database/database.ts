@@ -55,6 +55,11 @@ export class Database {
     return detachRows(await client.query<Row>({ name, text, values: [...values] }));
   }
 
+  /** Runs `work` outside of the caller's transaction: what others must see before that ends. */
+  withoutTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.active.exit(work);
+  }
+
   /** Runs `work` in a transaction; inside another one it joins that. */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const outer = this.active.getStore();

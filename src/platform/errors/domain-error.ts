@@ -32,6 +32,8 @@ export const DEFAULT_MESSAGES: Readonly<Record<ErrorCode, string>> = {
 /** Thrown by services when a request cannot be fulfilled; independent of HTTP. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  /** When a request that was refused for its time may be repeated, if that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
   /**
    * @param code one of the closed set
@@ -41,9 +43,10 @@ export class DomainError extends Error {
     readonly code: ErrorCode,
     message: string = DEFAULT_MESSAGES[code],
     readonly issues?: readonly string[],
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
   ) {
     super(message, options);
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 

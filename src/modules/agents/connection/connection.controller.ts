@@ -1,16 +1,20 @@
-import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { ConnectionTestService } from './connection-test.service.js';
 import { ConnectionService } from './connection.service.js';
-import { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
+import { Connection, ConnectionTest, PutConnectionRequest } from './dto/connection.dtos.js';
 
 const tag = 'Agents';
 const path = { id: 'Identifier of the agent' };
 
 @Controller('agents/:id/connection')
 export class ConnectionController {
-  constructor(private readonly service: ConnectionService) {}
+  constructor(
+    private readonly service: ConnectionService,
+    private readonly tests: ConnectionTestService,
+  ) {}
 
   @Operation({
     summary: 'Get the connection of an agent',
@@ -65,5 +69,20 @@ export class ConnectionController {
   @Delete()
   deleteConnection(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Connection> {
     return this.service.delete(caller, id);
+  }
+
+  @Operation({
+    summary: 'Test the connection of an agent',
+    description:
+      'Calls the agent for at most 15 seconds, with one request as in a call, and hangs up after its first words. Shows step by step what happened, and what to do about a failure: the response is 200 in either case. Counts in no run. One test of an agent at a time, and six of a workspace within a minute; further ones are 429 with `Retry-After`.',
+    tag,
+    access: 'EDITOR',
+    path,
+    response: { shape: 'data', type: ConnectionTest, message: 'Connection tested' },
+    errors: ['CONFLICT'],
+  })
+  @Post('test')
+  testConnection(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ConnectionTest> {
+    return this.tests.test(caller, id) as Promise<ConnectionTest>;
   }
 }

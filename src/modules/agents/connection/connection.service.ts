@@ -91,15 +91,16 @@ export class ConnectionService {
     };
   }
 
+  /** Says that an agent has no address, and how to set one. */
+  withoutAddress({ provider }: Pick<AgentDescription, 'provider'>): string {
+    return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`;
+  }
+
   /** Checks that the agent has an address that may be called. @throws DomainError CONFLICT */
   async requireAddress({ id, provider, assistantId }: AgentDescription): Promise<void> {
     const connection = await this.repository.find(id);
     const { url } = connection ?? this.settings.agentProviders[provider];
-    if (url === undefined) {
-      throw conflict(
-        `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`,
-      );
-    }
+    if (url === undefined) throw conflict(this.withoutAddress({ provider }));
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') return;
     const whose = connection

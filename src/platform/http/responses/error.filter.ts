@@ -30,7 +30,8 @@ export class ErrorFilter implements ExceptionFilter {
       await this.rateLimiter.count(request, response).catch(() => undefined);
     if (error.code === 'UNAUTHORIZED') response.setHeader('WWW-Authenticate', 'Bearer');
     const soonPasses = error.code === 'SERVICE_UNAVAILABLE' || error.code === 'TOO_MANY_REQUESTS';
-    if (soonPasses && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (soonPasses && !response.hasHeader('Retry-After'))
+      response.setHeader('Retry-After', error.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
     response.status(STATUS_OF[error.code]).json(errorBody(error));
   }
 }

@@ -1,6 +1,23 @@
-import { FIRST_SPEAKERS, type FirstSpeaker } from '../../../../../libs/simulation/index.js';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  CONNECTION_STEPS,
+  type ConnectionStep,
+  type ConnectionStepName,
+  type ConnectionTestResult,
+  FIRST_SPEAKERS,
+  type FirstSpeaker,
+  STEP_STATUSES,
+} from '../../../../../libs/simulation/index.js';
 import { AGENT_PROTOCOLS, type AgentProtocol } from '../../../../platform/config/settings.js';
-import { EnumField, MAX_LENGTH, ObjectField, StringField } from '../../../../platform/http/dto/fields.js';
+import { EXAMPLE_ID } from '../../../../platform/http/dto/example-ids.js';
+import {
+  BooleanField,
+  EnumField,
+  MAX_LENGTH,
+  NumberField,
+  ObjectField,
+  StringField,
+} from '../../../../platform/http/dto/fields.js';
 import { MAX_HEADERS } from '../connection-rules.js';
 
 const HEADER = { type: ['string', 'null'], maxLength: MAX_LENGTH.credential } as const;
@@ -83,4 +100,54 @@ export class PutConnectionRequest {
     default: {},
   })
   options?: Record<string, unknown>;
+}
+
+/** One step of a test. */
+class ConnectionTestStep implements ConnectionStep {
+  @EnumField(CONNECTION_STEPS, {
+    description:
+      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request; `answered`: first words',
+    example: 'resolved',
+  })
+  step: ConnectionStepName;
+
+  @EnumField(STEP_STATUSES, {
+    description: '`skipped`: not reached, or without TLS',
+    example: 'passed',
+  })
+  status: ConnectionStep['status'];
+
+  @NumberField({ description: 'Duration of the step in milliseconds', example: 12.4, minimum: 0, nullable: true })
+  ms: number | null;
+
+  @StringField({ description: 'What happened', example: 'The connection was established', maxLength: MAX_LENGTH.text })
+  message: string;
+
+  @StringField({
+    description: 'What the agent sent: its first words, or the beginning of what was not understood. Without secrets',
+    example: null,
+    maxLength: MAX_LENGTH.text,
+    nullable: true,
+  })
+  said: string | null;
+
+  @StringField({ description: 'What to do about a failure', example: null, maxLength: MAX_LENGTH.text, nullable: true })
+  cure: string | null;
+}
+
+/** What happened when the agent was called. */
+export class ConnectionTest implements ConnectionTestResult {
+  @BooleanField({ description: 'Whether no step failed', example: true })
+  ok: boolean;
+
+  @StringField({
+    description: 'Id that the agent received as `X-Call-Id`, to find the call in its log',
+    format: 'uuid',
+    example: EXAMPLE_ID.call,
+    maxLength: MAX_LENGTH.identifier,
+  })
+  callId: string;
+
+  @ApiProperty({ description: 'All steps, in order', type: [ConnectionTestStep] })
+  steps: ConnectionTestStep[];
 }

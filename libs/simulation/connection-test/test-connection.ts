@@ -1,0 +1,187 @@
+import { RealClock } from '../clock.js';
+import { type Failure, failure } from '../failure.js';
+import { OtherSide } from '../other-side.js';
+import type { AgentEvent, Line, RequestRecord } from '../transport.js';
+import {
+  type AgentCall,
+  type AgentEndpoint,
+  type FirstSpeaker,
+  PROTOCOLS,
+  transportTo,
+} from '../transports/protocols.js';
+import { cureOf, cureOfSilence } from './cures.js';
+import { CONNECTION_STEPS, type ConnectionStep, type ConnectionStepName, type ConnectionTestResult } from './steps.js';
+
+/** What the caller says, unless the agent speaks first. */
+const GREETING = 'Hello';
+/** How long the rest of the first words is awaited, in milliseconds. */
+const REST_MS = 1_000;
+/** The same answer for every address that must not or cannot be reached: it tells nothing about private networks. */
+const UNREACHABLE = 'The host name does not lead to an address that may be called';
+
+/**
+ * Calls the agent as a call does, waits for its first words and hangs up: one request, and one caller's line unless the agent
+ * speaks first.
+ * @param timeoutMs for everything
+ */
+export function testConnection(
+  endpoint: AgentEndpoint,
+  call: AgentCall,
+  timeoutMs: number,
+): Promise<ConnectionTestResult> {
+  return new ConnectionTest(endpoint, call).run(timeoutMs);
+}
+
+type Ending =
+  | { readonly type: 'words' | 'silence' | 'timeout' }
+  | { readonly type: 'tool'; readonly name: string }
+  | { readonly type: 'failure'; readonly failure: Failure };
+
+class ConnectionTest {
+  private readonly clock = new RealClock();
+  /** When each step was completed. */
+  private readonly reached = new Map<ConnectionStepName, number>();
+  private startedAt = this.clock.now();
+  private readonly firstSpeaker: FirstSpeaker;
+  private readonly agent: OtherSide;
+  private request: RequestRecord | undefined;
+  private words = '';
+  private end: (ending: Ending) => void = () => undefined;
+  private restTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly endpoint: AgentEndpoint,
+    private readonly call: AgentCall,
+  ) {
+    this.firstSpeaker = endpoint.firstSpeaker ?? PROTOCOLS[endpoint.protocol].firstSpeaker;
+    this.agent = new OtherSide('', transportTo(endpoint, call).secrets?.all ?? []);
+  }
+
+  async run(timeoutMs: number): Promise<ConnectionTestResult> {
+    const ended = new Promise<Ending>((resolve) => (this.end = resolve));
+    const timer = setTimeout(() => this.end({ type: 'timeout' }), timeoutMs);
+    const line = this.connect();
+    try {
+      void (line.agentSpeaksFirst ? line.greet?.() : line.say(GREETING));
+      const ending = await ended;
+      return this.result(ending);
+    } finally {
+      clearTimeout(timer);
+      clearTimeout(this.restTimer);
+      line.hangUp();
+    }
+  }
+
+  private connect(): Line {
+    const line: Line = transportTo(this.endpoint, this.call).connect({
+      clock: this.clock,
+      onPhase: (phase) => this.reached.set(phase, this.clock.now()),
+      emit: (event) => {
+        this.hear(event);
+        // At once: after a tool call the transport would send another request.
+        if (event.type === 'tool_call' || event.type === 'turn_end') line.hangUp();
+      },
+    });
+    return line;
+  }
+
+  private hear(event: AgentEvent): void {
+    switch (event.type) {
+      case 'request':
+        this.request = event.request;
+        this.startedAt = event.at;
+        return;
+      case 'speech':
+        return this.spoke(event.text, event.at);
+      case 'tool_call':
+        return this.end(this.words.trim() === '' ? { type: 'tool', name: event.name } : { type: 'words' });
+      case 'failure':
+        return this.end({ type: 'failure', failure: event.failure });
+      case 'turn_end':
+      case 'hang_up':
+        return this.end({ type: this.words.trim() === '' ? 'silence' : 'words' });
+      case 'speech_end':
+    }
+  }
+
+  private spoke(text: string, at: number): void {
+    this.words += text;
+    if (this.words.trim() === '' || this.reached.has('answered')) return;
+    this.reached.set('answered', at);
+    this.restTimer = setTimeout(() => this.end({ type: 'words' }), REST_MS);
+  }
+
+  private result(ending: Ending): ConnectionTestResult {
+    const status = this.request?.status;
+    const isAccepted = status !== undefined && status >= 200 && status < 300;
+    if (isAccepted) this.reached.set('accepted', this.request?.firstByteAt ?? this.clock.now());
+    const failed = this.failedStepOf(ending);
+    let previous = this.startedAt;
+    const steps = CONNECTION_STEPS.map((step): ConnectionStep => {
+      if (step === 'secured' && !this.isSecure) return skipped(step, 'The url has no TLS');
+      const at = step === failed ? this.clock.now() : this.reached.get(step);
+      if (at === undefined) return skipped(step, 'Not reached');
+      const ms = Math.round((at - previous) * 10) / 10;
+      previous = at;
+      return step === failed ? this.failedStep(step, ms, ending) : this.passedStep(step, ms, ending);
+    });
+    return { ok: failed === undefined, callId: this.call.callId, steps };
+  }
+
+  private failedStepOf(ending: Ending): ConnectionStepName | undefined {
+    if (ending.type === 'tool') this.reached.set('answered', this.clock.now());
+    // The request was not sent at all.
+    if (ending.type === 'failure' && ending.failure.code === 'http_refused' && !this.request?.status) return 'accepted';
+    const missing = CONNECTION_STEPS.find((step) => !this.reached.has(step) && (step !== 'secured' || this.isSecure));
+    return missing ?? (ending.type === 'failure' ? 'answered' : undefined);
+  }
+
+  private get isSecure(): boolean {
+    return /^(https|wss):/i.test(this.endpoint.url);
+  }
+
+  private passedStep(step: ConnectionStepName, ms: number, ending: Ending): ConnectionStep {
+    const said = step === 'answered' && this.words.trim() !== '' ? this.agent.excerpt(this.words) : null;
+    return { step, status: 'passed', ms, message: this.messageOf(step, ending), said, cure: null };
+  }
+
+  private messageOf(step: ConnectionStepName, ending: Ending): string {
+    switch (step) {
+      case 'resolved':
+        return 'The host name leads to an address that may be called';
+      case 'connected':
+        return 'The connection was established';
+      case 'secured':
+        return 'The connection is encrypted, and the certificate is valid';
+      case 'accepted':
+        return `The agent accepted the request: HTTP ${this.request?.status}`;
+      case 'answered':
+        return ending.type === 'tool' && this.words.trim() === ''
+          ? `The agent called the tool ${this.agent.excerpt(ending.name)} before it said anything`
+          : 'The agent said its first words';
+    }
+  }
+
+  private failedStep(step: ConnectionStepName, ms: number, ending: Ending): ConnectionStep {
+    const common = { step, status: 'failed' } as const;
+    const { firstSpeaker, request } = this;
+    if (ending.type === 'silence') {
+      const message = 'The agent answered without words';
+      return { ...common, ms, message, said: null, cure: cureOfSilence(firstSpeaker) };
+    }
+    const { code, message } = ending.type === 'failure' ? ending.failure : failure('timeout', 'the test is over');
+    const cure = cureOf({ step, code, status: request?.status, firstSpeaker });
+    const said = request?.said ?? null;
+    if (step === 'resolved' && code !== 'timeout') return { ...common, ms: 0, message: UNREACHABLE, said: null, cure };
+    return { ...common, ms, message: message.replace(`; it said "${said}"`, ''), said, cure };
+  }
+}
+
+const skipped = (step: ConnectionStepName, message: string): ConnectionStep => ({
+  step,
+  status: 'skipped',
+  ms: null,
+  message,
+  said: null,
+  cure: null,
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { OutboundClient } from '../../../../libs/outbound-http/index.js';
+import { type AgentEndpoint, type ConnectionTestResult, testConnection } from '../../../../libs/simulation/index.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Database } from '../../../platform/database/database.js';
+import { conflict, DomainError } from '../../../platform/errors/domain-error.js';
+import { type AgentDescription, AgentsService } from '../agents.service.js';
+import { ConnectionTestPolicy } from './connection-test-policy.js';
+import { ConnectionTestRepository, type RefusedTest } from './connection-test.repository.js';
+import { ConnectionService } from './connection.service.js';
+
+/** How much longer than its time-out a test counts as running, if its process dies; in milliseconds. */
+const GRACE_MS = 5_000;
+
+/** Calls agents once to see whether they can be reached. */
+@Injectable()
+export class ConnectionTestService {
+  constructor(
+    private readonly database: Database,
+    private readonly repository: ConnectionTestRepository,
+    private readonly policy: ConnectionTestPolicy,
+    private readonly agents: AgentsService,
+    private readonly connections: ConnectionService,
+    private readonly client: OutboundClient,
+  ) {}
+
+  /**
+   * Calls the agent and hangs up after its first words. The result is no part of any run.
+   * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; CONFLICT without an address; TOO_MANY_REQUESTS
+   */
+  async test(caller: Caller, id: string): Promise<ConnectionTestResult> {
+    const agent = await this.agents.describe(caller, id);
+    // Other processes must see that the test runs; and a request with an Idempotency-Key has a transaction.
+    return this.database.withoutTransaction(async () => {
+      const endpoint = await this.connections.endpoint(agent.id);
+      if (!endpoint) throw conflict(this.connections.withoutAddress(agent));
+      const { perMinute, timeoutMs } = this.policy;
+      const started = await this.repository.start(agent.workspaceId, agent.id, perMinute, timeoutMs + GRACE_MS);
+      if (typeof started !== 'string') throw this.refusal(started);
+      try {
+        return await this.call(agent, endpoint);
+      } finally {
+        await this.repository.end(started);
+      }
+    });
+  }
+
+  private call({ assistantId, phoneNumber }: AgentDescription, endpoint: AgentEndpoint): Promise<ConnectionTestResult> {
+    const call = { client: this.client, assistantId, phoneNumber: phoneNumber ?? '', callId: randomUUID() };
+    return testConnection(endpoint, call, this.policy.timeoutMs);
+  }
+
+  private refusal({ reason, retryAfterSeconds }: RefusedTest): DomainError {
+    const issue =
+      reason === 'running'
+        ? 'The connection of the agent is being tested already'
+        : `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`;
+    return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
+  }
+}
