@@ -147,6 +147,16 @@ describe('import of invalid evaluations', () => {
     expect(messages(body).at(-1)).toBe('body has more than 19000 further violations');
   });
 
+  it('rejects valid evaluations that aliases make larger than 20 MiB', async () => {
+    const evaluation = (key: string, text: string) =>
+      `- {key: ${key}, name: Long, personalityId: ${files.personalityId}, scenarioText: ${text}}\n`;
+    const copies = Array.from({ length: 300 }, (_, i) => evaluation(`copy-${i}`, '*text'));
+    const yaml = evaluation('first', `&text "${'x'.repeat(90_000)}"`) + copies.join('');
+    const { status, body } = await send(yaml, MEDIA_TYPES.yaml);
+    expect([status, messages(body)]).toEqual([413, ['body must be at most 20 MiB once its aliases are resolved']]);
+    expect(await stored()).toEqual([]);
+  });
+
   describe('hostile files', () => {
     const attacks: [string, Format, () => unknown][] = [
       ['deep JSON', 'json', () => '['.repeat(1_000_000)],
