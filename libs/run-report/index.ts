@@ -7,6 +7,7 @@
  */
 export { renderJunit } from './junit.js';
 export { renderReport } from './report.js';
+export type { ReportedCase, ReportedComparison, ReportedSide } from './comparison.js';
 export type {
   CallReader,
   ReportedAttempt,

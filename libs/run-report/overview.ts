@@ -8,7 +8,7 @@ import {
 } from '../statistics/index.js';
 import { html, type Html } from './html.js';
 import { latencyLabels, longestOf, sparkline } from './latency.js';
-import { badge, facts, share } from './parts.js';
+import { badge, facts, passRate, share } from './parts.js';
 import type { ReportedCounts, ReportedEvaluation, ReportedRun } from './reported.js';
 import { between, clipped, count, dateTime, duration, number, title, percent } from '../text/index.js';
 import { anchors, STATE_NOTES, STATE_LABELS, verdictOf } from './labels.js';
@@ -23,7 +23,7 @@ export function banner(run: ReportedRun): Html {
     <h1><bdi>${title(run.name)}</bdi></h1>
     <p class="agent">
       Agent <bdi>${run.agentName === null ? '(deleted)' : title(run.agentName)}</bdi>
-      <code>${run.agentId}</code>
+      <code>${run.agentId}</code> ${run.agentVersion !== null && html`version <bdi>${title(run.agentVersion)}</bdi>`}
     </p>
     <div class="verdict">
       <p class="outcome">${badge(state, label)}</p>
@@ -46,7 +46,7 @@ function scale({ score, minimumScore }: ReportedRun): Html {
 }
 
 function gateText(run: ReportedRun): Html {
-  const { status, reasons, evaluations } = run;
+  const { status, reasons, warnings, evaluations } = run;
   const critical = evaluations.filter((evaluation) => evaluation.critical).length;
   const met = status === 'COMPLETED' ? ' The gate is met.' : '';
   return html`<p>Required: ${gateConditions(run, critical).join(', ')}.${met}</p>
@@ -55,7 +55,8 @@ function gateText(run: ReportedRun): Html {
       html`<ul class="reasons">
         ${reasons.map((reason) => html`<li>${clipped(reason, MAX_REASON)}</li>`)}
       </ul>`
-    }`;
+    }
+    ${warnings.map((warning) => html`<p class="note">${clipped(warning, MAX_REASON)}</p>`)}`;
 }
 
 const COUNTED: readonly (keyof ReportedCounts & CallState)[] = [
@@ -167,19 +168,6 @@ function row(run: ReportedRun, evaluation: ReportedEvaluation, position: number,
 const outcome = (run: ReportedRun, evaluation: ReportedEvaluation): Html =>
   html`${badge(evaluationState(evaluation, run))}
   ${evaluation.retried > 0 && html`<small class="retried nowrap">${number(evaluation.retried)} retried</small>`}`;
-
-/** Drawn from 0 to 1: the interval as a bar, the rate as a dot. */
-export function passRate({ passRate: rate, passRateInterval: interval, counted, passed }: ReportedEvaluation): Html {
-  if (rate === null || interval === null) return html`<span class="none">not counted</span>`;
-  const { low, high } = interval;
-  return html`<svg class="interval" width="100%" height="12" aria-hidden="true">
-      <line class="axis" x1="0" x2="100%" y1="6" y2="6" />
-      <rect class="range" x="${share(low, 1)}" width="${share(high - low, 1)}" y="3" height="6" rx="3" />
-      <circle class="dot" cx="${(2 + rate * 96).toFixed(2)}%" cy="6" r="4" />
-    </svg>
-    <span class="nowrap"><b>${percent(rate)}</b> <small>${passed} of ${counted}</small></span>
-    <small class="nowrap">${percent(low)} to ${percent(high)}</small>`;
-}
 
 /** Stability of an evaluation with more than one counted call; flaky ones are highlighted. */
 export function stability({ stability: found, counted }: ReportedEvaluation): Html {

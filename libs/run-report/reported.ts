@@ -1,6 +1,8 @@
 import type { Attempt, CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
 import type { CallState, GateExitCode, GateSettings, Outcome, Stability } from '../statistics/index.js';
 
+import type { ReportedComparison } from './comparison.js';
+
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
 export interface ReportedRun extends GateSettings {
   readonly id: string;
@@ -27,6 +29,8 @@ export interface ReportedRun extends GateSettings {
   readonly counts: ReportedCounts;
   /** Calls that needed a second attempt. */
   readonly retriedCalls: number;
+  /** With the run of the gate, or else with the previous one; null if there is none. */
+  readonly comparison: ReportedComparison | null;
   /** In the order of the plan. */
   readonly evaluations: readonly ReportedEvaluation[];
 }

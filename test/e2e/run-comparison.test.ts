@@ -255,6 +255,8 @@ describe('comparison of runs', () => {
       expect(second.reasons[0]).toBe(reason);
       const report: string = (await client.get(`/runs/${second.id}/report`)).body;
       expect(report).toContain('no case worse than in the previous run');
+      expect(report).toContain('Compared with <bdi>Before</bdi>');
+      expect((await client.get<string>(`/runs/${first.id}/report`)).body).not.toContain('Compared with');
       const junit: string = (await client.get(`/runs/${second.id}/junit`)).body;
       for (const text of [report, junit]) expect(text.replaceAll('&#34;', '"')).toContain(reason);
       const [event] = await sql<{ data: { reason: string } }>(

@@ -54,6 +54,7 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     reasons,
     warnings,
     agentVersion: null,
+    comparison: null,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
     createdAt: at(0),
     startedAt: at(400),

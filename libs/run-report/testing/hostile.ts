@@ -1,4 +1,5 @@
 import type { CallResult, EndEntry, SpeechEntry, TimelineEntry } from '../../simulation/index.js';
+import { comparisonWith } from './comparison.js';
 import { buildRun, type Built, type PlayedCall } from './build.js';
 
 /** Text that might break a report; injected code would set `hacked` or send a request. */
@@ -106,6 +107,9 @@ export function hostileRun(texts: readonly string[] = HOSTILE): Built {
   };
   return buildRun(
     texts.map((text) => ({ name: text, key: text, tags: [text, text], critical: true, calls: calls(text) })),
-    { name: first, agentName: first, reasons: texts },
+    {
+      ...{ name: first, agentName: first, agentVersion: first, reasons: texts, warnings: texts },
+      comparison: comparisonWith(texts, first),
+    },
   );
 }

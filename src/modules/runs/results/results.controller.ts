@@ -66,7 +66,7 @@ export class ResultsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    const { run, readCalls } = await this.service.read(caller, id);
+    const { run, readCalls } = await this.service.read(caller, id, { withComparison: true });
     response.setHeader('Content-Security-Policy', REPORT_CSP);
     const options = { type: 'text/html; charset=utf-8', name: 'Report' };
     return streamedFile(renderReport(run, readCalls), options, response);

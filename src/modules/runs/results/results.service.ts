@@ -11,6 +11,7 @@ import { evaluationStatistics, isCounted, runScore } from '../../../../libs/stat
 import type { Caller } from '../../../platform/access/caller.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
+import { ComparisonService } from '../comparison/comparison.service.js';
 import { type PlannedEvaluation, RunsRepository } from '../runs.repository.js';
 import { RetentionRepository } from '../retention/retention.repository.js';
 import { RunsService } from '../runs.service.js';
@@ -22,12 +23,21 @@ export class ResultsService {
     private readonly repository: RunsRepository,
     private readonly runs: RunsService,
     private readonly calls: CallsRepository,
+    private readonly comparisons: ComparisonService,
     private readonly retention: RetentionRepository,
   ) {}
 
-  /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run */
-  async read(caller: Caller, runId: string): Promise<{ run: ReportedRun; readCalls: CallReader }> {
-    const { agentSnapshot } = await this.runs.require(caller, runId);
+  /**
+   * @param withComparison whether to compare the run with its baseline
+   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
+   */
+  async read(
+    caller: Caller,
+    runId: string,
+    { withComparison = false } = {},
+  ): Promise<{ run: ReportedRun; readCalls: CallReader }> {
+    const entity = await this.runs.require(caller, runId);
+    const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
     const plan = await this.repository.evaluations(run.id);
     const figures = await this.calls.figures(run.id);
@@ -53,6 +63,7 @@ export class ResultsService {
         endedAt: run.endedAt,
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
+        comparison: withComparison ? ((await this.comparisons.forReport(entity)) ?? null) : null,
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),

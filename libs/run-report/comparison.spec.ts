@@ -1,0 +1,45 @@
+import { comparisonSection, type ReportedCase } from './comparison.js';
+import { comparisonWith } from './testing/comparison.js';
+
+const words = (section: { toString(): string }) =>
+  section
+    .toString()
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/\s+/g, ' ');
+
+describe('comparisonSection', () => {
+  it('is empty without an earlier run', () => {
+    expect(comparisonSection(null).toString()).toBe('');
+  });
+
+  it('shows the earlier run, its agent version, and scores and latencies of both runs', () => {
+    const text = words(comparisonSection(comparisonWith(['Books a table'], 'Nightly')));
+    expect(text).toContain('Compared with Nightly');
+    expect(text).toContain('Agent version then Nightly');
+    expect(text).toContain('Score 97.5 → 80');
+    expect(text).toContain('Latency p50 400 ms');
+    expect(text).toContain('Shared cases together ✗ Worse 95 % → 60 %');
+  });
+
+  it('shows both pass rates of a case with their intervals', () => {
+    const text = words(comparisonSection(comparisonWith(['Books a table'], 'Nightly')));
+    expect(text).toMatch(/Books a table .*✗ Worse .*95 % 19 of 20 .*76 % to 99 % .*60 % 12 of 20 .*39 % to 78 %/);
+  });
+
+  it('lists the cases that changed first, and at most 100', () => {
+    const comparison = comparisonWith(['a'], 'Nightly');
+    const [worse] = comparison.cases;
+    const same = Array.from({ length: 150 }, (_, n): ReportedCase => ({
+      ...worse!,
+      name: `same ${n}`,
+      change: 'same',
+    }));
+    const better = { ...worse!, name: 'improved', change: 'better' as const };
+    const text = words(comparisonSection({ ...comparison, cases: [...same, better, worse!] }));
+    expect(text).toMatch(/✗ Worse .*improved .*✓ Better .*same 0 /);
+    expect(text).toContain('same 97 ');
+    expect(text).not.toContain('same 98 ');
+    expect(text).toContain('52 more cases.');
+  });
+});
