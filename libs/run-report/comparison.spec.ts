@@ -1,4 +1,5 @@
-import { comparisonSection, type ReportedCase } from './comparison.js';
+import { comparisonSection } from './comparison.js';
+import type { ReportedCase } from './reported.js';
 import { comparisonWith } from './testing/comparison.js';
 
 const words = (section: { toString(): string }) =>

@@ -1,45 +1,12 @@
-import type { Change, Interval, LatencyMeasures } from '../statistics/index.js';
+import type { Change } from '../statistics/index.js';
 import { clipped, count, dateTime, duration, number, percent, title } from '../text/index.js';
 import { html, type Html, NOTHING } from './html.js';
 import { badge, facts, passRate } from './parts.js';
+import type { ReportedCase, ReportedComparison } from './reported.js';
 
 /** Maximum number of rows; cases that changed come first. */
 const MAX_ROWS = 100;
 const MAX_NAME = 300;
-
-/** A run beside an earlier one. Pass rates are those of the shared cases; scores and latencies those of the runs. */
-export interface ReportedComparison {
-  /** Of all shared cases together. */
-  readonly change: Change;
-  readonly current: ReportedSide;
-  readonly baseline: ReportedSide & {
-    readonly id: string;
-    readonly name: string;
-    readonly agentVersion: string | null;
-    /** ISO 8601. */
-    readonly endedAt: string | null;
-  };
-  readonly cases: readonly ReportedCase[];
-  /** What could not be compared, as sentences. */
-  readonly warnings: readonly string[];
-}
-
-export interface ReportedCase {
-  /** Display name. */
-  readonly name: string;
-  readonly change: Change;
-  readonly current: ReportedSide;
-  readonly baseline: ReportedSide;
-}
-
-export interface ReportedSide {
-  readonly counted: number;
-  readonly passed: number;
-  readonly passRate: number | null;
-  readonly passRateInterval: Interval | null;
-  readonly score: number | null;
-  readonly latency: LatencyMeasures;
-}
 
 /** Compares the run with its baseline: which cases changed, with scores and latencies beside each other. */
 export function comparisonSection(comparison: ReportedComparison | null): Html {

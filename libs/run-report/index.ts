@@ -7,14 +7,16 @@
  */
 export { renderJunit } from './junit.js';
 export { renderReport } from './report.js';
-export type { ReportedCase, ReportedComparison, ReportedSide } from './comparison.js';
 export type {
   CallReader,
   ReportedAttempt,
   ReportedCall,
+  ReportedCase,
+  ReportedComparison,
   ReportedCounts,
   ReportedEvaluation,
   ReportedRun,
+  ReportedSide,
   WantedCalls,
 } from './reported.js';
 export { REPORT_CSP } from './style.js';

@@ -1,7 +1,14 @@
 import type { Attempt, CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
-import type { CallState, GateExitCode, GateSettings, Outcome, Stability } from '../statistics/index.js';
-
-import type { ReportedComparison } from './comparison.js';
+import type {
+  CallState,
+  Change,
+  GateExitCode,
+  GateSettings,
+  Interval,
+  LatencyMeasures,
+  Outcome,
+  Stability,
+} from '../statistics/index.js';
 
 /** Results of a test run. Times are ISO 8601; latencies are in milliseconds. */
 export interface ReportedRun extends GateSettings {
@@ -33,6 +40,40 @@ export interface ReportedRun extends GateSettings {
   readonly comparison: ReportedComparison | null;
   /** In the order of the plan. */
   readonly evaluations: readonly ReportedEvaluation[];
+}
+
+/** A run beside an earlier one. Pass rates are those of the shared cases; scores and latencies those of the runs. */
+export interface ReportedComparison {
+  /** Of all shared cases together. */
+  readonly change: Change;
+  readonly current: ReportedSide;
+  readonly baseline: ReportedSide & {
+    readonly id: string;
+    readonly name: string;
+    readonly agentVersion: string | null;
+    /** ISO 8601. */
+    readonly endedAt: string | null;
+  };
+  readonly cases: readonly ReportedCase[];
+  /** What could not be compared, as sentences. */
+  readonly warnings: readonly string[];
+}
+
+export interface ReportedCase {
+  /** Display name. */
+  readonly name: string;
+  readonly change: Change;
+  readonly current: ReportedSide;
+  readonly baseline: ReportedSide;
+}
+
+export interface ReportedSide {
+  readonly counted: number;
+  readonly passed: number;
+  readonly passRate: number | null;
+  readonly passRateInterval: Interval | null;
+  readonly score: number | null;
+  readonly latency: LatencyMeasures;
 }
 
 export interface ReportedCounts {
