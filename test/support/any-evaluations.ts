@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { GENDERS, PERSONALITY_PROVIDERS } from '../../libs/evaluation-definition/index.js';
+import { normaliseText } from '../../libs/text/index.js';
+
+/** Texts that formats tend to change. */
+const nasty = [
+  '=1+1',
+  "'",
+  "''",
+  "'=x",
+  '"',
+  '""',
+  'a\nb',
+  'a\r\nb',
+  '\r',
+  ' ',
+  '\t',
+  '  x  ',
+  'no',
+  'on',
+  'y',
+  '~',
+  'null',
+  'true',
+  '1e3',
+  '1e3000',
+  '007',
+  '0x1F',
+  '0o7',
+  '.inf',
+  '2026-01-01',
+  '12:30:45',
+  '- a',
+  'a: b',
+  '# x',
+  '{a}',
+  '[a]',
+  '&a',
+  '*a',
+  '!t',
+  '| x',
+  '>',
+  '%',
+  '`',
+  '@',
+  '🙂',
+  'é',
+  'e\u0301',
+  '\u2028',
+  '\u0085',
+  '\uFEFF',
+  '\u00a0',
+  '\u0001',
+  '\u007f',
+  'a\\b',
+  '<<',
+  '---',
+  '...',
+  '---\n',
+  ',',
+  ';',
+  '=',
+  '：',
+  '\u{10FFFF}',
+  '\uFFFE',
+  '\uD7FF',
+  'x'.repeat(500),
+];
+const text = (max: number) =>
+  fc
+    .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 3 })
+    .map((parts) => parts.join(''))
+    .filter(
+      (value) =>
+        value.length <= max &&
+        normaliseText(value) !== '' &&
+        value.trim() !== '' &&
+        !value.includes('\u0000') &&
+        value.isWellFormed(),
+    );
+const plain = text(60).filter((value) => /^[^\s,;]([^,;\r\n]*[^\s,;])?$/.test(value));
+const matcher = fc
+  .tuple(text(400), fc.boolean())
+  .map(([value, partOfWord]) => ({ text: value, ...(partOfWord && { partOfWord }) }));
+const value = fc.letrec((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 3 },
+    text(50),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.array(tie('node'), { maxLength: 3 }),
+    fc.dictionary(
+      plain.filter((name) => !(name in {}) && name !== 'prototype'),
+      tie('node'),
+      { maxKeys: 3 },
+    ),
+  ),
+})).node;
+const evaluation = fc.record({
+  key: plain,
+  name: text(255),
+  scenarioText: text(1_000),
+  generalInstructions: fc.oneof(fc.constant(''), text(1_000)),
+  vendorCallPhoneNumber: fc.oneof(fc.constant(''), text(255)),
+  critical: fc.boolean(),
+  tags: fc.uniqueArray(plain, { maxLength: 5 }),
+  script: fc.array(
+    fc.oneof(
+      fc.record({ say: text(500), when: fc.record({ says: matcher }) }),
+      fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      fc.record({
+        answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50) }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+      }),
+    ),
+    { maxLength: 4 },
+  ),
+  checks: fc
+    .tuple(
+      text(100),
+      fc.record({
+        type: fc.constant('calls_tool'),
+        tool: plain,
+        arguments: fc.dictionary(fc.constantFrom('a', 'no', '1', '=x'), value),
+      }),
+    )
+    .map(([said, tool]) => [{ type: 'says', text: said }, tool]),
+  criteria: text(500).map((sentence) => [{ text: sentence, weight: 0.1 }]),
+  maxTurns: fc.integer({ min: 10, max: 200 }),
+});
+
+/** Evaluations without their personalities, with different keys. */
+export const anyEvaluations = fc.uniqueArray(evaluation, { maxLength: 4, minLength: 1, selector: ({ key }) => key });
+
+const anyText = (max: number) => fc.oneof(fc.constant(''), fc.constant(' '), text(max));
+const personality = fc.record(
+  {
+    name: fc.oneof(fc.constantFrom(' ', '__proto__', 'toString', 'a\nb'), text(255)),
+    description: anyText(300),
+    prompt: anyText(1_000),
+    temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+    accent: anyText(255),
+    backgroundNoise: fc.boolean(),
+    gender: fc.constantFrom(...GENDERS),
+    provider: fc.constantFrom(...PERSONALITY_PROVIDERS),
+    voice_id: anyText(255),
+  },
+  { requiredKeys: ['name'] },
+);
+
+/** Files with personalities, of which some may be unused. */
+export const anySuite = fc
+  .record({
+    personalities: fc.uniqueArray(personality, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+    evaluations: anyEvaluations,
+    choices: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
+  })
+  .map(({ personalities, evaluations, choices }) => ({
+    personalities,
+    evaluations: evaluations.map(({ vendorCallPhoneNumber, ...rest }, index) => ({
+      ...rest,
+      // Without one it is the agent's.
+      ...(index % 2 === 0 && { vendorCallPhoneNumber }),
+      personality: personalities[(choices[index] ?? 0) % personalities.length]?.name,
+    })),
+  }));
