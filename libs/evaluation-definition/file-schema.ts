@@ -57,18 +57,53 @@ export function fileSchema(id: string, maxItems: number): JsonSchema {
 
 /** Keywords of draft 2020-12 by their names in draft-07. */
 const DRAFT_07_NAMES: Readonly<Record<string, string>> = { $defs: 'definitions', dependentRequired: 'dependencies' };
-/** A keyword of our validator. */
-const DROPPED = 'discriminator';
 
 /** The schema with the keywords of draft-07. Values of examples and defaults are no schemas and are kept. */
 function inDraft07<T>(node: T): T {
   if (Array.isArray(node)) return node.map(inDraft07) as T;
   if (typeof node !== 'object' || node === null) return node;
-  const entries = Object.entries(node).flatMap(([keyword, value]: [string, unknown]): [string, unknown][] => {
-    if (keyword === DROPPED) return [];
-    if (keyword === 'examples' || keyword === 'default') return [[keyword, value]];
-    if (keyword === '$ref') return [[keyword, String(value).replace('#/$defs/', '#/definitions/')]];
-    return [[DRAFT_07_NAMES[keyword] ?? keyword, inDraft07(value)]];
+  const schema = 'discriminator' in node ? byDiscriminator(node as Discriminated) : node;
+  const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]): [string, unknown] => {
+    if (keyword === 'examples' || keyword === 'default') return [keyword, value];
+    if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', '#/definitions/')];
+    return [DRAFT_07_NAMES[keyword] ?? keyword, inDraft07(value)];
   });
   return Object.fromEntries(entries) as T;
+}
+
+/** Alternatives that are told apart by a constant in one field, as OpenAPI describes them. */
+interface Discriminated extends JsonSchema {
+  readonly discriminator: { readonly propertyName: string };
+  readonly oneOf: readonly { readonly $ref: string }[];
+}
+
+/**
+ * The same alternatives as conditions: editors then report the faults of the alternative that is meant and list all
+ * values of the field, while of `oneOf` they report the faults of the first alternative.
+ */
+function byDiscriminator({ discriminator: { propertyName }, oneOf, ...rest }: Discriminated): JsonSchema {
+  const fields = oneOf.map(({ $ref }) => fieldIn($ref, propertyName));
+  return {
+    ...rest,
+    properties: {
+      [propertyName]: { description: fields[0]?.description, enum: fields.map(({ const: value }) => value) },
+    },
+    required: [propertyName],
+    allOf: fields.map(({ const: value }, index) => ({
+      if: { properties: { [propertyName]: { const: value } }, required: [propertyName] },
+      then: oneOf[index],
+    })),
+  };
+}
+
+interface ConstantField {
+  readonly const: string;
+  readonly description: string;
+}
+
+function fieldIn($ref: string, name: string): ConstantField {
+  const { properties } = definitions[$ref.split('/').at(-1) ?? ''] as { properties: Record<string, ConstantField> };
+  const field = properties[name];
+  if (!field) throw new Error(`${$ref} has no field ${name}`);
+  return field;
 }

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { load } from 'js-yaml';
+import { CHECK_DEFINITIONS } from '../../libs/evaluation-definition/index.js';
 import { EvaluationFiles } from '../support/evaluation-files.js';
 
 const PATH = '/docs/evaluations.schema.json';
@@ -39,6 +40,13 @@ describe('the JSON Schema of evaluation files', () => {
     }
   });
 
+  it('describes checks by conditions on their type, so that editors list all types', () => {
+    const { Check } = schema.definitions;
+    expect(Check.properties.type.enum).toEqual(Object.keys(CHECK_DEFINITIONS));
+    expect(Check.allOf).toHaveLength(Object.keys(CHECK_DEFINITIONS).length);
+    expect(Check.oneOf).toBeUndefined();
+  });
+
   it('describes every field', () => {
     const undescribed: string[] = [];
     const look = (node: any, path: string): void => {
@@ -46,7 +54,9 @@ describe('the JSON Schema of evaluation files', () => {
       for (const [name, property] of Object.entries((node.properties ?? {}) as Record<string, any>)) {
         if (typeof property.description !== 'string') undescribed.push(`${path}.${name}`);
       }
-      for (const [name, child] of Object.entries(node)) if (name !== 'examples') look(child, `${path}.${name}`);
+      for (const [name, child] of Object.entries(node)) {
+        if (name !== 'examples' && name !== 'if') look(child, `${path}.${name}`);
+      }
     };
     look(schema, '');
     expect(undescribed).toEqual([]);
