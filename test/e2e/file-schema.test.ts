@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { load } from 'js-yaml';
@@ -66,6 +68,14 @@ describe('the JSON Schema of evaluation files', () => {
     const [example] = schema.examples;
     expect([validate(example), validate.errors]).toEqual([true, null]);
     expect((await files.send(await files.createAgent(), example)).status).toBe(200);
+  });
+
+  it('accepts every example file', () => {
+    const folder = path.resolve(__dirname, '../../docs/examples');
+    const texts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'));
+    const suites = texts.filter((text) => /^evaluations:/m.test(text));
+    expect(suites.length).toBeGreaterThan(0);
+    for (const text of suites) expect([validate(load(text)), validate.errors]).toEqual([true, null]);
   });
 
   it('accepts what export writes', async () => {
