@@ -62,7 +62,7 @@ const DRAFT_07_NAMES: Readonly<Record<string, string>> = { $defs: 'definitions',
 function inDraft07<T>(node: T): T {
   if (Array.isArray(node)) return node.map(inDraft07) as T;
   if (typeof node !== 'object' || node === null) return node;
-  const schema = 'discriminator' in node ? byDiscriminator(node as Discriminated) : node;
+  const schema = isDiscriminated(node) ? byDiscriminator(node) : node;
   const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]): [string, unknown] => {
     if (keyword === 'examples' || keyword === 'default') return [keyword, value];
     if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', '#/definitions/')];
@@ -76,6 +76,8 @@ interface Discriminated extends JsonSchema {
   readonly discriminator: { readonly propertyName: string };
   readonly oneOf: readonly { readonly $ref: string }[];
 }
+
+const isDiscriminated = (node: object): node is Discriminated => 'discriminator' in node && 'oneOf' in node;
 
 /**
  * The same alternatives as conditions: editors then report the faults of the alternative that is meant and list all
