@@ -1170,7 +1170,21 @@ export interface components {
              */
             evaluationName: string;
             /**
-             * @description Number of the call within its evaluation, from 1
+             * @description Identity of its case across runs: the evaluation's id and, with variables, `#` and the beginning of the SHA-256 hash of the row
+             * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55
+             */
+            caseKey: string;
+            /**
+             * @description Row of variables of its case; null without
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            variables: {
+                [key: string]: string | number | boolean;
+            } | null;
+            /**
+             * @description Number of the call within its case, from 1
              * @example 1
              */
             repetition: number;
@@ -1424,7 +1438,21 @@ export interface components {
              */
             evaluationName: string;
             /**
-             * @description Number of the call within its evaluation, from 1
+             * @description Identity of its case across runs: the evaluation's id and, with variables, `#` and the beginning of the SHA-256 hash of the row
+             * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55
+             */
+            caseKey: string;
+            /**
+             * @description Row of variables of its case; null without
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            variables: {
+                [key: string]: string | number | boolean;
+            } | null;
+            /**
+             * @description Number of the call within its case, from 1
              * @example 1
              */
             repetition: number;
@@ -2424,6 +2452,26 @@ export interface components {
              * @example 300
              */
             maxDurationSeconds?: number;
+            /**
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @default null
+             * @example en-US
+             */
+            language?: string | null;
+            /**
+             * @description Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\{{` stands for `{{` itself
+             * @default []
+             * @example []
+             */
+            variables?: {
+                [key: string]: string | number | boolean;
+            }[];
+            /**
+             * @description Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`
+             * @default []
+             * @example []
+             */
+            toolResults?: components["schemas"]["ToolResult"][];
         };
         CreatePersonalityRequest: {
             /**
@@ -2823,6 +2871,23 @@ export interface components {
              * @example 300
              */
             maxDurationSeconds: number;
+            /**
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @example en-US
+             */
+            language: string | null;
+            /**
+             * @description Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\{{` stands for `{{` itself
+             * @example []
+             */
+            variables: {
+                [key: string]: string | number | boolean;
+            }[];
+            /**
+             * @description Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`
+             * @example []
+             */
+            toolResults: components["schemas"]["ToolResult"][];
         };
         EvaluationFigures: {
             /**
@@ -2985,6 +3050,7 @@ export interface components {
          *       "critical": true,
          *       "generalInstructions": "Be polite.",
          *       "key": "table-for-four",
+         *       "language": "en-US",
          *       "maxDurationSeconds": 300,
          *       "maxTurns": 20,
          *       "name": "Books a table for four",
@@ -3059,6 +3125,8 @@ export interface components {
          *           "end": "The table is booked"
          *         }
          *       ],
+         *       "toolResults": [],
+         *       "variables": [],
          *       "vendorCallPhoneNumber": "+15550100"
          *     }
          */
@@ -3239,6 +3307,50 @@ export interface components {
              * @example 300
              */
             maxDurationSeconds?: number;
+            /**
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @default null
+             * @example en-US
+             */
+            language?: string | null;
+            /**
+             * @description Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\{{` stands for `{{` itself
+             * @default []
+             * @example []
+             * @example [
+             *       {
+             *         "people": 4,
+             *         "time": "19:30"
+             *       },
+             *       {
+             *         "people": 2,
+             *         "time": "20:00"
+             *       }
+             *     ]
+             */
+            variables?: {
+                [key: string]: string | number | boolean;
+            }[];
+            /**
+             * @description Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`
+             * @default []
+             * @example []
+             * @example [
+             *       {
+             *         "arguments": {
+             *           "people": 4
+             *         },
+             *         "result": {
+             *           "times": [
+             *             "19:00",
+             *             "19:30"
+             *           ]
+             *         },
+             *         "tool": "find_table"
+             *       }
+             *     ]
+             */
+            toolResults?: components["schemas"]["ToolResult"][];
         } & (unknown | unknown);
         /**
          * Personality
@@ -3890,6 +4002,22 @@ export interface components {
              */
             voice_id: string;
         };
+        PlannedCase: {
+            /**
+             * @description Identity across runs, as `caseKey` of its calls
+             * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55
+             */
+            key: string;
+            /**
+             * @description The row; null without
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            variables: {
+                [key: string]: string | number | boolean;
+            } | null;
+        };
         PlannedEvaluation: {
             /**
              * Format: uuid
@@ -3936,6 +4064,8 @@ export interface components {
              * @example 3
              */
             calls: number;
+            /** @description Its cases: one per row of variables, in order; otherwise one */
+            cases: components["schemas"]["PlannedCase"][];
         };
         ProviderKey: {
             /**
@@ -4303,7 +4433,7 @@ export interface components {
              */
             agentVersion: string | null;
             /**
-             * @description Calls per evaluation
+             * @description Calls per case
              * @example 3
              */
             repeat: number;
@@ -4675,6 +4805,34 @@ export interface components {
             max?: number;
         };
         /**
+         * Tool result
+         * @description What the tester returns when the agent waits for the result of a tool.
+         */
+        ToolResult: {
+            /**
+             * @description Name of the tool, exactly as the agent calls it
+             * @example find_table
+             */
+            tool: string;
+            /**
+             * @description Only calls with these arguments get the result. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            arguments?: Record<string, never>;
+            /**
+             * @description The result: any JSON value
+             * @example {
+             *       "times": [
+             *         "19:00",
+             *         "19:30"
+             *       ]
+             *     }
+             */
+            result: unknown;
+        };
+        /**
          * @example {
          *       "task": "judge",
          *       "text": "I think the agent did well."
@@ -4925,6 +5083,23 @@ export interface components {
              * @example 300
              */
             maxDurationSeconds?: number;
+            /**
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @example en-US
+             */
+            language?: string | null;
+            /**
+             * @description Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\{{` stands for `{{` itself
+             * @example []
+             */
+            variables?: {
+                [key: string]: string | number | boolean;
+            }[];
+            /**
+             * @description Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`
+             * @example []
+             */
+            toolResults?: components["schemas"]["ToolResult"][];
         };
         UpdatePersonalityRequest: {
             /**
@@ -5786,7 +5961,10 @@ export interface operations {
                      *             }
                      *           ],
                      *           "maxTurns": 20,
-                     *           "maxDurationSeconds": 300
+                     *           "maxDurationSeconds": 300,
+                     *           "language": "en-US",
+                     *           "variables": [],
+                     *           "toolResults": []
                      *         }
                      *       ]
                      *     }
@@ -5958,7 +6136,10 @@ export interface operations {
                      *           }
                      *         ],
                      *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300
+                     *         "maxDurationSeconds": 300,
+                     *         "language": "en-US",
+                     *         "variables": [],
+                     *         "toolResults": []
                      *       }
                      *     }
                      */
@@ -6128,7 +6309,10 @@ export interface operations {
                      *             }
                      *           ],
                      *           "maxTurns": 20,
-                     *           "maxDurationSeconds": 300
+                     *           "maxDurationSeconds": 300,
+                     *           "language": "en-US",
+                     *           "variables": [],
+                     *           "toolResults": []
                      *         }
                      *       ]
                      *     }
@@ -6203,11 +6387,14 @@ export interface operations {
                      *             required: true
                      *         maxTurns: 20
                      *         maxDurationSeconds: 300
+                     *         language: en-US
+                     *         variables: []
+                     *         toolResults: []
                      */
                     "application/yaml": string;
                     /**
-                     * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                     * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300,en-US,,
                      */
                     "text/csv": string;
                 };
@@ -6359,7 +6546,10 @@ export interface operations {
                  *             }
                  *           ],
                  *           "maxTurns": 20,
-                 *           "maxDurationSeconds": 300
+                 *           "maxDurationSeconds": 300,
+                 *           "language": "en-US",
+                 *           "variables": [],
+                 *           "toolResults": []
                  *         }
                  *       ]
                  *     }
@@ -6434,6 +6624,9 @@ export interface operations {
                  *             required: true
                  *         maxTurns: 20
                  *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
                  */
                 "application/x-yaml": string;
                 /**
@@ -6505,11 +6698,14 @@ export interface operations {
                  *             required: true
                  *         maxTurns: 20
                  *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
                  */
                 "application/yaml": string;
                 /**
-                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300
+                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300,en-US,,
                  */
                 "text/csv": string;
                 /**
@@ -6581,6 +6777,9 @@ export interface operations {
                  *             required: true
                  *         maxTurns: 20
                  *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
                  */
                 "text/yaml": string;
             };
@@ -6881,7 +7080,15 @@ export interface operations {
                      *             ],
                      *             "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
                      *             "caller": "scripted",
-                     *             "calls": 3
+                     *             "calls": 3,
+                     *             "cases": [
+                     *               {
+                     *                 "key": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55",
+                     *                 "variables": {
+                     *                   "people": 4
+                     *                 }
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "warnings": []
@@ -7435,6 +7642,10 @@ export interface operations {
                      *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
                      *         "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
                      *         "evaluationName": "Books a table for four",
+                     *         "caseKey": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55",
+                     *         "variables": {
+                     *           "people": 4
+                     *         },
                      *         "repetition": 1,
                      *         "status": "ENDED",
                      *         "outcome": "passed",
@@ -7966,7 +8177,10 @@ export interface operations {
                      *           }
                      *         ],
                      *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300
+                     *         "maxDurationSeconds": 300,
+                     *         "language": "en-US",
+                     *         "variables": [],
+                     *         "toolResults": []
                      *       }
                      *     }
                      */
@@ -8175,7 +8389,10 @@ export interface operations {
                      *           }
                      *         ],
                      *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300
+                     *         "maxDurationSeconds": 300,
+                     *         "language": "en-US",
+                     *         "variables": [],
+                     *         "toolResults": []
                      *       }
                      *     }
                      */
@@ -8748,6 +8965,10 @@ export interface operations {
                      *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
                      *           "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
                      *           "evaluationName": "Books a table for four",
+                     *           "caseKey": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55",
+                     *           "variables": {
+                     *             "people": 4
+                     *           },
                      *           "repetition": 1,
                      *           "status": "ENDED",
                      *           "outcome": "passed",
@@ -9153,7 +9374,7 @@ export interface operations {
     rerunRun: {
         parameters: {
             query?: {
-                /** @description Only evaluations with a call that did not pass */
+                /** @description Only cases with a call that did not pass */
                 only?: "failed";
             };
             header?: {

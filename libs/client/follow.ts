@@ -7,6 +7,8 @@ import { isFinalRefusal, type RunDetails, type Service } from './service.js';
 export interface CallEvent {
   readonly id: string;
   readonly evaluationName: string;
+  readonly caseKey: string;
+  readonly variables: Readonly<Record<string, string | number | boolean>> | null;
   readonly repetition: number;
   readonly status: 'QUEUED' | 'RUNNING' | 'ENDED' | 'CANCELLED';
   readonly outcome: 'passed' | 'failed' | 'invalid' | 'error' | null;

@@ -51,6 +51,7 @@ describe('printed results', () => {
           personalityId: 'p',
           caller: 'scripted' as const,
           calls: 1,
+          cases: [{ key: 'e', variables: null }],
         },
       ],
       warnings: [HOSTILE],

@@ -14,6 +14,8 @@ const call = (id: string, values: Partial<CallEvent> = {}): { type: 'call'; call
   call: {
     id,
     evaluationName: 'Books',
+    caseKey: 'books',
+    variables: null,
     repetition: 1,
     status: 'ENDED',
     outcome: 'passed',

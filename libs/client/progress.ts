@@ -1,4 +1,4 @@
-import { clipped } from '../text/index.js';
+import { caseName, clipped } from '../text/index.js';
 import { type Paint, styleOf } from './colour.js';
 import type { CallEvent, RunEvent } from './follow.js';
 import type { RunDetails } from './service.js';
@@ -127,7 +127,7 @@ class Lines implements Progress {
     clearInterval(this.timer);
   }
 
-  private showCall({ id, status, outcome, evaluationName, repetition, reason, score }: CallEvent): void {
+  private showCall({ id, status, outcome, repetition, reason, score, ...of }: CallEvent): void {
     if (status !== 'ENDED' || this.ended.has(id)) return;
     this.ended.add(id);
     const { totalCalls, repeat } = this.run;
@@ -135,7 +135,9 @@ class Lines implements Progress {
     const which = repeat > 1 ? ` (${repetition} of ${repeat})` : '';
     const why = outcome === 'passed' ? `score ${score ?? '–'}` : plain(reason ?? '', 200);
     const position = `${String(this.ended.size).padStart(String(totalCalls).length)}/${totalCalls}`;
-    this.write(`${position}  ${(outcome ?? '').padEnd(7)}  ${plain(evaluationName, 120)}${which}: ${why}`);
+    this.write(
+      `${position}  ${(outcome ?? '').padEnd(7)}  ${plain(caseName(of.evaluationName, of.variables, of.caseKey), 240)}${which}: ${why}`,
+    );
   }
 
   private writeCounts(): void {

@@ -62,8 +62,19 @@ describe('summary', () => {
   });
 
   const row = (id: string, name: string, outcome: string, calls: number) => ({
-    ...{ id, name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, retried: 0 },
+    ...{ id, caseKey: id, variables: null },
+    ...{ name, outcome, calls, passed: 0, failed: 0, invalid: 0, error: 0, retried: 0 },
     ...{ stability: null, passAtK: [], passHatK: [], score: null, latencyP50: null, latencyP95: null, reason: null },
+  });
+
+  it('has an entry for each case of an evaluation', () => {
+    const calls = [4, 2].flatMap((people) =>
+      [1, 2].map((repetition) => callOf({ caseKey: `e#${people}`, variables: { people }, repetition })),
+    );
+    expect(summarise(runOf(), calls).evaluations.map(({ name, passed }) => [name, passed])).toEqual([
+      ['Books a table (people: 4)', 2],
+      ['Books a table (people: 2)', 2],
+    ]);
   });
 
   it('shows only evaluations that did not pass if there are many, and counts the rest', () => {

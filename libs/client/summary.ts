@@ -1,13 +1,18 @@
-import { evaluationState, evaluationStatistics, isCounted, latencyMeasures, runScore } from '../statistics/index.js';
-import { clipped, count, duration, number } from '../text/index.js';
+import { caseStatistics, evaluationState, isCounted, latencyMeasures, runScore } from '../statistics/index.js';
+import { caseName, clipped, count, duration, number } from '../text/index.js';
 import { EXIT, type ExitCode } from './errors.js';
 import { hasEnded } from './follow.js';
 import type { Call, RunDetails } from './service.js';
 
-/** Results of the calls of one evaluation. Latencies in milliseconds. */
+/** Results of the calls of one case: an evaluation, or one of its rows of variables. Latencies in milliseconds. */
 export interface EvaluationSummary {
+  /** Id of the evaluation. */
   readonly id: string;
+  readonly caseKey: string;
+  /** Name of the evaluation, with the values of the row. */
   readonly name: string;
+  /** Null without variables. */
+  readonly variables: Call['variables'];
   /** `failed` as soon as one counted call failed; uncounted calls decide only when there is no other. */
   readonly outcome: 'passed' | 'failed' | 'invalid' | 'error' | 'cancelled' | 'pending';
   /** Planned calls. */
@@ -41,19 +46,19 @@ export interface Summary {
 }
 
 export function summarise(run: RunDetails, calls: readonly Call[]): Summary {
-  const byEvaluation = new Map<string, Call[]>();
+  const byCase = new Map<string, Call[]>();
   for (const call of calls) {
-    const group = byEvaluation.get(call.evaluationId);
+    const group = byCase.get(call.caseKey);
     if (group) group.push(call);
-    else byEvaluation.set(call.evaluationId, [call]);
+    else byCase.set(call.caseKey, [call]);
   }
-  return { run, evaluations: [...byEvaluation.values()].map((group) => evaluationSummary(group, run)), calls };
+  return { run, evaluations: [...byCase.values()].map((group) => evaluationSummary(group, run)), calls };
 }
 
 type EndedCall = Call & { outcome: NonNullable<Call['outcome']> };
 
 function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationSummary {
-  const { evaluationId: id, evaluationName: name } = calls[0]!;
+  const { evaluationId: id, evaluationName, caseKey, variables } = calls[0]!;
   const ended = calls.filter((call): call is EndedCall => call.outcome !== null);
   const of = (outcome: EndedCall['outcome']) => ended.filter((call) => call.outcome === outcome);
   const [failed, error, invalid] = [of('failed'), of('error'), of('invalid')];
@@ -63,13 +68,15 @@ function evaluationSummary(calls: readonly Call[], run: RunDetails): EvaluationS
     invalid: invalid.length,
     error: error.length,
   };
-  const [statistics] = evaluationStatistics(ended);
+  const [statistics] = caseStatistics(ended);
   const { p50, p95 } = latencyMeasures(
     ended.filter(({ outcome }) => isCounted(outcome)).flatMap(({ latencies }) => latencies),
   );
   return {
     id,
-    name,
+    caseKey,
+    name: caseName(evaluationName, variables, caseKey),
+    variables,
     outcome: evaluationState(counts, run),
     calls: calls.length,
     ...counts,
@@ -119,7 +126,7 @@ export function cells(evaluation: EvaluationSummary) {
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
   return {
     outcome,
-    evaluation: clipped(name, 120),
+    evaluation: clipped(name, 240),
     passed: `${passed}/${calls}`,
     retried: retried === 0 ? '–' : number(retried),
     stability: stability ?? '–',

@@ -9,9 +9,10 @@ import { mostTurns, ScriptedLines } from './script-violations.js';
 export function checkViolations(
   definition: PartialDefinition,
   isSound: (matcher: SpokenMatcher) => boolean,
+  searchBudget?: number,
 ): Violation[] {
   const { checks } = definition;
-  const lines = new ScriptedLines(definition.script);
+  const lines = new ScriptedLines(definition.script, searchBudget);
   return [
     ...allChecks(checks).flatMap((found) => {
       const violations = [

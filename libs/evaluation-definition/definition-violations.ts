@@ -15,10 +15,12 @@ type Patterns = Pick<PatternChecker, 'violationOf'>;
 /**
  * Violations that the schema cannot express: invalid patterns, checks that could never be evaluated, fail or be met,
  * unreachable steps, duplicates.
+ * @param searchBudget limit of the time to search the lines of the script, in microseconds
  */
 export function definitionViolations(
   definition: PartialDefinition,
   patterns: Patterns = new PatternChecker(),
+  searchBudget?: number,
 ): Violation[] {
   const unsound = new Set<Matcher>();
   const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition.checks)];
@@ -31,7 +33,7 @@ export function definitionViolations(
     ...violations,
     ...toolViolations(definition.checks, patterns),
     ...scriptViolations(definition),
-    ...checkViolations(definition, (matcher) => !unsound.has(matcher)),
+    ...checkViolations(definition, (matcher) => !unsound.has(matcher), searchBudget),
     ...criteriaViolations(definition.criteria),
   ];
 }

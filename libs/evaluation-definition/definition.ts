@@ -164,6 +164,8 @@ export interface EvaluationDefinition {
   readonly script: readonly ScriptStep[];
   readonly checks: readonly Check[];
   readonly criteria: readonly Criterion[];
+  /** The first entry that fits a call applies. */
+  readonly toolResults: readonly ToolResult[];
   /** A turn is one exchange: the caller speaks, the agent responds. */
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
@@ -188,6 +190,10 @@ export interface AuthoredEvaluation extends EvaluationDefinition {
   readonly vendorCallPhoneNumber: string;
   readonly critical: boolean;
   readonly tags: readonly string[];
+  /** BCP 47; null for the agent's. */
+  readonly language: string | null;
+  /** One object per case, all with the same names; empty for a single case without variables. */
+  readonly variables: readonly VariablesRow[];
 }
 
 /** An evaluation in a request or file: fields with defaults are optional. */
@@ -207,6 +213,7 @@ export interface DefinitionInput {
   readonly script?: readonly ScriptStep[];
   readonly checks?: readonly CheckInput[];
   readonly criteria?: readonly CriterionInput[];
+  readonly toolResults?: readonly ToolResult[];
   readonly maxTurns?: number;
   readonly maxDurationSeconds?: number;
 }

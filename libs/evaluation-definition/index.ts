@@ -2,12 +2,12 @@
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
 export { caseKey } from './case-key.js';
-export { caseName } from './case-name.js';
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, compileText, fold } from './matcher.js';
-export { normalise } from './normalise.js';
+export { callLanguage, isLanguageTag, languageName } from './language.js';
+export { normalise, normaliseRow } from './normalise.js';
 export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
 export {
   type Path,
@@ -50,4 +50,5 @@ export {
   type FileFieldName,
   type InputKind,
 } from './schema.js';
+export { withVariables } from './variables.js';
 export type { JsonSchema } from './script-schema.js';

@@ -28,6 +28,19 @@ export const LIMITS = {
   criteria: 50,
   criterion: 2_000,
   weight: 100,
+  rows: 200,
+  /** Names of variables. */
+  variables: 50,
+  variableName: 64,
+  variableValue: 2_000,
+  /** Characters of a row of variables, written as JSON. */
+  row: 20_000,
+  /** Characters of scenario, script, checks and criteria with the values of all rows inserted. */
+  replaced: 4_000_000,
+  toolResults: 50,
+  /** Bytes of an entry of `toolResults`, written as JSON. */
+  toolResult: 65_536,
+  language: 64,
   maxTurns: 200,
   maxDurationSeconds: 3_600,
 } as const;

@@ -9,7 +9,9 @@ export const normaliseCheck = (check: CheckInput): Check => normalised('Check', 
 
 /** @param isNested whether it is inside another check, where weights have no meaning */
 function normalised(part: string, value: Fields, isNested: boolean): Fields {
-  const name = part === 'Check' ? CHECK_DEFINITIONS[String(value['type'])]! : part;
+  const name = part === 'Check' ? CHECK_DEFINITIONS[String(value['type'])] : part;
+  // A template whose type is a variable.
+  if (name === undefined) return value;
   const { properties } = (checkDefinitions as Readonly<Record<string, JsonSchema>>)[name] as {
     properties: Readonly<Record<string, JsonSchema>>;
   };

@@ -6,6 +6,8 @@ import type {
   EvaluationDefinition,
   Matcher,
   ScriptStep,
+  ToolResult,
+  VariablesRow,
 } from './definition.js';
 import { DEFAULTS } from './limits.js';
 import { normaliseCheck } from './normalise-check.js';
@@ -16,6 +18,7 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
     script: (input.script ?? []).map(normaliseStep),
     checks: (input.checks ?? []).map(normaliseCheck),
     criteria: (input.criteria ?? []).map(normaliseCriterion),
+    toolResults: (input.toolResults ?? []).map(normaliseToolResult),
     maxTurns: input.maxTurns ?? DEFAULTS.maxTurns,
     maxDurationSeconds: input.maxDurationSeconds ?? DEFAULTS.maxDurationSeconds,
   };
@@ -36,6 +39,16 @@ export function normaliseStep(step: ScriptStep): ScriptStep {
 export function normaliseCriterion({ text, weight, required }: CriterionInput): Criterion {
   return { text, weight: weight ?? DEFAULTS.weight, required: required ?? DEFAULTS.required };
 }
+
+const normaliseToolResult = ({ tool, arguments: wanted, result }: ToolResult): ToolResult => ({
+  tool,
+  ...(wanted && { arguments: wanted }),
+  result,
+});
+
+/** With sorted names: the database does not preserve their order. */
+export const normaliseRow = (row: VariablesRow): VariablesRow =>
+  Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const condition = ({ says, notSays }: Condition): Condition => ({
   ...(says && { says: matcher(says) }),

@@ -279,6 +279,9 @@ describe('authored', () => {
       generalInstructions: '',
       vendorCallPhoneNumber: '+15550100',
       critical: false,
+      language: null,
+      variables: [],
+      toolResults: [],
       tags: [],
       script: [],
       checks: [

@@ -1,10 +1,14 @@
 import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violation } from '../json-input/index.js';
 import type { AuthoredEvaluation, EvaluationInput } from './definition.js';
 import { definitionViolations, usableParts } from './definition-violations.js';
-import { normalise } from './normalise.js';
+import { languageViolations } from './language.js';
+import { normalise, normaliseRow } from './normalise.js';
 import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './pattern.js';
 import type { InputKind } from './schema.js';
 import { schemaViolations } from './schema-violations.js';
+import { SEARCH_BUDGET } from './script-violations.js';
+import { toolResultViolations } from './tool-result-violations.js';
+import { hasVariables, partOf, rowByRow, rowViolations, templateParts } from './variable-violations.js';
 
 /** Shared by the evaluations of one request or file. */
 export interface ValidationContext {
@@ -35,24 +39,59 @@ export function findViolations(
 ): Violation[] {
   const { violations, stopped } = findJsonViolations(value, JSON_LIMITS, budget);
   if (stopped) return violations;
-  const bySchema = schemaViolations(kind, value);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const parts = isObject && kind !== 'personality' ? usableParts(value, bySchema, kind !== 'change') : undefined;
-  const all = [
-    ...violations,
-    ...bySchema,
-    ...(parts ? definitionViolations(parts, new PatternChecker(EVALUATION_BUDGET, patterns)) : []),
-  ];
+  const all = [...violations, ...evaluationOrTemplate(kind, value, new PatternChecker(EVALUATION_BUDGET, patterns))];
   return [...new Map(all.map((violation) => [sentence(violation), violation])).values()];
+}
+
+function evaluationOrTemplate(kind: InputKind, value: unknown, patterns: PatternChecker): Violation[] {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (kind === 'personality' || !isObject) return schemaViolations(kind, value);
+  if (!hasVariables(value)) {
+    // A change may rely on the variables that are stored: its templates are validated with the merged evaluation.
+    return violationsOf(kind, value, patterns, kind === 'change' ? templateParts(value) : undefined);
+  }
+  const bySchema = schemaViolations('change', { variables: value.variables });
+  const byRow = bySchema.length > 0 ? bySchema : rowViolations(value);
+  if (byRow.length > 0)
+    return [...byRow, ...violationsOf(kind, { ...value, variables: [] }, patterns, templateParts(value))];
+  const searchBudget = SEARCH_BUDGET / value.variables.length;
+  return rowByRow(value, (replaced) =>
+    violationsOf(kind, { ...replaced, variables: [] }, patterns, undefined, searchBudget),
+  );
+}
+
+/** @param exempt fields, or entries of their lists, that are not validated: `templateParts` */
+function violationsOf(
+  kind: InputKind,
+  value: object,
+  patterns: PatternChecker,
+  exempt: ReadonlySet<string> = new Set(),
+  searchBudget?: number,
+): Violation[] {
+  const bySchema = schemaViolations(kind, value);
+  const left = bySchema.filter(({ path }) => !exempt.has(partOf(path)));
+  const hidden = [...exempt].map((part) => ({ path: part.split('/'), text: '' }));
+  const parts = usableParts(value, [...bySchema, ...hidden], kind !== 'change');
+  return [
+    ...left,
+    ...definitionViolations(parts, patterns, searchBudget),
+    ...toolResultViolations(value),
+    ...languageViolations(value),
+  ];
 }
 
 /** Violations as sentences that begin with the path of the field. */
 export const inputViolations = (kind: InputKind, value: unknown, context?: ValidationContext): string[] =>
   findViolations(kind, value, context).map(sentence);
 
-/** Violations of a complete evaluation whose parts were validated before, as sentences: patterns are not compiled again. */
+/**
+ * Violations of a complete evaluation whose parts were validated before, as sentences. Patterns are compiled again only
+ * if variables may occur in them.
+ */
 export const evaluationViolations = (evaluation: AuthoredEvaluation): string[] =>
-  definitionViolations(evaluation, { violationOf: () => undefined }).map(sentence);
+  hasVariables(evaluation) || templateParts(evaluation).size > 0
+    ? inputViolations('new', evaluation)
+    : definitionViolations(evaluation, { violationOf: () => undefined }).map(sentence);
 
 /** Fills in the defaults of a valid evaluation. @param defaultPhoneNumber number of the agent */
 export function authored(input: EvaluationInput, defaultPhoneNumber: string): AuthoredEvaluation {
@@ -65,6 +104,8 @@ export function authored(input: EvaluationInput, defaultPhoneNumber: string): Au
     vendorCallPhoneNumber: input.vendorCallPhoneNumber ?? defaultPhoneNumber,
     critical: input.critical ?? false,
     tags: [...(input.tags ?? [])],
+    language: input.language ?? null,
+    variables: (input.variables ?? []).map(normaliseRow),
     ...normalise(input),
   };
 }

@@ -30,10 +30,14 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
   // A value of the wrong type also has none of the required fields.
   const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
-  return errors
-    .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
-    .filter(({ keyword, instancePath }) => keyword !== 'oneOf' || !mistyped.has(instancePath))
-    .map((error) => violationOf(error, value));
+  return (
+    errors
+      // The rule for the name itself is reported.
+      .filter(({ keyword }) => keyword !== 'propertyNames')
+      .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
+      .filter(({ keyword, instancePath }) => keyword !== 'oneOf' || !mistyped.has(instancePath))
+      .map((error) => violationOf(error, value))
+  );
 }
 
 function violationOf(error: ErrorObject, root: unknown): Violation {
@@ -83,7 +87,10 @@ function requirement(keyword: string, params: Readonly<Record<string, unknown>>,
       return 'must be a UUID';
     case 'pattern':
       return String((error.parentSchema as Readonly<Record<string, unknown>>)['patternErrorMessage']);
+    case 'maxProperties':
+      return `must have at most ${limit} names`;
     case 'minProperties':
+      if (!propertyNames(error.parentSchema)) return 'must not be empty';
       return `must have at least one of ${propertyNames(error.parentSchema)}`;
     case 'oneOf':
       return `must have exactly one of ${choicesOf(error.schema)}`;

@@ -1,10 +1,37 @@
 import { checkDefinitions } from './check-schema.js';
 import { DEFAULTS, LIMITS } from './limits.js';
+import { LANGUAGE_RULE } from './language.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
 import { exactlyOne, type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
 
 /** The named parts, by name. */
-export const definitions: Readonly<Record<string, JsonSchema>> = { ...scriptDefinitions, ...checkDefinitions };
+export const definitions: Readonly<Record<string, JsonSchema>> = {
+  ...scriptDefinitions,
+  ...checkDefinitions,
+  ToolResult: {
+    title: 'Tool result',
+    description: 'What the tester returns when the agent waits for the result of a tool.',
+    type: 'object',
+    properties: {
+      tool: {
+        type: 'string',
+        description: 'Name of the tool, exactly as the agent calls it',
+        minLength: 1,
+        maxLength: LIMITS.tool,
+        examples: ['find_table'],
+      },
+      arguments: {
+        type: 'object',
+        description:
+          'Only calls with these arguments get the result. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored',
+        examples: [{ people: 4 }],
+      },
+      result: { description: 'The result: any JSON value', examples: [{ times: ['19:00', '19:30'] }] },
+    },
+    required: ['tool', 'result'],
+    additionalProperties: false,
+  },
+};
 
 const EXAMPLE_SCRIPT = [
   { say: "Hello, I'd like to book a table." },
@@ -35,6 +62,9 @@ const EXAMPLE_CRITERIA = [
 /** Without line breaks, commas, semicolons and surrounding white space, so that lists of names work in CSV and in a shell. */
 const PLAIN_NAME = '^[^\\s,;]([^,;\\r\\n]*[^\\s,;])?$';
 const PLAIN_NAME_RULE = 'must not contain a comma, semicolon or line break, or begin or end with white space';
+
+/** Names of variables. */
+const VARIABLE_NAME = '^[\\p{L}_][\\p{L}\\p{N}_.-]*$';
 
 const text = (description: string, maxLength: number, example: string, more: JsonSchema = {}) => ({
   type: 'string' as const,
@@ -135,6 +165,51 @@ export const fields = {
     default: DEFAULTS.maxDurationSeconds,
     examples: [300],
   },
+  language: {
+    type: 'string',
+    description:
+      "Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`",
+    maxLength: LIMITS.language,
+    pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$',
+    patternErrorMessage: LANGUAGE_RULE,
+    default: null,
+    examples: ['en-US'],
+  },
+  variables: {
+    type: 'array',
+    description:
+      'Values for `{{name}}` in the scenario, instructions, script, checks and criteria, one object per case: the evaluation is run once for each. All have the same names. `\\{{` stands for `{{` itself',
+    items: {
+      type: 'object',
+      propertyNames: {
+        pattern: VARIABLE_NAME,
+        maxLength: LIMITS.variableName,
+        patternErrorMessage:
+          'must have only names of letters, digits, "_", "-" and "." that begin with a letter or "_"',
+      },
+      additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: LIMITS.variableValue },
+      minProperties: 1,
+      maxProperties: LIMITS.variables,
+    },
+    maxItems: LIMITS.rows,
+    default: [],
+    examples: [
+      [],
+      [
+        { people: 4, time: '19:30' },
+        { people: 2, time: '20:00' },
+      ],
+    ],
+  },
+  toolResults: {
+    type: 'array',
+    description:
+      'Results that the tester returns for tools that the agent waits for; the first entry that fits a call applies. Without one the result is `{"status":"ok"}`',
+    items: ref('ToolResult'),
+    maxItems: LIMITS.toolResults,
+    default: [],
+    examples: [[], [{ tool: 'find_table', arguments: { people: 4 }, result: { times: ['19:00', '19:30'] } }]],
+  },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export type FieldName = keyof typeof fields;
@@ -159,22 +234,23 @@ export const FILE_FIELD_NAMES = Object.keys(fileFields) as FileFieldName[];
 /** What is validated: a new evaluation, the fields of a change, or an evaluation or personality in a file. */
 export type InputKind = 'new' | 'change' | 'file' | 'personality';
 
-const nullableKey = { ...fields, key: { ...key, type: ['string', 'null'] } };
+const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] });
+const nullable = { ...fields, key: orNull(key), language: orNull(fields.language) };
 
 /** The schema of each input, with references to `definitions`. */
 export const inputSchemas = {
   new: {
     type: 'object',
-    properties: nullableKey,
+    properties: nullable,
     required: ['name', 'scenarioText', 'personalityId'],
     additionalProperties: false,
   },
-  change: { type: 'object', properties: nullableKey, additionalProperties: false },
+  change: { type: 'object', properties: nullable, additionalProperties: false },
   file: {
     title: 'Evaluation',
     description: 'A test scenario of an agent. Import matches evaluations by `key`.',
     type: 'object',
-    properties: fileFields,
+    properties: { ...fileFields, language: orNull(fields.language) },
     required: ['key', 'name', 'scenarioText'],
     oneOf: exactlyOne('personality', 'personalityId'),
     additionalProperties: false,

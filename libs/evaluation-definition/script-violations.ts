@@ -57,7 +57,7 @@ export function mostTurns(script: PartialDefinition['script']): number | undefin
 }
 
 /** Limit of the estimated time to search the lines of one script, in microseconds. */
-const SEARCH_BUDGET = 50_000;
+export const SEARCH_BUDGET = 50_000;
 /** Time to search one character, for a text or for each instruction of a pattern, in microseconds. */
 const TIME_PER_STEP = 0.03;
 
@@ -69,7 +69,10 @@ export class ScriptedLines {
   private folded: readonly string[] | undefined;
   private spent = 0;
 
-  constructor(private readonly script: PartialDefinition['script']) {
+  constructor(
+    private readonly script: PartialDefinition['script'],
+    private readonly budget = SEARCH_BUDGET,
+  ) {
     this.isUnknown = script.length === 0 || script.includes(undefined);
     this.lines = script.flatMap((step) => {
       if (!step) return [];
@@ -105,7 +108,7 @@ export class ScriptedLines {
 
   /** @returns false when the budget does not suffice */
   private spend(time: number): boolean {
-    if (this.spent + time > SEARCH_BUDGET) return false;
+    if (this.spent + time > this.budget) return false;
     this.spent += time;
     return true;
   }

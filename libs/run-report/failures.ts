@@ -33,11 +33,11 @@ export async function failuresSection(run: ReportedRun, calls: CallReader): Prom
 }
 
 async function readGroups({ evaluations }: ReportedRun, calls: CallReader) {
-  const positions = new Map(evaluations.map(({ id }, position) => [id, position]));
+  const positions = new Map(evaluations.map(({ caseKey }, position) => [caseKey, position]));
   const groups = new Map<string, Group>();
   let listed = 0;
   for await (const call of calls({ outcomes: ['failed', 'error', 'invalid'] })) {
-    const position = positions.get(call.evaluationId);
+    const position = positions.get(call.caseKey);
     if (position === undefined || call.outcome === null || call.outcome === 'passed') continue;
     if (listed === MAX_LISTED) break;
     listed++;

@@ -42,7 +42,7 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
     for await (const call of calls({ evaluationIds: [...ids] })) {
       if (ids.has(call.evaluationId)) {
         const ending = run.repeat > 1 ? ` #${call.repetition}` : '';
-        yield testCase(call, suite, `${names.get(call.evaluationId)}${ending}`, budget.takes(call));
+        yield testCase(call, suite, `${names.get(call.caseKey)}${ending}`, budget.takes(call));
       }
     }
     yield '  </testsuite>\n';
@@ -122,7 +122,7 @@ function caseNames(evaluations: readonly ReportedEvaluation[]): ReadonlyMap<stri
     let free = wanted;
     for (let n = 2; taken.has(free); n++) free = `${wanted} (${n})`;
     taken.add(free);
-    names.set(evaluation.id, free);
+    names.set(evaluation.caseKey, free);
   }
   return names;
 }

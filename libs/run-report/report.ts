@@ -48,12 +48,12 @@ function head(run: ReportedRun): Html {
 }
 
 async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
-  const positions = new Map(run.evaluations.map(({ id }, position) => [id, position]));
+  const positions = new Map(run.evaluations.map(({ caseKey }, position) => [caseKey, position]));
   const budget = new TranscriptBudget();
   let current: number | undefined;
   let opened = 0;
   for await (const call of calls({})) {
-    const position = positions.get(call.evaluationId);
+    const position = positions.get(call.caseKey);
     if (position === undefined) throw new Error(`Call ${call.id} does not belong to any evaluation of run ${run.id}`);
     if (position !== current) {
       if (current !== undefined) yield '</section>';

@@ -28,7 +28,7 @@ export interface ReportedRun extends GateSettings {
   readonly reasons: readonly string[];
   /** What the gate could not compare, as sentences. */
   readonly warnings: readonly string[];
-  /** Calls per evaluation. */
+  /** Calls per case. */
   readonly repeat: number;
   readonly createdAt: string;
   readonly startedAt: string | null;
@@ -86,9 +86,13 @@ export interface ReportedCounts {
   readonly pending: number;
 }
 
+/** A case of the plan: an evaluation, or one of its rows of variables. */
 export interface ReportedEvaluation {
+  /** Id of the evaluation. */
   readonly id: string;
+  readonly caseKey: string;
   readonly key: string | null;
+  /** Name of the evaluation, with the values of the row (`caseName`). */
   readonly name: string;
   readonly tags: readonly string[];
   readonly critical: boolean;
@@ -115,6 +119,7 @@ export interface ReportedEvaluation {
 export interface ReportedCall {
   readonly id: string;
   readonly evaluationId: string;
+  readonly caseKey: string;
   /** From 1. */
   readonly repetition: number;
   readonly status: 'QUEUED' | 'RUNNING' | 'ENDED' | 'CANCELLED';

@@ -4,20 +4,15 @@ import type { Outcome } from './outcome.js';
 const OUTCOMES: Readonly<Record<string, Outcome>> = { p: 'passed', f: 'failed', e: 'error', i: 'invalid' };
 const STRICT: GateSettings = { minimumScore: null, minimumPassRate: null, allowedUncounted: 0, notWorseThan: null };
 
-const calls = (evaluationId: string, letters: string) =>
+const calls = (caseKey: string, letters: string) =>
   [...letters].map((letter) => {
     const outcome = OUTCOMES[letter]!;
-    return {
-      evaluationId,
-      caseKey: evaluationId,
-      outcome,
-      score: outcome === 'passed' ? 100 : outcome === 'failed' ? 40 : null,
-    };
+    return { caseKey, outcome, score: outcome === 'passed' ? 100 : outcome === 'failed' ? 40 : null };
   });
 
 /** Decides on calls of the evaluations "a" (not critical) and "c" (critical, if it has any). */
 function decide(others: string, own: string, settings: Partial<GateSettings> = {}) {
-  const critical = own === '' ? [] : [{ evaluationId: 'c', name: 'Books' }];
+  const critical = own === '' ? [] : [{ caseKey: 'c', name: 'Books' }];
   return gate({
     ...STRICT,
     ...settings,

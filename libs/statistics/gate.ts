@@ -1,4 +1,4 @@
-import { type Baseline, type CaseCall, compareWithBaseline, NO_PREVIOUS_RUN, type PlannedCase } from './baseline.js';
+import { type Baseline, compareWithBaseline, NO_PREVIOUS_RUN, type PlannedCase } from './baseline.js';
 import { type CountedCall, runScore } from './run-statistics.js';
 
 /** The conditions of a run's gate that its user can set. Strict unless loosened. */
@@ -13,17 +13,17 @@ export interface GateSettings {
   readonly notWorseThan: string | null;
 }
 
-/** An evaluation of which every counted call must pass. */
-export interface CriticalEvaluation {
-  readonly evaluationId: string;
+/** A case of a critical evaluation: it must have a counted call, and each of them must pass. */
+export interface CriticalCase {
+  readonly caseKey: string;
   /** Display name. */
   readonly name: string;
 }
 
 export interface GateInput extends GateSettings {
   /** Every planned call; all have ended. */
-  readonly calls: readonly (CountedCall & CaseCall)[];
-  readonly critical: readonly CriticalEvaluation[];
+  readonly calls: readonly CountedCall[];
+  readonly critical: readonly CriticalCase[];
   /** Every planned case, in order. */
   readonly cases: readonly PlannedCase[];
   /** The run of `notWorseThan`; null if there is none, also if it is `previous` and there was no run. */
@@ -52,8 +52,9 @@ export function gate(input: GateInput): Gate {
   const failed = calls.filter(({ outcome }) => outcome === 'failed').length;
   const counted = passed + failed;
   const comparison = compared(input);
+  const byCase = grouped(calls);
   const ofAgent = [
-    ...input.critical.flatMap((evaluation) => criticalReason(evaluation, calls) ?? []),
+    ...input.critical.flatMap(({ caseKey, name }) => criticalReason(name, byCase.get(caseKey) ?? []) ?? []),
     ...(counted === 0 ? [] : rateReasons(input, { passed, failed, score: runScore(calls) ?? 0 })),
     ...comparison.reasons,
   ];
@@ -70,8 +71,17 @@ function compared({ calls, cases, baseline, notWorseThan }: GateInput) {
   return baseline ? compareWithBaseline(calls, cases, baseline) : { reasons: [], warnings: [NO_PREVIOUS_RUN] };
 }
 
-function criticalReason({ evaluationId, name }: CriticalEvaluation, calls: readonly CountedCall[]): string | undefined {
-  const own = calls.filter((call) => call.evaluationId === evaluationId);
+function grouped(calls: readonly CountedCall[]): ReadonlyMap<string, readonly CountedCall[]> {
+  const byCase = new Map<string, CountedCall[]>();
+  for (const call of calls) {
+    const others = byCase.get(call.caseKey);
+    if (others) others.push(call);
+    else byCase.set(call.caseKey, [call]);
+  }
+  return byCase;
+}
+
+function criticalReason(name: string, own: readonly CountedCall[]): string | undefined {
   const failed = own.filter(({ outcome }) => outcome === 'failed').length;
   const counted = failed + own.filter(({ outcome }) => outcome === 'passed').length;
   if (counted === 0) return `The critical evaluation "${name}" has no counted calls.`;

@@ -20,7 +20,7 @@ export {
   type SharedCase,
 } from './comparison.js';
 export {
-  type CriticalEvaluation,
+  type CriticalCase,
   gate,
   type Gate,
   gateConditions,
@@ -32,8 +32,8 @@ export { type LatencyMeasures, latencyMeasures, MIN_TURNS_FOR_PERCENTILES, perce
 export { type CallState, evaluationState, isCounted, type Outcome } from './outcome.js';
 export {
   type CountedCall,
-  evaluationStatistics,
-  type EvaluationStatistics,
+  caseStatistics,
+  type CaseStatistics,
   type Interval,
   passAtK,
   passHatK,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
   type CountedCall,
-  evaluationStatistics,
+  caseStatistics,
   latencyMeasures,
   passAtK,
   passHatK,
@@ -10,9 +10,9 @@ import {
   wilsonInterval,
 } from './index.js';
 
-const calls = (evaluationId: string, outcomes: string): CountedCall[] =>
+const calls = (caseKey: string, outcomes: string): CountedCall[] =>
   [...outcomes].map((letter) => ({
-    evaluationId,
+    caseKey,
     outcome: ({ p: 'passed', f: 'failed', i: 'invalid', e: 'error' } as const)[letter as 'p' | 'f' | 'i' | 'e'],
     score: letter === 'p' ? 100 : letter === 'f' ? 33.3 : null,
   }));
@@ -52,12 +52,7 @@ describe('statistics of a run', () => {
   it('distinguishes stable from flaky evaluations by their counted calls', () => {
     const all = [...calls('a', 'ppi'), ...calls('b', 'pf'), ...calls('c', 'ff'), ...calls('d', 'e')];
     expect(
-      evaluationStatistics(all).map(({ stability, counted, passed, passRate }) => [
-        stability,
-        counted,
-        passed,
-        passRate,
-      ]),
+      caseStatistics(all).map(({ stability, counted, passed, passRate }) => [stability, counted, passed, passRate]),
     ).toEqual([
       ['stable pass', 2, 2, 1],
       ['flaky', 2, 1, 0.5],

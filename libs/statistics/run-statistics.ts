@@ -2,7 +2,8 @@ import { isCounted, type Outcome } from './outcome.js';
 
 /** The fields of a call that the statistics of a run use. */
 export interface CountedCall {
-  readonly evaluationId: string;
+  /** Identity of its case: an evaluation, or one of its rows of variables. */
+  readonly caseKey: string;
   readonly outcome: Outcome;
   readonly score: number | null;
 }
@@ -16,8 +17,8 @@ export function runScore(calls: readonly Pick<CountedCall, 'outcome' | 'score'>[
 
 export type Stability = 'stable pass' | 'flaky' | 'stable fail';
 
-export interface EvaluationStatistics {
-  readonly evaluationId: string;
+export interface CaseStatistics {
+  readonly caseKey: string;
   /** Counted calls, and how many of them passed. */
   readonly counted: number;
   readonly passed: number;
@@ -30,19 +31,19 @@ export interface EvaluationStatistics {
   readonly passHatK: readonly number[];
 }
 
-/** Statistics per evaluation, in the order in which the evaluations first appear. */
-export function evaluationStatistics(calls: readonly CountedCall[]): EvaluationStatistics[] {
+/** Statistics per case, in the order in which the cases first appear. */
+export function caseStatistics(calls: readonly CountedCall[]): CaseStatistics[] {
   const groups = new Map<string, { counted: number; passed: number }>();
-  for (const { evaluationId, outcome } of calls) {
-    const group = groups.get(evaluationId) ?? { counted: 0, passed: 0 };
-    groups.set(evaluationId, group);
+  for (const { caseKey, outcome } of calls) {
+    const group = groups.get(caseKey) ?? { counted: 0, passed: 0 };
+    groups.set(caseKey, group);
     if (isCounted(outcome)) group.counted++;
     if (outcome === 'passed') group.passed++;
   }
-  return [...groups].map(([evaluationId, { counted: n, passed: c }]) => {
+  return [...groups].map(([caseKey, { counted: n, passed: c }]) => {
     const ks = Array.from({ length: n }, (_, index) => index + 1);
     return {
-      evaluationId,
+      caseKey,
       counted: n,
       passed: c,
       stability: n === 0 ? null : c === n ? 'stable pass' : c === 0 ? 'stable fail' : 'flaky',

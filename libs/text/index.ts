@@ -35,6 +35,29 @@ export const oneLine = (text: string): string => text.replace(/\s+/gu, ' ').trim
 /** A name for display: on one line, at most 200 characters. */
 export const title = (text: string): string => clipped(oneLine(text), 200);
 
+/** Maximum length of one value, and of all values together. */
+const MAX_VALUE = 40;
+const MAX_VALUES = 100;
+
+/**
+ * Display name of a case: `Books a table (day: Friday, people: 4)`. Values that are too long are shortened and followed by
+ * the hash of the row, so that cases stay distinguishable.
+ * @param variables null without variables
+ * @param caseKey ends with the hash of the row
+ */
+export function caseName(
+  name: string,
+  variables: Readonly<Record<string, string | number | boolean>> | null,
+  caseKey: string,
+): string {
+  if (variables === null) return name;
+  const values = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1));
+  const whole = values.map(([key, value]) => `${key}: ${oneLine(String(value))}`).join(', ');
+  const short = values.map(([key, value]) => `${key}: ${clipped(oneLine(String(value)), MAX_VALUE)}`).join(', ');
+  const shown = clipped(short, MAX_VALUES);
+  return shown === whole ? `${name} (${shown})` : `${name} (${shown} #${caseKey.split('#').at(-1) ?? ''})`;
+}
+
 /** `1 call`, `2 calls`, `1,200 calls`. */
 export const count = (n: number, what: string): string => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
 

@@ -65,6 +65,9 @@ describe('evaluation authoring', () => {
         criteria: [],
         maxTurns: 40,
         maxDurationSeconds: 600,
+        language: null,
+        variables: [],
+        toolResults: [],
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

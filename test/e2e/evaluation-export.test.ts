@@ -64,6 +64,9 @@ describe('export of evaluations', () => {
           criteria: [],
           maxTurns: 40,
           maxDurationSeconds: 600,
+          language: null,
+          variables: [],
+          toolResults: [],
         },
       ],
     });

@@ -52,6 +52,9 @@ describe('evaluations', () => {
       criteria: [],
       maxTurns: 40,
       maxDurationSeconds: 600,
+      language: null,
+      variables: [],
+      toolResults: [],
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

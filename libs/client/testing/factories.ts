@@ -49,6 +49,8 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
   workspaceId: 'workspace',
   evaluationId: 'evaluation',
   evaluationName: 'Books a table',
+  caseKey: values.evaluationId ?? 'evaluation',
+  variables: null,
   repetition: 1,
   status: 'ENDED',
   outcome: 'passed',

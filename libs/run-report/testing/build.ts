@@ -1,5 +1,5 @@
 import { type CallResult, CallView } from '../../simulation/index.js';
-import { type CountedCall, evaluationStatistics, gate, isCounted, runScore } from '../../statistics/index.js';
+import { caseStatistics, type CountedCall, gate, isCounted, runScore } from '../../statistics/index.js';
 import type { CallReader, ReportedAttempt, ReportedCall, ReportedEvaluation, ReportedRun } from '../index.js';
 
 /** A result of a call, or the state of a call without one. */
@@ -28,11 +28,11 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
   const calls = evaluations.flatMap((evaluation, position) =>
     evaluation.calls.map((played, index) => reportedCall(played, position, index)),
   );
-  const counted = calls.flatMap(({ evaluationId, outcome, score }) =>
-    outcome === null ? [] : [{ evaluationId, caseKey: evaluationId, outcome, score }],
+  const counted = calls.flatMap(({ caseKey, outcome, score }) =>
+    outcome === null ? [] : [{ caseKey, outcome, score }],
   );
   const critical = evaluations.flatMap(({ critical: isCritical, name }, position) =>
-    isCritical ? [{ evaluationId: idOf(position + 1), name }] : [],
+    isCritical ? [{ caseKey: idOf(position + 1), name }] : [],
   );
   const { minimumScore = 80, minimumPassRate = null, allowedUncounted = 0, notWorseThan = null } = more;
   const settings = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
@@ -80,7 +80,7 @@ export const readerOf = (calls: readonly ReportedCall[]): CallReader =>
 
 function reportedCall(played: PlayedCall, position: number, index: number): ReportedCall {
   const id = idOf((position + 1) * 0x10000 + index);
-  const own = { id, evaluationId: idOf(position + 1), repetition: index + 1 };
+  const own = { id, evaluationId: idOf(position + 1), caseKey: idOf(position + 1), repetition: index + 1 };
   if (typeof played === 'string') {
     const status = played === 'cancelled' ? 'CANCELLED' : 'QUEUED';
     const nothing = { outcome: null, score: null, reason: null, startedAt: null, endedAt: null, measures: null };
@@ -130,9 +130,10 @@ function reportedEvaluation(
   const id = idOf(position + 1);
   const own = calls.filter((call) => call.evaluationId === id);
   const of = (outcome: string) => own.filter((call) => call.outcome === outcome).length;
-  const statistics = evaluationStatistics(counted).find((one) => one.evaluationId === id);
+  const statistics = caseStatistics(counted).find((one) => one.caseKey === id);
   return {
     id,
+    caseKey: id,
     key,
     name,
     tags,
@@ -147,7 +148,7 @@ function reportedEvaluation(
     stability: statistics?.stability ?? null,
     passRate: statistics?.passRate ?? null,
     passRateInterval: statistics?.passRateInterval ?? null,
-    score: runScore(counted.filter(({ evaluationId }) => evaluationId === id)),
+    score: runScore(counted.filter(({ caseKey }) => caseKey === id)),
     latencies: own.flatMap(({ outcome, timeline }) =>
       outcome !== null && isCounted(outcome) ? new CallView(timeline).latencies : [],
     ),

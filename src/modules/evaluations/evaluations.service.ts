@@ -7,6 +7,7 @@ import {
   evaluationViolations,
   type EvaluationInput,
   normalise,
+  normaliseRow,
 } from '../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { requireOwned } from '../../platform/access/ownership.js';
@@ -169,13 +170,16 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
     vendorCallPhoneNumber: row.vendorCallPhoneNumber,
     critical: row.critical,
     tags: row.tags,
+    language: row.language,
+    variables: row.variables.map(normaliseRow),
     // jsonb does not preserve the order of properties.
     ...normalise(row),
   };
 }
 
 function toResponse(row: EvaluationEntity): Evaluation {
-  const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds } = contentOf(row);
+  const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
+  const { language, variables, toolResults } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -196,5 +200,8 @@ function toResponse(row: EvaluationEntity): Evaluation {
     criteria,
     maxTurns,
     maxDurationSeconds,
+    language,
+    variables,
+    toolResults,
   };
 }

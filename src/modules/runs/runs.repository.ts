@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
 import { RUN_CANCELLED, RUN_ENDED } from './progress/channels.js';
+import type { CallEntity } from './call.entity.js';
 import type { RunEntity, RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
@@ -38,15 +39,24 @@ const FIND_WITH_COUNTS = `
 const HAS_ENDED = `
   SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;
 
-const EVALUATIONS = `
-  SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
-         e.snapshot -> 'critical' AS critical
-    FROM run_evaluations e WHERE e.run_id = $1 ORDER BY e.position`;
+/** Each snapshot is read once, not once per case. The calls of a case are adjacent. */
+const CASES = `
+  WITH planned AS MATERIALIZED (
+    SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
+           e.snapshot -> 'critical' AS critical, e.first_call, e.cases, r.repeat
+      FROM run_evaluations e JOIN runs r ON r.id = e.run_id WHERE e.run_id = $1)
+  SELECT p.id, p.key, p.name, p.tags, p.critical, c.case_key AS "caseKey", c.variables
+    FROM planned p
+   CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
+    JOIN calls c ON c.run_id = $1 AND c.position = first.position
+   ORDER BY c.position`;
 
-/** The fields of a planned evaluation that results contain. */
-export type PlannedEvaluation = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> & {
-  readonly id: string;
-};
+/** The fields of a case of the plan that results contain. */
+export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'critical'> &
+  Pick<CallEntity, 'caseKey' | 'variables'> & {
+    /** Id of the evaluation. */
+    readonly id: string;
+  };
 
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';
 
@@ -107,9 +117,9 @@ export class RunsRepository {
     return row?.hasEnded ?? true;
   }
 
-  /** The evaluations of a run, in plan order. */
-  async evaluations(id: string): Promise<PlannedEvaluation[]> {
-    return this.database.query(EVALUATIONS, [id]);
+  /** The cases of a run, in plan order. */
+  async cases(id: string): Promise<CaseOfPlan[]> {
+    return this.database.query(CASES, [id]);
   }
 
   /** Notifies every process of the run's end once the caller's transaction is committed. */

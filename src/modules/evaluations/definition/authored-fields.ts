@@ -36,7 +36,7 @@ export function AuthoredField(name: FieldName, presence: Presence): PropertyDeco
   return SchemaField(
     {
       ...schema,
-      ...(name === 'key' && { nullable: true }),
+      ...((name === 'key' || name === 'language') && { nullable: true }),
       ...(presence === 'optional' && initially !== undefined && { default: initially }),
     },
     presence === 'required' || presence === 'response',

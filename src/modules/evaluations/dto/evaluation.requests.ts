@@ -4,6 +4,8 @@ import {
   type Criterion,
   type EvaluationInput,
   type ScriptStep,
+  type ToolResult,
+  type VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
 import { EnumField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
@@ -48,6 +50,15 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('maxDurationSeconds', 'optional')
   maxDurationSeconds?: number;
+
+  @AuthoredField('language', 'optional')
+  language?: string | null;
+
+  @AuthoredField('variables', 'optional')
+  variables?: VariablesRow[];
+
+  @AuthoredField('toolResults', 'optional')
+  toolResults?: ToolResult[];
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */

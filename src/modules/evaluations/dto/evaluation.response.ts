@@ -1,4 +1,10 @@
-import type { Check, Criterion, ScriptStep } from '../../../../libs/evaluation-definition/index.js';
+import type {
+  Check,
+  Criterion,
+  ScriptStep,
+  ToolResult,
+  VariablesRow,
+} from '../../../../libs/evaluation-definition/index.js';
 import { IdField, MAX_LENGTH, StringField, TimestampField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
@@ -68,4 +74,13 @@ export class Evaluation {
 
   @AuthoredField('maxDurationSeconds', 'response')
   maxDurationSeconds: number;
+
+  @AuthoredField('language', 'response')
+  language: string | null;
+
+  @AuthoredField('variables', 'response')
+  variables: readonly VariablesRow[];
+
+  @AuthoredField('toolResults', 'response')
+  toolResults: readonly ToolResult[];
 }

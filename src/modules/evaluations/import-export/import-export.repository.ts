@@ -17,6 +17,9 @@ const ROWS = jsonRows({
   criteria: column('criteria', 'jsonb'),
   maxTurns: column('max_turns', 'int'),
   maxDurationSeconds: column('max_duration_seconds', 'int'),
+  language: column('language', 'text'),
+  variables: column('variables', 'jsonb'),
+  toolResults: column('tool_results', 'jsonb'),
 } satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
 /** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */

@@ -36,14 +36,14 @@ const LATENCIES = `
     FROM calls c CROSS JOIN LATERAL unnest(c.latencies) AS l (ms)
    WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')`;
 
-/** Flaky: some calls passed and others failed within one run. */
+/** Flaky: some calls of a case passed and others failed within one run. */
 const EVALUATIONS = `
   SELECT p.evaluation_id AS "evaluationId", (array_agg(e.snapshot ->> 'name' ORDER BY r.ended_at DESC))[1] AS name,
          sum(p.passed)::int AS passed, sum(p.counted)::int AS counted,
          bool_or(p.passed > 0 AND p.passed < p.counted) AS "isFlaky"
-    FROM (SELECT c.run_id, c.evaluation_id, count(*) FILTER (WHERE c.outcome = 'passed') AS passed, count(*) AS counted
+    FROM (SELECT c.run_id, c.evaluation_id, c.case_key, count(*) FILTER (WHERE c.outcome = 'passed') AS passed, count(*) AS counted
             FROM calls c WHERE c.run_id IN (SELECT id FROM (${RUNS}) r) AND c.outcome IN ('passed', 'failed')
-           GROUP BY c.run_id, c.evaluation_id) p
+           GROUP BY c.run_id, c.evaluation_id, c.case_key) p
     JOIN runs r ON r.id = p.run_id
     JOIN run_evaluations e ON e.run_id = p.run_id AND e.evaluation_id = p.evaluation_id
    GROUP BY p.evaluation_id

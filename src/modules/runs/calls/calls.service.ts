@@ -62,6 +62,8 @@ export const toCall = (row: CallRow): Call => ({
   workspaceId: row.workspaceId,
   evaluationId: row.evaluationId,
   evaluationName: row.evaluationName,
+  caseKey: row.caseKey,
+  variables: row.variables,
   repetition: row.repetition,
   status: row.status,
   outcome: row.outcome,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { caseName } from '../../../../libs/evaluation-definition/index.js';
+import { caseName } from '../../../../libs/text/index.js';
 import {
   compareCases,
   comparisonWarnings,
@@ -73,7 +73,7 @@ function comparisonOf(
   const before = byKey(baseline);
   const shared = planned.flatMap((one) => {
     const [currently, earlier] = [now.get(one.caseKey), before.get(one.caseKey)];
-    const name = caseName(one.name, one.variables);
+    const name = caseName(one.name, one.variables, one.caseKey);
     return currently && earlier ? [{ ...one, name, current: currently, baseline: earlier }] : [];
   });
   const { overall, cases } = compareCases(shared);

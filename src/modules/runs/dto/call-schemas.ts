@@ -15,6 +15,12 @@ const or = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
+/** Values of variables by name. */
+export const variablesRow = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+} as const;
+
 /** @param optional names of properties that may be missing */
 const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
   type: 'object',

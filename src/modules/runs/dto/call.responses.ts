@@ -1,4 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type {
   Attempt,
   CallExchange,
@@ -24,11 +25,12 @@ import {
   StringField,
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
+import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { CALL_STATUSES, type CallStatus, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
-import { listOf, orNull, refTo } from './call-schemas.js';
+import { listOf, orNull, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
@@ -83,7 +85,26 @@ export class Call {
   @StringField({ description: 'Name of the evaluation', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
   evaluationName: string;
 
-  @IntegerField({ description: 'Number of the call within its evaluation, from 1', example: 1, minimum: 1 })
+  @StringField({
+    description:
+      "Identity of its case across runs: the evaluation's id and, with variables, `#` and the beginning of the SHA-256 hash of the row",
+    example: `${EXAMPLE_ID.evaluation}#6f1ed002ab55`,
+    maxLength: 255,
+  })
+  caseKey: string;
+
+  @SchemaField(
+    {
+      ...variablesRow,
+      nullable: true,
+      description: 'Row of variables of its case; null without',
+      examples: [{ people: 4 }],
+    },
+    true,
+  )
+  variables: VariablesRow | null;
+
+  @IntegerField({ description: 'Number of the call within its case, from 1', example: 1, minimum: 1 })
   repetition: number;
 
   @EnumField(CALL_STATUSES, { description: 'Status', example: 'ENDED' })

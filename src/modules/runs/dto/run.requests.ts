@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
-import { LIMITS } from '../../../../libs/evaluation-definition/index.js';
+import { LIMITS, type VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import { codePoints, textViolation } from '../../../../libs/json-input/index.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import {
@@ -16,8 +16,10 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
+import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { OUTCOMES } from '../call.entity.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
+import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 
@@ -129,6 +131,22 @@ export class StartRunRequest extends GateRequest {
   dryRun?: boolean;
 }
 
+/** A row of variables of an evaluation, or the evaluation itself. */
+export class PlannedCase {
+  @StringField({
+    description: 'Identity across runs, as `caseKey` of its calls',
+    example: `${EXAMPLE_ID.evaluation}#6f1ed002ab55`,
+    maxLength: 255,
+  })
+  key: string;
+
+  @SchemaField(
+    { ...variablesRow, nullable: true, description: 'The row; null without', examples: [{ people: 4 }] },
+    true,
+  )
+  variables: VariablesRow | null;
+}
+
 /** One evaluation of a plan. */
 export class PlannedEvaluation {
   @IdField({ kind: 'evaluation', description: 'Evaluation' })
@@ -157,6 +175,9 @@ export class PlannedEvaluation {
 
   @IntegerField({ description: 'Number of calls', example: 3, minimum: 1 })
   calls: number;
+
+  @ApiProperty({ description: 'Its cases: one per row of variables, in order; otherwise one', type: [PlannedCase] })
+  cases: PlannedCase[];
 }
 
 /** The calls that a run would make. */
@@ -170,7 +191,7 @@ export class RunPlan extends GateFields {
   @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
   agentVersion: string | null;
 
-  @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
+  @IntegerField({ description: 'Calls per case', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
 
   @IntegerField({
@@ -218,7 +239,7 @@ export class ComparisonQuery {
 
 export class RerunQuery {
   @EnumField(['failed'], {
-    description: 'Only evaluations with a call that did not pass',
+    description: 'Only cases with a call that did not pass',
     optional: true,
   })
   only?: 'failed';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { normalise } from '../../../../libs/evaluation-definition/index.js';
+import { normalise, type VariablesRow, withVariables } from '../../../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
   unstartedCall,
@@ -13,6 +13,7 @@ import {
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
+import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 
 const CACHE_SIZE = 500;
@@ -27,7 +28,7 @@ export class CallExecutor {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly client: OutboundClient,
-    repository: ExecutionRepository,
+    private readonly repository: ExecutionRepository,
     private readonly connections: ConnectionService,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel);
@@ -44,7 +45,8 @@ export class CallExecutor {
   async execute(call: ClaimedCall, signal: AbortSignal, onAborted: (result: CallResult) => void): Promise<CallResult> {
     const { runId, evaluationId, agentId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
-    const { snapshot, agent } = plan;
+    const { agent } = plan;
+    const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(call.id) : null);
     // Not cached: a call uses the connection and the key of the moment at which it begins, both of the same moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
@@ -70,6 +72,17 @@ export class CallExecutor {
 
 const noAddress = (provider: string): string =>
   `the agent has no connection of its own, and ${provider}_URL is not set`;
+
+/** The evaluation with the values of the call's row. */
+function evaluationOf({ snapshot }: CallPlan, row: VariablesRow | null): EvaluationSnapshot {
+  if (row === null) return snapshot;
+  const { scenarioText, generalInstructions, definition } = snapshot;
+  return {
+    ...snapshot,
+    ...withVariables({ scenarioText, generalInstructions }, row),
+    definition: withVariables(definition, row),
+  };
+}
 
 function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting): LanguageModel {
   return new LanguageModel({

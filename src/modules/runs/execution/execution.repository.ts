@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { Attempt, CallResult } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
@@ -66,6 +67,8 @@ export function endedCall(
 export interface CallPlan {
   readonly snapshot: EvaluationSnapshot;
   readonly agent: AgentSnapshot;
+  /** Whether each of its calls has a row of variables. */
+  readonly hasVariables: boolean;
 }
 
 /** The state of running calls. Each change is one statement and requires the claim's fencing token. */
@@ -98,6 +101,12 @@ export class ExecutionRepository {
     const [row] = await this.database.query<CallPlan>(sql.SNAPSHOT, [runId, evaluationId]);
     if (!row) throw new Error(`The plan of run ${runId} has no evaluation ${evaluationId}`);
     return row;
+  }
+
+  /** The row of variables of a call; null if its evaluation has none. */
+  async variables(callId: string): Promise<VariablesRow | null> {
+    const [row] = await this.database.query<{ variables: VariablesRow | null }>(sql.VARIABLES, [callId]);
+    return row?.variables ?? null;
   }
 
   /** The previous attempts at a call. */

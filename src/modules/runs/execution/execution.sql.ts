@@ -60,11 +60,16 @@ export const RENEW = `
 /** A separate statement, because the snapshot of the statement that claims may be older than the last attempt. */
 export const ATTEMPTS = 'SELECT attempts FROM calls WHERE id = $1';
 
+export const VARIABLES = 'SELECT variables FROM calls WHERE id = $1';
+
 export const IS_OVER = `
   SELECT NOT EXISTS (SELECT 1 FROM calls WHERE run_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "isOver"`;
 
+/** A case has a row of variables if the first call of its evaluation has one. */
 export const SNAPSHOT = `
-  SELECT e.snapshot, r.agent_snapshot AS agent FROM run_evaluations e JOIN runs r ON r.id = e.run_id
+  SELECT e.snapshot, r.agent_snapshot AS agent, EXISTS (
+           SELECT 1 FROM calls c WHERE c.run_id = $1 AND c.position = e.first_call AND c.variables IS NOT NULL) AS "hasVariables"
+    FROM run_evaluations e JOIN runs r ON r.id = e.run_id
    WHERE e.run_id = $1 AND e.evaluation_id = $2`;
 
 /** One process at a time sweeps. */

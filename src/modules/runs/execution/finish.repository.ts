@@ -2,22 +2,22 @@ import { Injectable } from '@nestjs/common';
 import type { CheckResult, CriterionResult } from '../../../../libs/simulation/index.js';
 import type { Gate } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
+import type { CallEntity } from '../call.entity.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 
 export interface EndedCall {
   readonly id: string;
-  readonly evaluationId: string;
   readonly caseKey: string;
   readonly outcome: 'passed' | 'failed' | 'invalid' | 'error';
   readonly score: number | null;
 }
 
-export interface PlannedEvaluation {
-  readonly evaluationId: string;
+/** A case of a critical evaluation. */
+export type CriticalCase = Pick<CallEntity, 'caseKey' | 'variables'> & {
+  /** Name of the evaluation. */
   readonly name: string;
-  readonly critical: boolean;
-}
+};
 
 export interface FailedCall {
   readonly id: string;
@@ -36,12 +36,19 @@ const LOCK_OPEN_RUN = `
 const LOCK_AGENT = `SELECT pg_advisory_xact_lock(hashtextextended('runs:' || $1, 0))`;
 
 const ENDED_CALLS = `
-  SELECT id, evaluation_id AS "evaluationId", case_key AS "caseKey", outcome, score FROM calls
+  SELECT id, case_key AS "caseKey", outcome, score FROM calls
    WHERE run_id = $1 AND status = 'ENDED' ORDER BY position`;
 
-const PLANNED = `
-  SELECT evaluation_id AS "evaluationId", snapshot ->> 'name' AS name, (snapshot ->> 'critical')::boolean AS critical
-    FROM run_evaluations WHERE run_id = $1 ORDER BY position`;
+const CRITICAL_CASES = `
+  WITH planned AS MATERIALIZED (
+    SELECT e.snapshot ->> 'name' AS name, e.first_call, e.cases, r.repeat
+      FROM run_evaluations e JOIN runs r ON r.id = e.run_id
+     WHERE e.run_id = $1 AND (e.snapshot ->> 'critical')::boolean)
+  SELECT c.case_key AS "caseKey", c.variables, p.name
+    FROM planned p
+   CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
+    JOIN calls c ON c.run_id = $1 AND c.position = first.position
+   ORDER BY c.position`;
 
 const FINISH = `
   UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = $6, ended_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -83,9 +90,9 @@ export class FinishRepository {
     return this.database.query(ENDED_CALLS, [runId]);
   }
 
-  /** The evaluations of a run, in the order of the plan. */
-  async evaluations(runId: string): Promise<PlannedEvaluation[]> {
-    return this.database.query(PLANNED, [runId]);
+  /** The cases of critical evaluations, in the order of the plan. */
+  async criticalCases(runId: string): Promise<CriticalCase[]> {
+    return this.database.query(CRITICAL_CASES, [runId]);
   }
 
   /** @returns the ended run; undefined if it had ended already */

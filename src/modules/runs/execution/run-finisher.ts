@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { caseName } from '../../../../libs/evaluation-definition/index.js';
 import { gate, type GateInput, runScore } from '../../../../libs/statistics/index.js';
+import { caseName } from '../../../../libs/text/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
@@ -32,8 +32,10 @@ export class RunFinisher {
       if (!run) return;
       await this.repository.lockAgent(run.agentId);
       const calls = await this.repository.endedCalls(runId);
-      const evaluations = await this.repository.evaluations(runId);
-      const critical = evaluations.filter((evaluation) => evaluation.critical);
+      const critical = (await this.repository.criticalCases(runId)).map(({ caseKey, variables, name }) => ({
+        caseKey,
+        name: caseName(name, variables, caseKey),
+      }));
       const { cases, baseline } = await this.comparedWith(run);
       const { met, exitCode, reasons, warnings } = gate({ ...run, calls, critical, cases, baseline });
       const score = runScore(calls);
@@ -42,8 +44,8 @@ export class RunFinisher {
       if (!ended) return;
       await this.sendOutcome(ended);
       if (score !== null) await this.sendDrop(ended);
-      const failed = calls.filter(({ outcome }) => outcome === 'failed').map(({ evaluationId }) => evaluationId);
-      if (critical.some(({ evaluationId }) => failed.includes(evaluationId))) await this.sendCriticalFailures(ended);
+      const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));
+      if (critical.some(({ caseKey }) => failed.has(caseKey))) await this.sendCriticalFailures(ended);
       await this.runs.notifyEnded(runId);
     });
   }
@@ -51,7 +53,10 @@ export class RunFinisher {
   private async comparedWith({ id, notWorseThan }: RunEntity): Promise<Pick<GateInput, 'cases' | 'baseline'>> {
     if (notWorseThan === null) return { cases: [], baseline: null };
     const planned = await this.comparison.cases(id);
-    const cases = planned.map(({ caseKey, name, variables }) => ({ caseKey, name: caseName(name, variables) }));
+    const cases = planned.map(({ caseKey, name, variables }) => ({
+      caseKey,
+      name: caseName(name, variables, caseKey),
+    }));
     return { cases, baseline: (await this.comparison.findBaseline(id, 'gate')) ?? null };
   }
 

@@ -168,6 +168,8 @@ const toEvent = (call: CallRow) => ({
   id: call.id,
   evaluationId: call.evaluationId,
   evaluationName: call.evaluationName,
+  caseKey: call.caseKey,
+  variables: call.variables,
   repetition: call.repetition,
   status: call.status,
   outcome: call.outcome,

@@ -7,12 +7,13 @@ import {
   type ReportedRun,
 } from '../../../../libs/run-report/index.js';
 import type { Attempt } from '../../../../libs/simulation/index.js';
-import { evaluationStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
+import { caseStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
+import { caseName } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
 import { ComparisonService } from '../comparison/comparison.service.js';
-import { type PlannedEvaluation, RunsRepository } from '../runs.repository.js';
+import { type CaseOfPlan, RunsRepository } from '../runs.repository.js';
 import { RetentionRepository } from '../retention/retention.repository.js';
 import { RunsService } from '../runs.service.js';
 
@@ -39,7 +40,7 @@ export class ResultsService {
     const entity = await this.runs.require(caller, runId);
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
-    const plan = await this.repository.evaluations(run.id);
+    const plan = await this.repository.cases(run.id);
     const figures = await this.calls.figures(run.id);
     return {
       run: {
@@ -83,21 +84,19 @@ export class ResultsService {
 type Ended = CallFigures & { readonly outcome: NonNullable<CallFigures['outcome']> };
 const hasOutcome = (call: CallFigures): call is Ended => call.outcome !== null;
 
-function reportedEvaluations(
-  plan: readonly PlannedEvaluation[],
-  figures: readonly CallFigures[],
-): ReportedEvaluation[] {
-  const byEvaluation = new Map<string, CallFigures[]>(plan.map(({ id }) => [id, []]));
-  for (const call of figures) byEvaluation.get(call.evaluationId)?.push(call);
-  return plan.map(({ id, key, name, tags, critical }) => {
-    const calls = byEvaluation.get(id) ?? [];
+function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly CallFigures[]): ReportedEvaluation[] {
+  const byCase = new Map<string, CallFigures[]>(plan.map(({ caseKey }) => [caseKey, []]));
+  for (const call of figures) byCase.get(call.caseKey)?.push(call);
+  return plan.map(({ id, caseKey, variables, key, name, tags, critical }) => {
+    const calls = byCase.get(caseKey) ?? [];
     const ended = calls.filter(hasOutcome);
     const count = (outcome: string) => ended.filter((call) => call.outcome === outcome).length;
-    const [statistics] = evaluationStatistics(ended);
+    const [statistics] = caseStatistics(ended);
     return {
       id,
+      caseKey,
       key,
-      name,
+      name: caseName(name, variables, caseKey),
       tags,
       critical,
       retried: calls.filter(({ retries }) => retries > 0).length,
@@ -121,6 +120,7 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
     yield {
       id: call.id,
       evaluationId: call.evaluationId,
+      caseKey: call.caseKey,
       repetition: call.repetition,
       status: call.status,
       outcome: call.outcome,

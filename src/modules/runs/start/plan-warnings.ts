@@ -1,6 +1,5 @@
-import { caseName } from '../../../../libs/evaluation-definition/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
-import { count } from '../../../../libs/text/index.js';
+import { caseName, count } from '../../../../libs/text/index.js';
 import { workspaceShare } from '../../../platform/workspace-share.js';
 import type { Plan, PlannedEvaluation } from './plan.js';
 
@@ -49,7 +48,7 @@ function baselineWarnings({ evaluations, repeat, notWorseThan, baselines: { gate
   if (!gate) return [NO_PREVIOUS_RUN];
   const before = new Map(gate.cases.map((one) => [one.caseKey, one]));
   const cases = evaluations.flatMap(({ snapshot, cases: own }) =>
-    own.map(({ key, variables }) => ({ baseline: before.get(key), name: caseName(snapshot.name, variables) })),
+    own.map(({ key, variables }) => ({ baseline: before.get(key), name: caseName(snapshot.name, variables, key) })),
   );
   const shared = cases.flatMap(({ name, baseline }) =>
     baseline ? [{ name, baseline, current: { counted: repeat, passed: repeat } }] : [],

@@ -21,7 +21,15 @@ import { SLOT, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import { callCount, DEFAULTS, MAX_CALLS, MAX_WAITING_CALLS, type Plan, type PlannedEvaluation } from './plan.js';
+import {
+  callCount,
+  DEFAULTS,
+  MAX_CALLS,
+  MAX_WAITING_CALLS,
+  type Plan,
+  type PlannedCase,
+  type PlannedEvaluation,
+} from './plan.js';
 import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
@@ -68,6 +76,7 @@ export class RunStarterService {
         personalityId: snapshot.personality.id,
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
         calls: cases.length * repeat,
+        cases: [...cases],
       })),
       warnings: planWarnings(plan, {
         hasModel: this.settings.languageModel !== undefined,
@@ -147,10 +156,10 @@ export class RunStarterService {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, maxTurns, maxDurationSeconds } = evaluation;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds } = evaluation;
       return {
         id,
-        cases: [{ key: caseKey(id, null), variables: null }],
+        cases: casesOf(evaluation),
         snapshot: {
           key,
           name,
@@ -160,7 +169,7 @@ export class RunStarterService {
           generalInstructions,
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
-          definition: { script, checks, criteria, maxTurns, maxDurationSeconds },
+          definition: { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds },
         },
       };
     });
@@ -227,6 +236,10 @@ export class RunStarterService {
     return toDetails(run, { pending: totalCalls });
   }
 }
+
+/** One per row of variables, in their order. */
+const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
+  (variables.length > 0 ? variables : [null]).map((row) => ({ key: caseKey(id, row), variables: row }));
 
 /**
  * @param refused evaluations with the reason of each
