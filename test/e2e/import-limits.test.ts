@@ -88,6 +88,21 @@ describe('limits of imports', () => {
     }
   });
 
+  it('give up their place if the body does not arrive', async () => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    // 30 s become 0.3 s.
+    const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 100));
+    try {
+      const stuck = await announce();
+      expect(await statusOfNext(stuck)).toBe(100);
+      const waiting = files.send(agentId, []);
+      expect((await stuck.nextResponse())?.status).toBe(400);
+      expect((await waiting).status).toBe(200);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
   it('leave most database connections to other requests', async () => {
     const workspaces = await Promise.all(
       Array.from({ length: 8 }, async () => {

@@ -136,6 +136,28 @@ describe('the admin command', () => {
       expect(await startsWith(k2)).toBe(false);
     });
 
+    it('refuses it for a secret that another process writes meanwhile with an old key', async () => {
+      await store(new KeyRing([k1]), 2);
+      const [first, second] = (await sql(app.databaseUrl, 'SELECT id FROM agents')).map(({ id }) => id as string);
+      const ring = new KeyRing([k1]);
+      await sql(app.databaseUrl, 'UPDATE agents SET webhook_secret = $1 WHERE id = $2', [
+        ring.encrypt('secret', agentSecretPurpose(first!, 'webhookSecret')),
+        first,
+      ]);
+      // When the column `webhook_secret` is re-encrypted, the column `api_key` has been.
+      const late = ring.encrypt('late', agentSecretPurpose(second!, 'apiKey'));
+      await sql(
+        app.databaseUrl,
+        `CREATE FUNCTION write_late() RETURNS trigger LANGUAGE plpgsql AS $body$
+           BEGIN UPDATE agents SET api_key = '${late}' WHERE id = '${second}'; RETURN NULL; END $body$;
+         CREATE TRIGGER write_late AFTER UPDATE OF webhook_secret ON agents EXECUTE FUNCTION write_late()`,
+      );
+      await expect(reEncrypt(k2, k1)).rejects.toThrow(
+        'Do not remove any key: 1 secret under k1 written during this command by a process that still encrypts with it',
+      );
+      expect(await startsWith(k2)).toBe(false);
+    });
+
     it('refuses it for a value that is not encrypted, without showing it', async () => {
       await store(new KeyRing([k1]), 1);
       await sql(app.databaseUrl, `UPDATE agents SET api_key = 'clear.credential'`);
