@@ -167,6 +167,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
   },
   getRunMetrics: { weight: 2, plan: readRun('/metrics') },
+  compareRuns: {
+    weight: 1,
+    plan: (client) => {
+      const call = readRun('/comparison')(client);
+      // 404: there is no previous run; 409: the run has not ended.
+      return call && { ...call, expect: [200, 404, 409] };
+    },
+  },
   getJunit: { weight: 1, plan: readRun('/junit') },
   getReport: { weight: 1, plan: readRun('/report') },
   followRun: {
