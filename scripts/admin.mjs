@@ -1,4 +1,4 @@
 // The admin command: builds the project if necessary and runs the compiled program.
-import { buildIfStale } from './build-if-stale.mjs';
+import { built } from './build-if-stale.mjs';
 
-await import(buildIfStale('dist/src/admin/main.js', 1));
+await import(built('dist/src/admin/main.js', 1));

@@ -1,33 +1,53 @@
+// Builds the project unless the build is up to date: run as a program by `npm start`, and imported by the commands.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** What the build reads. The time of a folder changes when a file in it is added or deleted. */
+const INPUTS = ['src', 'libs', 'scripts', 'ormconfig.ts', 'package-lock.json', 'package.json', 'tsconfig.build.json'];
+/** The last file that `npm run build` writes. */
+const LAST_OUTPUT = 'dist/client.tgz';
 
-function isStale(built) {
-  if (!existsSync(built)) return true;
-  const builtAt = statSync(path.join(root, 'dist/.tsbuildinfo')).mtimeMs;
-  return ['src', 'libs'].some((folder) =>
-    readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true }).some(
-      (entry) => entry.isFile() && statSync(path.join(entry.parentPath, entry.name)).mtimeMs > builtAt,
-    ),
-  );
+function isStale() {
+  const output = path.join(root, LAST_OUTPUT);
+  if (!existsSync(output)) return true;
+  const builtAt = statSync(output).mtimeMs;
+  return INPUTS.map((input) => path.join(root, input))
+    .flatMap((input) =>
+      statSync(input).isDirectory()
+        ? [input, ...readdirSync(input, { recursive: true }).map((entry) => path.join(input, entry))]
+        : [input],
+    )
+    .some((file) => statSync(file).mtimeMs > builtAt);
 }
 
 /**
  * Builds the project unless the build is up to date. Exits when the build fails.
- * @param file compiled file, relative to the project's root
  * @param statusOfFailure exit code when the build fails
- * @returns the URL of the compiled file
  */
-export function buildIfStale(file, statusOfFailure) {
-  const built = path.join(root, file);
-  if (isStale(built)) {
-    // Standard output is reserved for the command, so the build writes to standard error.
-    const nest = path.join(root, 'node_modules/@nestjs/cli/bin/nest.js');
-    const { status } = spawnSync(process.execPath, [nest, 'build'], { cwd: root, stdio: ['ignore', 2, 2] });
+function buildIfStale(statusOfFailure) {
+  if (!isStale()) return;
+  process.stderr.write('Building …\n');
+  // Standard output is reserved for the command, so the build writes to standard error.
+  for (const script of ['node_modules/@nestjs/cli/bin/nest.js build', 'scripts/build-client.mjs']) {
+    const [file, ...args] = script.split(' ');
+    const { status } = spawnSync(process.execPath, [path.join(root, file), ...args], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    });
     if (status !== 0) process.exit(statusOfFailure);
   }
-  return pathToFileURL(built).href;
 }
+
+/**
+ * The URL of a compiled file, built if necessary.
+ * @param file relative to the project's root
+ */
+export function built(file, statusOfFailure) {
+  buildIfStale(statusOfFailure);
+  return pathToFileURL(path.join(root, file)).href;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale(1);

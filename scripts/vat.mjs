@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 // The `vat` command: builds the project if necessary and runs the compiled program.
-import { buildIfStale } from './build-if-stale.mjs';
+import { built } from './build-if-stale.mjs';
 
-await import(buildIfStale('dist/libs/client/main.js', 2));
+await import(built('dist/libs/client/main.js', 2));

@@ -1,14 +1,20 @@
 import 'reflect-metadata';
+import type { Logger } from 'pino';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/cluster/supervised-process.js';
+import { readEnvFile } from './platform/config/env-file.js';
+import { misspeltSettings } from './platform/config/misspelt-settings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 
 async function start(): Promise<void> {
+  readEnvFile();
   const settings = readSettings(process.env, process.stdout.isTTY);
   const log = createLogger(settings);
   const name = supervisedName();
+  // Once, not by each process.
+  if (name === undefined) warnOfMisspeltSettings(log);
   if (name !== undefined) {
     const host = supervisedHost(name);
     const { serve } = await import('./bootstrap/serve.js');
@@ -24,6 +30,12 @@ async function start(): Promise<void> {
   const role = settings.role === 'all' ? 'api' : settings.role;
   const logger = log.child({ name: role });
   await serve({ ...settings, role }, logger, mainHost(settings, logger));
+}
+
+function warnOfMisspeltSettings(log: Logger): void {
+  for (const { name, nearest } of misspeltSettings(process.env)) {
+    log.warn(`${name} is not a setting and has no effect; did you mean ${nearest}?`);
+  }
 }
 
 await start().catch(fail);

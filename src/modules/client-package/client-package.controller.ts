@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Controller, Get, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../platform/access/access.decorators.js';
 import { notFound } from '../../platform/errors/domain-error.js';
+import { PROJECT_ROOT } from '../../platform/files/project-root.js';
+
+const FILE = path.join(PROJECT_ROOT, 'dist/client.tgz');
 
 interface Package {
   readonly bytes: Buffer;
@@ -47,16 +49,8 @@ export class ClientPackageController {
 }
 
 async function readPackage(): Promise<Package> {
-  const file = packageFile(path.dirname(fileURLToPath(import.meta.url)));
   // Missing only if `npm run build` has not been run.
-  if (!existsSync(file)) throw notFound();
-  const bytes = await readFile(file);
+  if (!existsSync(FILE)) throw notFound();
+  const bytes = await readFile(FILE);
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
-}
-
-/** dist/client.tgz in the project's root, both for compiled code and for its sources. */
-function packageFile(folder: string): string {
-  return existsSync(path.join(folder, 'package.json'))
-    ? path.join(folder, 'dist/client.tgz')
-    : packageFile(path.dirname(folder));
 }

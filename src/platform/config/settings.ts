@@ -191,6 +191,44 @@ export function parseEncryptionKeys(input: string): EncryptionKeySetting[] {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
+/** How each setting is read; its keys are the names of all settings. */
+export function settingSpecs(isTerminal: boolean) {
+  const perMinute = wholeNumber(1, 1_000_000_000);
+  const retentionDays = wholeNumber(0, 36_500);
+  return {
+    PORT: { ...wholeNumber(0, 65_535), default: 3000 },
+    HOST: str({ default: '0.0.0.0' }),
+    ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
+    DATABASE_URL: address('postgresql:', 'postgres:')({ default: undefined }),
+    DATA_DIR: str({ default: './data' }),
+    REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
+    DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: 'FREE' }),
+    PLAN_FREE_REQUESTS_PER_MINUTE: { ...perMinute, default: 60 },
+    PLAN_PRO_REQUESTS_PER_MINUTE: { ...perMinute, default: 300 },
+    PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: { ...perMinute, default: 3000 },
+    BOOTSTRAP_API_KEY: credential({ default: undefined }),
+    ENCRYPTION_KEYS: encryptionKeys({ default: undefined }),
+    TRUST_PROXY: trustProxy({ default: false }),
+    CORS_ORIGINS: origins({ default: [] }),
+    LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+    LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
+    METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
+    DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
+    WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
+    WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
+    JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
+    LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
+    LLM_API_KEY: credential({ default: undefined }),
+    LLM_MODEL: str({ default: undefined }),
+    LLM_PRICE_PROMPT: price({ default: undefined }),
+    LLM_PRICE_COMPLETION: price({ default: undefined }),
+    ...agentProviderSettings(),
+    RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
+    OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
+  };
+}
+
 /**
  * Reads and checks the environment.
  * @param env usually `process.env`; a blank value counts as unset.
@@ -200,44 +238,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
   const given = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
-  const perMinute = wholeNumber(1, 1_000_000_000);
-  const retentionDays = wholeNumber(0, 36_500);
-  const clean = cleanEnv(
-    given,
-    {
-      PORT: { ...wholeNumber(0, 65_535), default: 3000 },
-      HOST: str({ default: '0.0.0.0' }),
-      ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
-      DATABASE_URL: address('postgresql:', 'postgres:')({ default: undefined }),
-      DATA_DIR: str({ default: './data' }),
-      REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
-      DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: 'FREE' }),
-      PLAN_FREE_REQUESTS_PER_MINUTE: { ...perMinute, default: 60 },
-      PLAN_PRO_REQUESTS_PER_MINUTE: { ...perMinute, default: 300 },
-      PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: { ...perMinute, default: 3000 },
-      BOOTSTRAP_API_KEY: credential({ default: undefined }),
-      ENCRYPTION_KEYS: encryptionKeys({ default: undefined }),
-      TRUST_PROXY: trustProxy({ default: false }),
-      CORS_ORIGINS: origins({ default: [] }),
-      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
-      LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
-      METRICS_PORT: { ...wholeNumber(0, 65_535), default: undefined },
-      DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
-      WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
-      WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
-      JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
-      LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
-      LLM_API_KEY: credential({ default: undefined }),
-      LLM_MODEL: str({ default: undefined }),
-      LLM_PRICE_PROMPT: price({ default: undefined }),
-      LLM_PRICE_COMPLETION: price({ default: undefined }),
-      ...agentProviderSettings(),
-      RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
-      DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
-      OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
-    },
-    { reporter: ({ errors }) => report(errors, given) },
-  );
+  const clean = cleanEnv(given, settingSpecs(isTerminal), { reporter: ({ errors }) => report(errors, given) });
   return Object.freeze({
     port: clean.PORT,
     host: clean.HOST,
