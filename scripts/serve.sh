@@ -1,5 +1,7 @@
 #!/bin/sh
-# Starts the compiled service. Two malloc arenas, a small young generation and a slowly growing heap halve its resident
-# memory at no measurable cost (docs/performance.md).
+# Starts the compiled service, with the settings of the file .env if there is one; the environment takes precedence.
+# The flags keep its resident memory low (docs/performance.md).
+cd "$(dirname "$0")/.." || exit 1
+[ -f .env ] && set -- --env-file=.env "$@"
 exec env MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}" \
-  node --max-semi-space-size=8 --heap-growing-percent=85 "$(dirname "$0")/../dist/src/main.js"
+  node --max-semi-space-size=8 --heap-growing-percent=85 "$@" dist/src/main.js

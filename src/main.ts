@@ -3,13 +3,11 @@ import type { Logger } from 'pino';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/cluster/supervised-process.js';
-import { readEnvFile } from './platform/config/env-file.js';
 import { misspeltSettings } from './platform/config/misspelt-settings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 
 async function start(): Promise<void> {
-  readEnvFile();
   const settings = readSettings(process.env, process.stdout.isTTY);
   const log = createLogger(settings);
   const name = supervisedName();

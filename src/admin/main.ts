@@ -3,7 +3,6 @@ import { CommanderError } from 'commander';
 import { openAppContext } from '../bootstrap/app-context.js';
 import { DomainError } from '../platform/errors/domain-error.js';
 import { DecryptionError } from '../platform/encryption/key-ring.js';
-import { readEnvFile } from '../platform/config/env-file.js';
 import { readSettings } from '../platform/config/settings.js';
 import { createLogger } from '../platform/observability/logger.js';
 import { isPlainError } from '../bootstrap/start-error.js';
@@ -14,7 +13,6 @@ import { RotationError } from './secret-commands.js';
 /** Runs one command; opens the database only if its arguments are valid. */
 async function run(args: readonly string[]): Promise<void> {
   const program = adminProgram(async (work) => {
-    readEnvFile();
     const settings = readSettings(process.env);
     // Standard output is for the command's result.
     const logger = createLogger({ logLevel: 'warn', logFormat: 'pretty' }, process.stderr);
