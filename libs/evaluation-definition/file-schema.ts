@@ -65,11 +65,16 @@ function inDraft07<T>(node: T): T {
   const schema = isDiscriminated(node) ? byDiscriminator(node) : node;
   const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]): [string, unknown] => {
     if (keyword === 'examples' || keyword === 'default') return [keyword, value];
+    if (keyword === 'properties' || keyword === '$defs') return [DRAFT_07_NAMES[keyword] ?? keyword, eachIn(value)];
     if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', '#/definitions/')];
     return [DRAFT_07_NAMES[keyword] ?? keyword, inDraft07(value)];
   });
   return Object.fromEntries(entries) as T;
 }
+
+/** Schemas by name: the names are no keywords. */
+const eachIn = (schemas: unknown): object =>
+  Object.fromEntries(Object.entries(schemas as object).map(([name, schema]) => [name, inDraft07(schema as unknown)]));
 
 /** Alternatives that are told apart by a constant in one field, as OpenAPI describes them. */
 interface Discriminated extends JsonSchema {
