@@ -61,7 +61,7 @@ export interface paths {
         };
         /**
          * Export evaluations
-         * @description All evaluations of the agent, oldest first, in a file that can be imported again unchanged.
+         * @description All evaluations of the agent, oldest first, and the personalities that they use, in a file that can be imported again unchanged, also in another workspace. CSV contains only evaluations, with the names of their personalities.
          */
         get: operations["exportEvaluations"];
         put?: never;
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Import evaluations
-         * @description Creates or replaces one evaluation per item, matched by `key`, in one transaction. Evaluations that are not in the file are kept. Every violation is reported with its item, or its line in CSV. A file has at most 5,000 items and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.
+         * @description Creates or replaces each evaluation of the file, matched by `key`, and each personality, matched by `name`, in one transaction. Those that are not in the file are kept. An evaluation names its personality by `personality`, its name, or by `personalityId`. Every violation is reported with its path, the key or name of the item and, in YAML and CSV, the line. With `dryRun` the response also lists the other agents that an updated personality affects. A file has at most 5,000 evaluations and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.
          */
         post: operations["importEvaluations"];
         delete?: never;
