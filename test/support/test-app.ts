@@ -40,7 +40,7 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
     DATABASE_POOL_SIZE: '5',
     ...env,
   });
-  const keyRing = new KeyRing([{ id: 'test', key: TEST_KEY }]);
+  const keyRing = new KeyRing([TEST_KEY]);
   const dataSource = await openDataSource(createDataSource(database.url, settings.databasePoolSize));
   await checkCanary(dataSource, keyRing);
   const logger: Logger = createLogger({ logLevel: log ? 'debug' : 'silent', logFormat: 'json' }, log);
@@ -64,4 +64,5 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
   };
 }
 
-const TEST_KEY = randomBytes(32);
+/** The encryption key of every test application of this process. */
+export const TEST_KEY = { id: 'test', key: randomBytes(32) };
