@@ -1261,6 +1261,7 @@ export interface components {
             name: string | null;
             provider: string;
             assistantId: string;
+            type?: string | null;
         };
         CallAttempt: {
             /**

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as commands from './commands.js';
 import type { FollowFlags, Io, ServiceFlags } from './commands.js';
+import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
 import type { ExitCode } from './errors.js';
 import type { StartRunRequest } from './service.js';
@@ -107,6 +108,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       conclude(await commands.compare(id, earlier, flags, io));
     });
   addOptions(compare, REACHING);
+  addConnectionCommand(program, io, conclude);
 
   for (const [kind, what] of [
     ['report', 'report as an HTML page'],

@@ -10,6 +10,7 @@ export type RunPlan = components['schemas']['RunPlan'];
 export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type RunComparison = components['schemas']['RunComparison'];
 export type Call = components['schemas']['Call'];
+export type ConnectionTest = components['schemas']['ConnectionTest'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
@@ -90,6 +91,14 @@ export class Service {
   async compare(id: string, baseline: string): Promise<RunComparison> {
     const { data } = await this.read(() =>
       this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
+    );
+    return data;
+  }
+
+  /** Calls the agent once. */
+  async testConnection(id: string): Promise<ConnectionTest> {
+    const { data } = await this.write((header) =>
+      this.client.POST('/agents/{id}/connection/test', { params: { path: { id }, header } }),
     );
     return data;
   }

@@ -33,6 +33,16 @@ const shown = (text: string) => (text.length > 2_000 ? `${text.slice(0, 1_999)}â
 const BYE = say('Goodbye.', 'The table is booked');
 
 describe('generated caller', () => {
+  it.each([
+    [false, 'who calls a voice agent', 'The agent waits for you to speak'],
+    [true, 'whom a voice agent calls', 'Your telephone has rung'],
+  ])('knows which side has called (the agent: %s)', async (isCalled, role, begins) => {
+    const scenario = { scenarioText: 'You want a table.', isCalled };
+    const { caller } = await play([say('Hello?'), BYE], ['Friday?', 'It is booked. Bye!'], KEPT, { scenario });
+    expect(caller[0]?.messages[0]?.content).toContain(role);
+    expect(caller[0]?.messages[1]?.content).toContain(begins);
+  });
+
   it('plays the personality in the scenario and ends the call with a reason', async () => {
     const personality = { name: 'Anna', prompt: 'You are in a hurry.', temperature: 1.3 };
     const scenario = { scenarioText: 'You want a table.', generalInstructions: 'Be brief.' };
@@ -43,7 +53,7 @@ describe('generated caller', () => {
     expect(result).toMatchObject({
       outcome: 'passed',
       end: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
-      versions: { caller: 'generated', model: 'stub', callerPrompt: '2' },
+      versions: { caller: 'generated', model: 'stub', callerPrompt: '3' },
       measures: { turns: 2, tester: { caller: { requests: 2, promptTokens: 200, completionTokens: 20 } } },
     });
     for (const part of ['Anna', 'You are in a hurry.', 'You want a table.', 'Be brief.'])

@@ -7,6 +7,7 @@ import type { ModelMeter } from '../tester-usage.js';
 import { type Caller, type CallerAction, CallerUnusable, type AgentReply } from './caller.js';
 import {
   ASK_AGAIN,
+  CALL_ANSWERED,
   CALL_BEGINS,
   callerInstructions,
   NOTHING_HEARD,
@@ -50,7 +51,8 @@ export class GeneratedCaller implements Caller {
   async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
     if (this.ending !== undefined) return this.hangUp(this.ending);
     // As JSON, so that the agent's words cannot imitate what happens on the line.
-    const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: CALL_BEGINS } : { agent: answer };
+    const begins = this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
+    const heard = isSilent ? { call: NOTHING_HEARD } : answer === '' ? { call: begins } : { agent: answer };
     this.messages.push({ role: 'user', content: quotedJson(heard) });
     const { say, end } = await this.line(signal);
     this.messages.push({ role: 'assistant', content: JSON.stringify({ say, end: end ?? null }) });

@@ -17,6 +17,8 @@ import { type AgentRow, AgentsRepository } from './agents.repository.js';
 import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import type { Agent } from './dto/agent.response.js';
 
+export type { AgentType } from './agent.entity.js';
+
 /** The fields of an agent that evaluations and runs use. */
 export type AgentDescription = Pick<
   AgentEntity,

@@ -3,7 +3,7 @@ import type { EvaluationDefinition } from '../../../libs/evaluation-definition/i
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
 /** An evaluation and its personality at the start of the run, so that later edits do not affect it. */
-export interface EvaluationSnapshot extends Required<Scenario> {
+export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled'>> {
   readonly key: string | null;
   readonly name: string;
   readonly critical: boolean;

@@ -1,5 +1,6 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import type { GateExitCode } from '../../../libs/statistics/index.js';
+import type { AgentType } from '../agents/agents.service.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 
 export const RUN_LABELS = ['READ'] as const;
@@ -16,6 +17,8 @@ export interface AgentSnapshot {
   readonly name: string | null;
   readonly provider: AgentProvider;
   readonly assistantId: string;
+  /** Missing in runs of earlier versions. */
+  readonly type?: AgentType | null;
 }
 
 /** One execution of an agent's evaluations. */

@@ -218,7 +218,7 @@ const SCHEMAS = {
       description: 'Script, checks, criteria and limits, as in the evaluation',
     },
   }),
-  CallAgent: object({ name: or(text), provider: text, assistantId: text }),
+  CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
 
 const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {

@@ -53,7 +53,7 @@ export class CallExecutor {
     return executeCall({
       // jsonb does not preserve the order of properties.
       definition: normalise(snapshot.definition),
-      scenario: snapshot,
+      scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
       personality: snapshot.personality,
       transport: transportTo(endpoint, {
         client: this.client,

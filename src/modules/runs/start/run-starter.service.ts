@@ -211,7 +211,7 @@ export class RunStarterService {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
     const { concurrency } = plan;
-    const { id: agentId, provider, assistantId } = agent;
+    const { id: agentId, provider, assistantId, type } = agent;
     await this.requireQueueCapacity(agentId);
     const totalCalls = callCount(plan);
     const run = await this.repository.insertRun({
@@ -222,7 +222,7 @@ export class RunStarterService {
       ...settings,
       totalCalls,
       baselineRunId: baselines.gate?.id ?? null,
-      agentSnapshot: { name: agent.name, provider, assistantId },
+      agentSnapshot: { name: agent.name, provider, assistantId, type },
     });
     await this.repository.insertPlan(run, evaluations);
     await this.baselines.store(run.id, baselines);

@@ -1,0 +1,56 @@
+import { Command, Option } from 'commander';
+import { painter } from './colour.js';
+import type { Io, ServiceFlags } from './commands.js';
+import { readConfiguration } from './configuration.js';
+import { EXIT, type ExitCode } from './errors.js';
+import { type ConnectionTest, Service } from './service.js';
+import type { Look } from './table.js';
+import { plain } from './text.js';
+
+/** Adds `vat connection test`. @param conclude receives the exit code */
+export function addConnectionCommand(program: Command, io: Io, conclude: (code: ExitCode) => void): void {
+  const connection = program.command('connection').description('how an agent is reached');
+  const test = connection
+    .command('test')
+    .description('call an agent once and show step by step what happened; exit code 2 if a step failed')
+    .option('--agent <id>', 'agent to call (required)')
+    .addOption(new Option('--url <address>', 'URL of the service, overrides VAT_URL'))
+    .action(async ({ agent, ...flags }: ServiceFlags & { agent?: string }) => {
+      // Not a requiredOption: its absence would be reported instead of a misspelt option.
+      if (agent === undefined) return test.error("error: required option '--agent <id>' not specified");
+      conclude(await testConnection(agent, flags, io));
+    });
+}
+
+/** Tests the connection of an agent and prints the result. @throws CommandError */
+async function testConnection(agentId: string, { url }: ServiceFlags, io: Io): Promise<ExitCode> {
+  const service = new Service(await readConfiguration(url, io.env));
+  io.stderr.write('Calling the agent, for at most 15 s\n');
+  const result = await service.testConnection(agentId);
+  io.stdout.write(`${connectionText(result, painter(io.stdout, io.env))}\n`);
+  return result.ok ? EXIT.met : EXIT.noResult;
+}
+
+const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> = {
+  resolved: 'Address resolved',
+  connected: 'Connected',
+  secured: 'TLS',
+  accepted: 'Accepted',
+  answered: 'First words',
+};
+const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
+
+/** The steps, one per line, each with what the agent said and a cure where there is one. */
+export function connectionText({ ok, callId, steps }: ConnectionTest, paint: Look['paint']): string {
+  const width = Math.max(...Object.values(STEPS).map(({ length }) => length));
+  const lines = steps.flatMap(({ step, status, ms, message, said, cure }) => {
+    const time = ms === null ? '' : `${ms} ms`;
+    const details = [said ? `It said: ${plain(said)}` : '', cure ? `Cure: ${plain(cure)}` : ''];
+    return [
+      `${paint(COLOURS[status], status.padEnd('skipped'.length))}  ${STEPS[step].padEnd(width)}  ${time.padStart(10)}  ${plain(message)}`,
+      ...details.filter((detail) => detail !== '').map((detail) => `    ${detail}`),
+    ];
+  });
+  const verdict = ok ? paint('green', 'The agent can be called.') : paint('red', 'The agent cannot be called.');
+  return [...lines, '', verdict, `Id of the call in the log of the agent (X-Call-Id): ${plain(callId)}`].join('\n');
+}
