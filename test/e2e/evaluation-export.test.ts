@@ -64,7 +64,6 @@ describe('export of evaluations', () => {
           criteria: [],
           maxTurns: 40,
           maxDurationSeconds: 600,
-          language: null,
           variables: [],
           toolResults: [],
         },

@@ -208,7 +208,7 @@ describe('import of evaluations', () => {
       expect(updated).toBe(5_000);
     }
     process.stdout.write(`5,000 items, milliseconds: ${JSON.stringify(times)}\n`);
-  });
+  }, 180_000);
 
   it('accepts spreadsheet CSV: any column order, a byte order mark, empty cells for defaults', async () => {
     const csv = `\uFEFFtags,personalityId,name,key,scenarioText,critical,maxTurns,vendorCallPhoneNumber,script\r\nx;y,${files.personalityId},'=1+1,'-k,"a, ""b""",TRUE,,,"[{""say"": ""Hi""}]"\r\n`;

@@ -1,4 +1,7 @@
+import { FILE_FIELD_NAMES } from '../../libs/evaluation-definition/index.js';
 import { insertPersonality } from '../factories/rows.js';
+import { HttpClient } from '../support/http.js';
+import { createTestApp } from '../support/test-app.js';
 import { EvaluationFiles, type Format, MEDIA_TYPES, messages } from '../support/evaluation-files.js';
 
 describe('files of evaluations and personalities', () => {
@@ -276,12 +279,22 @@ evaluations:
       expect(await named('Anna')).toEqual([]);
     });
 
-    it('creates a personality once when files for several agents are imported at the same time', async () => {
-      const agents = await Promise.all(Array.from({ length: 5 }, () => files.createAgent()));
-      const file = { personalities: [{ name: 'Anna' }], evaluations: [item('a', 'Anna')] };
-      const responses = await Promise.all(agents.map((id) => send(file, MEDIA_TYPES.json, '', id)));
-      expect(responses.map(({ status }) => status)).toEqual(agents.map(() => 200));
-      expect(await named('Anna')).toHaveLength(1);
+    it('creates a personality once when two processes import files for several agents at the same time', async () => {
+      // One process would run the imports of the workspace one after another.
+      const second = await createTestApp({ databaseUrl: files.app.databaseUrl });
+      try {
+        const clients = [files.client, new HttpClient(second.url, files.key)];
+        const agents = await Promise.all(clients.map(() => files.createAgent()));
+        for (let round = 0; round < 10; round++) {
+          const name = `Anna ${round}`;
+          const file = { personalities: [{ name }], evaluations: [item(`a${round}`, name)] };
+          const imports = clients.map((client, i) => client.post(`/agents/${agents[i]}/evaluations/import`, file));
+          expect((await Promise.all(imports)).map(({ status }) => status)).toEqual([200, 200]);
+          expect(await named(name)).toHaveLength(1);
+        }
+      } finally {
+        await second.close();
+      }
     });
   });
 
@@ -301,9 +314,9 @@ evaluations:
         ['Ben', false],
       ]);
       const csv = await exported('csv');
-      expect(csv.split('\n')[0]).toBe(
-        'key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds',
-      );
+      const columns = FILE_FIELD_NAMES.filter((name) => name !== 'personalityId');
+      expect(columns).toContain('personality');
+      expect(csv.split('\n')[0]).toBe(columns.join(','));
     });
 
     it.each(['json', 'yaml', 'csv'] as const)(

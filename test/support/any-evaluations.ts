@@ -98,6 +98,15 @@ const value = fc.letrec((tie) => ({
     ),
   ),
 })).node;
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+const rows = fc.uniqueArray(fc.record({ a: text(50), größe: fc.oneof(fc.integer(), fc.boolean(), number) }), {
+  maxLength: 3,
+  selector: (row) => JSON.stringify(row),
+});
+const toolResult = fc.record(
+  { tool: plain, arguments: fc.dictionary(fc.constantFrom('a', 'no', '1'), value), result: value },
+  { requiredKeys: ['tool', 'result'] },
+);
 const evaluation = fc.record({
   key: plain,
   name: text(255),
@@ -131,6 +140,9 @@ const evaluation = fc.record({
     .map(([said, tool]) => [{ type: 'says', text: said }, tool]),
   criteria: text(500).map((sentence) => [{ text: sentence, weight: 0.1 }]),
   maxTurns: fc.integer({ min: 10, max: 200 }),
+  language: fc.constantFrom(null, 'de', 'en-GB', 'pt-BR'),
+  variables: rows,
+  toolResults: fc.array(toolResult, { maxLength: 1 }),
 });
 
 /** Evaluations without their personalities, with different keys. */
