@@ -1,5 +1,5 @@
 /**
- * swc compiles the sources and the ESM-only Nest packages to CommonJS, because Jest's native ESM support fails with
+ * swc compiles the sources and the ESM-only packages to CommonJS, because Jest's native ESM support fails with
  * CommonJS Nest libraries such as the throttler. swc does not check types; `npm run typecheck` does.
  */
 const swc = [
@@ -18,8 +18,12 @@ const swc = [
 const shared = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j)s$': swc },
-  transformIgnorePatterns: ['/node_modules/(?!@nestjs/)'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|eld/)'],
+  moduleNameMapper: {
+    // The package has no entry for CommonJS.
+    '^eld/extrasmall$': '<rootDir>/node_modules/eld/src/entries/static.extrasmall.js',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

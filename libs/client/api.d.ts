@@ -1664,7 +1664,7 @@ export interface components {
          */
         CallFailure: {
             /** @enum {string} */
-            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "interrupted" | "tester_overloaded" | "internal";
+            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "no_verdict" | "nothing_judged" | "check_undecided" | "interrupted" | "tester_overloaded" | "internal";
             message: string;
             /** @enum {string} */
             fault: "agent" | "infrastructure";
@@ -1907,7 +1907,7 @@ export interface components {
          * Check
          * @description A deterministic condition on what happened during the call.
          */
-        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["InOrderCheck"] | components["schemas"]["AnyOfCheck"] | components["schemas"]["AllOfCheck"] | components["schemas"]["NotCheck"] | components["schemas"]["WhenCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["SaysBeforeCheck"];
+        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["InOrderCheck"] | components["schemas"]["AnyOfCheck"] | components["schemas"]["AllOfCheck"] | components["schemas"]["NotCheck"] | components["schemas"]["WhenCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["MaxTimeToFirstWordCheck"] | components["schemas"]["MaxPauseCheck"] | components["schemas"]["MaxAnswerWordsCheck"] | components["schemas"]["TalkRatioCheck"] | components["schemas"]["LanguageCheck"] | components["schemas"]["SpeakableCheck"] | components["schemas"]["NoPersonalDataCheck"] | components["schemas"]["SameValueCheck"] | components["schemas"]["SaysBeforeCheck"];
         /**
          * @example {
          *       "index": 2,
@@ -1929,7 +1929,7 @@ export interface components {
             /** @description Position among the evaluation's checks */
             index: number;
             /** @enum {string} */
-            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "in_order" | "any_of" | "all_of" | "not" | "when" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "says_before";
+            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "in_order" | "any_of" | "all_of" | "not" | "when" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "max_time_to_first_word_ms" | "max_pause_ms" | "max_answer_words" | "talk_ratio" | "language" | "speakable" | "no_personal_data" | "same_value" | "says_before";
             name: string;
             weight: number;
             required: boolean;
@@ -2643,6 +2643,13 @@ export interface components {
              * @enum {string}
              */
             by: "caller" | "agent";
+            /**
+             * @description How the call ends: the `end.code` of the result
+             * @enum {string}
+             */
+            code?: "agent_hung_up" | "script_over" | "caller_done" | "no_answer" | "agent_silent";
+            /** @description Milliseconds from the end of the first goodbye of either side to the end of the call */
+            withinMs?: number;
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -3549,6 +3556,34 @@ export interface components {
             required?: boolean;
         };
         /**
+         * Language
+         * @description The agent answers in this language. Undecided if it says too little to tell.
+         */
+        LanguageCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "language";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Language as BCP 47; only the first part counts, so `en` and `en-GB` mean the same
+             * @example en
+             */
+            language: string;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * @example {
          *       "count": 6,
          *       "p50": 412.3,
@@ -3588,6 +3623,31 @@ export interface components {
              */
             pattern?: string;
         } & (unknown | unknown);
+        /**
+         * Maximum words of an answer
+         * @description No answer of the agent has more words than this.
+         */
+        MaxAnswerWordsCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_answer_words";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Maximum number of words */
+            words: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
         /**
          * Maximum duration
          * @description The call lasts at most this long.
@@ -3645,6 +3705,31 @@ export interface components {
             required?: boolean;
         };
         /**
+         * Maximum pause
+         * @description No pause inside an answer of the agent is longer than this. Pauses below 500 ms are not recorded.
+         */
+        MaxPauseCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_pause_ms";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Milliseconds */
+            ms: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * Maximum silence
          * @description No silence during the call is longer than this.
          */
@@ -3654,6 +3739,31 @@ export interface components {
              * @enum {string}
              */
             type: "max_silence_ms";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Milliseconds */
+            ms: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
+         * Maximum time to the first word
+         * @description The agent says its first word within this time of the start of the call.
+         */
+        MaxTimeToFirstWordCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_time_to_first_word_ms";
             /** @description Name in the result; by default a description of the check */
             name?: string;
             /** @description Milliseconds */
@@ -3858,6 +3968,39 @@ export interface components {
              * @example vat_4fGh81KqXo2bD7vNcR5sT9yWzA3eL6uM0pJi
              */
             key: string;
+        };
+        /**
+         * No personal data
+         * @description The speaker says no card number (with a valid check digit), IBAN (likewise), e-mail address or phone number. What is found is never shown in full.
+         */
+        NoPersonalDataCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "no_personal_data";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Speaker whose words are checked
+             * @default agent
+             * @enum {string}
+             */
+            speaker?: "agent" | "caller";
+            /** @description Kinds of data; all if absent */
+            kinds?: ("card" | "iban" | "email" | "phone")[];
+            /** @description What may be said nevertheless, for instance the own phone number */
+            allow?: string[];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         /**
          * Not
@@ -4457,6 +4600,31 @@ export interface components {
             warnings: string[];
         };
         /**
+         * Same value
+         * @description All sources hold the same value: "forty-five euros" equals "€45", "2:35 pm" equals 14:35, "Q X 7" equals QX7.
+         */
+        SameValueCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "same_value";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Where the values come from */
+            sources: components["schemas"]["ValueSource"][];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * Says before
          * @description Both are said, `first` before `then`.
          */
@@ -4614,6 +4782,33 @@ export interface components {
             end?: string;
         } & (unknown | unknown | unknown | unknown);
         /**
+         * Speakable
+         * @description The agent says nothing that a voice would stumble over: Markdown, web and e-mail addresses, emoji, long runs of digits.
+         */
+        SpeakableCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "speakable";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Maximum number of digits run together; 4 if absent, as in years */
+            maxDigits?: number;
+            /** @description What may be said nevertheless, for instance the own phone number */
+            allow?: string[];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * Spoken matcher
          * @description Matches part of what one side said, by either `text` or `pattern`.
          */
@@ -4709,6 +4904,33 @@ export interface components {
              */
             dryRun?: boolean;
         };
+        /**
+         * Talk ratio
+         * @description The agent's share of all words is within these limits.
+         */
+        TalkRatioCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "talk_ratio";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Minimum share, 0 to 1 */
+            min?: number;
+            /** @description Maximum share, 0 to 1 */
+            max?: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        } | unknown | unknown;
         /**
          * @description One event of a call: speech of either side, a tool call, silence, an error or the end
          * @example {
@@ -5202,6 +5424,51 @@ export interface components {
              */
             name: string | null;
         };
+        /**
+         * Source of a value
+         * @description A named group of a `pattern` in the words of one side, a path in the arguments or the result of a `tool` call, or a fixed `value`, for instance of a variable.
+         */
+        ValueSource: {
+            /**
+             * @description RE2 regular expression with a named group, whose text is the value
+             * @example (?i)costs (?P<price>[^.,]+)
+             */
+            pattern?: string;
+            /**
+             * @description Speaker whose words are checked
+             * @default agent
+             * @enum {string}
+             */
+            speaker?: "agent" | "caller";
+            /** @description Name of the group; needed if there are several */
+            group?: string;
+            /**
+             * @description Name of the tool, exactly as the agent calls it
+             * @example book_table
+             */
+            tool?: string;
+            /**
+             * @description Path in the arguments
+             * @example guest.name
+             */
+            argument?: string;
+            /**
+             * @description Path in the result
+             * @example bookings[0].reference
+             */
+            result?: string;
+            /**
+             * @description The value itself
+             * @example 45 euros
+             */
+            value?: string | number | boolean;
+            /**
+             * @description Which of several matches or calls counts
+             * @default last
+             * @enum {string}
+             */
+            occurrence?: "first" | "last";
+        } & (unknown | unknown | unknown | unknown);
         Webhook: {
             /**
              * Format: uuid

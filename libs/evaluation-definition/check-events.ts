@@ -57,6 +57,10 @@ export function eventsOf(check: NestedCheck): FoundEvent[] {
       ];
     case 'in_order':
       return check.events.map((event, index) => [['events', index], event] as const);
+    case 'same_value':
+      return check.sources.flatMap((source, index) =>
+        'value' in source ? [] : [[['sources', index], source] as const],
+      );
     default:
       return [];
   }

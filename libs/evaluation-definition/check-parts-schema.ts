@@ -126,6 +126,56 @@ export const checkParts = {
     oneOf: exactlyOne('text', 'pattern', 'tool'),
     dependentRequired: { partOfWord: ['text'], arguments: ['tool'], argumentsSchema: ['tool'] },
   },
+  ValueSource: {
+    title: 'Source of a value',
+    description:
+      'A named group of a `pattern` in the words of one side, a path in the arguments or the result of a `tool` call, or a fixed `value`, for instance of a variable.',
+    type: 'object',
+    properties: {
+      pattern: {
+        ...matcherFields.pattern,
+        description: 'RE2 regular expression with a named group, whose text is the value',
+        examples: ['(?i)costs (?P<price>[^.,]+)'],
+      },
+      speaker,
+      group: {
+        type: 'string',
+        description: 'Name of the group; needed if there are several',
+        minLength: 1,
+        maxLength: 64,
+      },
+      tool: toolFields.tool,
+      argument: {
+        type: 'string',
+        description: 'Path in the arguments',
+        minLength: 1,
+        maxLength: LIMITS.valuePath,
+        examples: ['guest.name'],
+      },
+      result: {
+        type: 'string',
+        description: 'Path in the result',
+        minLength: 1,
+        maxLength: LIMITS.valuePath,
+        examples: ['bookings[0].reference'],
+      },
+      value: {
+        type: ['string', 'number', 'boolean'],
+        description: 'The value itself',
+        maxLength: 2_000,
+        examples: ['45 euros'],
+      },
+      occurrence: {
+        type: 'string',
+        description: 'Which of several matches or calls counts',
+        enum: ['first', 'last'],
+        default: 'last',
+      },
+    },
+    additionalProperties: false,
+    oneOf: exactlyOne('pattern', 'argument', 'result', 'value'),
+    dependentRequired: { group: ['pattern'], argument: ['tool'], result: ['tool'] },
+  },
   Times: {
     title: 'Times',
     description: 'How often something happens: by default at least once and any number of times.',

@@ -4,12 +4,14 @@ import {
   judgement,
   milliseconds,
   placement,
+  speaker,
   spokenFields as spoken,
   toolFields as tool,
   turn,
 } from './check-parts-schema.js';
+import { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
 import { DEFAULTS, LIMITS } from './limits.js';
-import { type JsonSchema, oneMatcher, ref } from './script-schema.js';
+import { exactlyOne, type JsonSchema, oneMatcher, ref } from './script-schema.js';
 
 const nested = (description: string): JsonSchema => ({ allOf: [ref('Check')], description });
 const nestedChecks = {
@@ -18,6 +20,13 @@ const nestedChecks = {
   items: ref('Check'),
   minItems: 1,
   maxItems: LIMITS.nestedChecks,
+};
+
+const allowed = {
+  type: 'array',
+  description: 'What may be said nevertheless, for instance the own phone number',
+  items: { type: 'string', minLength: 1, maxLength: LIMITS.allowedText },
+  maxItems: LIMITS.allowed,
 };
 
 /** Named parts of the schema, one per type of check. */
@@ -108,7 +117,15 @@ const CHECKS = {
       'ends_by',
       'Ends by',
       'The call is ended by this side.',
-      { by: { type: 'string', description: 'Who ends the call', enum: ['caller', 'agent'] } },
+      {
+        by: { type: 'string', description: 'Who ends the call', enum: ['caller', 'agent'] },
+        code: {
+          type: 'string',
+          description: 'How the call ends: the `end.code` of the result',
+          enum: [...ENDED_BY.agent, ...ENDED_BY.caller],
+        },
+        withinMs: milliseconds('Milliseconds from the end of the first goodbye of either side to the end of the call'),
+      },
       ['by'],
     ),
   ],
@@ -158,6 +175,126 @@ const CHECKS = {
       'No silence during the call is longer than this.',
       { ms: milliseconds('Milliseconds') },
       ['ms'],
+    ),
+  ],
+  max_time_to_first_word_ms: [
+    'MaxTimeToFirstWordCheck',
+    check(
+      'max_time_to_first_word_ms',
+      'Maximum time to the first word',
+      'The agent says its first word within this time of the start of the call.',
+      { ms: milliseconds('Milliseconds') },
+      ['ms'],
+    ),
+  ],
+  max_pause_ms: [
+    'MaxPauseCheck',
+    check(
+      'max_pause_ms',
+      'Maximum pause',
+      'No pause inside an answer of the agent is longer than this. Pauses below 500 ms are not recorded.',
+      { ms: milliseconds('Milliseconds', 500) },
+      ['ms'],
+    ),
+  ],
+  max_answer_words: [
+    'MaxAnswerWordsCheck',
+    check(
+      'max_answer_words',
+      'Maximum words of an answer',
+      'No answer of the agent has more words than this.',
+      { words: { type: 'integer', description: 'Maximum number of words', minimum: 1, maximum: LIMITS.answerWords } },
+      ['words'],
+    ),
+  ],
+  talk_ratio: [
+    'TalkRatioCheck',
+    check(
+      'talk_ratio',
+      'Talk ratio',
+      "The agent's share of all words is within these limits.",
+      {
+        min: { type: 'number', description: 'Minimum share, 0 to 1', minimum: 0, maximum: 1 },
+        max: { type: 'number', description: 'Maximum share, 0 to 1', minimum: 0, maximum: 1 },
+      },
+      [],
+      { anyOf: exactlyOne('min', 'max') },
+    ),
+  ],
+  language: [
+    'LanguageCheck',
+    check(
+      'language',
+      'Language',
+      'The agent answers in this language. Undecided if it says too little to tell.',
+      {
+        language: {
+          type: 'string',
+          description: 'Language as BCP 47; only the first part counts, so `en` and `en-GB` mean the same',
+          minLength: 2,
+          maxLength: 35,
+          pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$',
+          patternErrorMessage: 'must be a language such as en or de-AT',
+          examples: ['en'],
+        },
+      },
+      ['language'],
+    ),
+  ],
+  speakable: [
+    'SpeakableCheck',
+    check(
+      'speakable',
+      'Speakable',
+      'The agent says nothing that a voice would stumble over: Markdown, web and e-mail addresses, emoji, long runs of digits.',
+      {
+        maxDigits: {
+          type: 'integer',
+          description: 'Maximum number of digits run together; 4 if absent, as in years',
+          minimum: 1,
+          maximum: 20,
+        },
+        allow: allowed,
+      },
+      [],
+    ),
+  ],
+  no_personal_data: [
+    'NoPersonalDataCheck',
+    check(
+      'no_personal_data',
+      'No personal data',
+      'The speaker says no card number (with a valid check digit), IBAN (likewise), e-mail address or phone number. What is found is never shown in full.',
+      {
+        speaker,
+        kinds: {
+          type: 'array',
+          description: 'Kinds of data; all if absent',
+          items: { type: 'string', enum: PERSONAL_DATA_KINDS },
+          minItems: 1,
+          uniqueItems: true,
+        },
+        allow: allowed,
+      },
+      [],
+    ),
+  ],
+  same_value: [
+    'SameValueCheck',
+    check(
+      'same_value',
+      'Same value',
+      'All sources hold the same value: "forty-five euros" equals "€45", "2:35 pm" equals 14:35, "Q X 7" equals QX7.',
+      {
+        sources: {
+          type: 'array',
+          description: 'Where the values come from',
+          items: ref('ValueSource'),
+          minItems: 2,
+          maxItems: LIMITS.sources,
+        },
+      },
+      ['sources'],
     ),
   ],
   says_before: [

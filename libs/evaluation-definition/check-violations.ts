@@ -1,7 +1,19 @@
 import { MIN_TURNS_FOR_PERCENTILES } from '../statistics/index.js';
 import { allChecks, eventsOf, type FoundCheck } from './check-events.js';
-import type { Check, NestedCheck, PartialDefinition, SaysSpec, SpokenMatcher, ToolSpec } from './definition.js';
+import {
+  type Check,
+  ENDED_BY,
+  type EndsBySpec,
+  type NestedCheck,
+  type PartialDefinition,
+  type SaysSpec,
+  type SpokenMatcher,
+  type TalkRatioSpec,
+  type ToolSpec,
+  type ValueSource,
+} from './definition.js';
 import { fold } from './matcher.js';
+import { groupNames } from './pattern.js';
 import type { Path, Violation } from '../json-input/index.js';
 import { mostTurns, ScriptedLines } from './script-violations.js';
 
@@ -43,7 +55,17 @@ function violationsOf(check: NestedCheck, definition: PartialDefinition): Found[
       return [...timeViolations(check.ms, definition), ...percentileViolations(check.percentile, definition)];
     case 'max_duration_ms':
     case 'max_silence_ms':
+    case 'max_time_to_first_word_ms':
+    case 'max_pause_ms':
       return timeViolations(check.ms, definition);
+    case 'ends_by':
+      return endViolations(check, definition);
+    case 'talk_ratio':
+      return ratioViolations(check);
+    case 'same_value':
+      return check.sources.flatMap((source, index) =>
+        groupViolations(source).map(([field, text]): Found => [['sources', index, ...field], text]),
+      );
     default:
       return [];
   }
@@ -60,6 +82,34 @@ function timesViolations({ type, times }: SaysSpec | ToolSpec): Found[] {
   if (max === undefined)
     return min === 0 ? [[['times', 'min'], 'must be at least 1, or the check could never fail']] : [];
   return (min ?? 1) > max ? [[['times', 'max'], `must not be less than times.min (${min ?? 1})`]] : [];
+}
+
+function endViolations({ by, code, withinMs }: EndsBySpec, definition: PartialDefinition): Found[] {
+  const codes: readonly string[] = ENDED_BY[by];
+  return [
+    ...(code === undefined || codes.includes(code)
+      ? []
+      : [[['code'], `must be one of ${codes.join(', ')} for an end by the ${by}`] as const]),
+    ...(withinMs === undefined
+      ? []
+      : timeViolations(withinMs, definition).map(([, text]) => [['withinMs'], text] as const)),
+  ];
+}
+
+function ratioViolations({ min = 0, max = 1 }: TalkRatioSpec): Found[] {
+  if (min > max) return [[['max'], `must not be less than min (${min})`]];
+  return min === 0 && max === 1 ? [[[], 'could never fail: limit min or max']] : [];
+}
+
+/** Invalid patterns have a violation of their own. */
+function groupViolations(source: ValueSource): Found[] {
+  if (!('pattern' in source)) return [];
+  const names = groupNames(source.pattern);
+  if (source.group !== undefined) {
+    return names.includes(source.group) ? [] : [[['group'], 'is not the name of a group of the pattern']];
+  }
+  if (names.length === 0) return [[['pattern'], 'must have a named group, as in (?P<price>[0-9]+)']];
+  return names.length === 1 ? [] : [[['group'], `is required: the pattern has the groups ${names.join(', ')}`]];
 }
 
 /** A scripted caller only says the lines of its script. */
@@ -162,7 +212,7 @@ function subjectOf(check: Check): string {
     case 'says_before':
       return `${kind} ${identity(check.first)} ${identity(check.then)}`;
     case 'ends_by':
-      return kind;
+      return `${kind} ${canonical({ code: check.code, withinMs: check.withinMs })}`;
     default:
       return `${kind} ${canonical(own)}`;
   }

@@ -86,6 +86,19 @@ export interface Placement {
 /** 0 is the agent's greeting; turn n are the caller's nth words and the answer to them. */
 export type TurnSelector = number | 'first' | 'last';
 
+/** Which of several occurrences has the value that counts. */
+export type ValueOccurrence = 'first' | 'last';
+
+export const PERSONAL_DATA_KINDS = ['card', 'iban', 'email', 'phone'] as const;
+export type PersonalDataKind = (typeof PERSONAL_DATA_KINDS)[number];
+
+/** The ways in which each side can end a call. */
+export const ENDED_BY = {
+  agent: ['agent_hung_up'],
+  caller: ['script_over', 'caller_done', 'no_answer', 'agent_silent'],
+} as const;
+export type EndedBy = (typeof ENDED_BY)[Speaker][number];
+
 interface Judged {
   readonly weight: number;
   readonly required: boolean;
@@ -98,7 +111,14 @@ interface Named {
 export type SaysSpec = { readonly type: 'says' | 'never_says'; readonly turn?: TurnSelector } & SpokenMatcher &
   Placement;
 export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & Placement;
-export type EndsBySpec = { readonly type: 'ends_by'; readonly by: Speaker };
+export type EndsBySpec = {
+  readonly type: 'ends_by';
+  readonly by: Speaker;
+  /** How the call ended, as in the result. */
+  readonly code?: EndedBy;
+  /** Milliseconds from the first goodbye of either side. */
+  readonly withinMs?: number;
+};
 export type MaxTurnsSpec = { readonly type: 'max_turns'; readonly turns: number };
 export type MaxLatencySpec = {
   readonly type: 'max_latency_ms';
@@ -106,7 +126,48 @@ export type MaxLatencySpec = {
   /** 100 is the slowest response. */
   readonly percentile: 50 | 90 | 95 | 99 | 100;
 };
-export type MaxTimeSpec = { readonly type: 'max_duration_ms' | 'max_silence_ms'; readonly ms: number };
+export type MaxTimeSpec = {
+  readonly type: 'max_duration_ms' | 'max_silence_ms' | 'max_time_to_first_word_ms' | 'max_pause_ms';
+  readonly ms: number;
+};
+export type MaxAnswerWordsSpec = { readonly type: 'max_answer_words'; readonly words: number };
+/** The agent's share of all words, 0 to 1. */
+export type TalkRatioSpec = { readonly type: 'talk_ratio'; readonly min?: number; readonly max?: number };
+/** A language as BCP 47; only its first part counts. */
+export type LanguageSpec = { readonly type: 'language'; readonly language: string };
+export type SpeakableSpec = {
+  readonly type: 'speakable';
+  readonly maxDigits?: number;
+  readonly allow?: readonly string[];
+};
+export type NoPersonalDataSpec = {
+  readonly type: 'no_personal_data';
+  readonly speaker: Speaker;
+  /** By default all kinds. */
+  readonly kinds?: readonly PersonalDataKind[];
+  readonly allow?: readonly string[];
+};
+/** A value that a named group of a pattern finds in the words of one side. */
+export interface SpokenValue {
+  readonly pattern: string;
+  readonly speaker: Speaker;
+  /** May be left out if the pattern has only one. */
+  readonly group?: string;
+  readonly occurrence: ValueOccurrence;
+}
+/** A value in the arguments or in the result of a tool call. */
+export interface ToolValue {
+  readonly tool: string;
+  /** Path such as `guest.name` or `items[0].price`. */
+  readonly argument?: string;
+  readonly result?: string;
+  readonly occurrence: ValueOccurrence;
+}
+export interface FixedValue {
+  readonly value: string | number | boolean;
+}
+export type ValueSource = SpokenValue | ToolValue | FixedValue;
+export type SameValueSpec = { readonly type: 'same_value'; readonly sources: readonly ValueSource[] };
 export type SaysBeforeSpec = {
   readonly type: 'says_before';
   readonly first: SpokenMatcher;
@@ -126,6 +187,12 @@ export type CheckSpec =
   | MaxTurnsSpec
   | MaxLatencySpec
   | MaxTimeSpec
+  | MaxAnswerWordsSpec
+  | TalkRatioSpec
+  | LanguageSpec
+  | SpeakableSpec
+  | NoPersonalDataSpec
+  | SameValueSpec
   | SaysBeforeSpec
   | InOrderSpec
   | ListSpec
@@ -219,7 +286,7 @@ export interface DefinitionInput {
 }
 
 /** Fields that are optional in a request or file, because they have defaults. */
-type Defaulted = 'weight' | 'required' | 'percentile' | 'speaker';
+type Defaulted = 'weight' | 'required' | 'percentile' | 'speaker' | 'occurrence';
 type Input<T> = T extends readonly (infer Item)[]
   ? readonly Input<Item>[]
   : T extends object

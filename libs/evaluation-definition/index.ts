@@ -4,11 +4,12 @@
 export { caseKey } from './case-key.js';
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
+export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, compileText, fold } from './matcher.js';
 export { callLanguage, isLanguageTag, languageName } from './language.js';
 export { normalise, normaliseRow } from './normalise.js';
-export { compilePattern, type Pattern, PatternError, PatternChecker } from './pattern.js';
+export { compilePattern, groupNames, type Pattern, PatternError, PatternChecker } from './pattern.js';
 export {
   type Path,
   sentence,

@@ -25,6 +25,13 @@ export const LIMITS = {
   events: 20,
   /** Checks inside another one. */
   nestedChecks: 20,
+  sources: 10,
+  /** Entries of an `allow` list, and their length. */
+  allowed: 100,
+  allowedText: 255,
+  /** Path in the arguments or the result of a tool. */
+  valuePath: 255,
+  answerWords: 10_000,
   criteria: 50,
   criterion: 2_000,
   weight: 100,

@@ -9,6 +9,8 @@ export interface Pattern {
   readonly test: (text: string) => boolean;
   /** Start and end of the first match at or after a position. */
   readonly find: (text: string, from?: number) => readonly [number, number] | undefined;
+  /** Text of a named group in the first match at or after a position. */
+  readonly group: (text: string, name: string, from?: number) => string | undefined;
 }
 
 /** Largest compiled program, in instructions: matching costs up to this many steps per character. */
@@ -42,8 +44,16 @@ export function compilePattern(source: string): Pattern {
       const matcher = compiled.matcher(text);
       return matcher.find(from) ? [matcher.start(), matcher.end()] : undefined;
     },
+    group: (text, name, from = 0) => {
+      const matcher = compiled.matcher(text);
+      return matcher.find(from) ? (matcher.group(name) ?? undefined) : undefined;
+    },
   };
 }
+
+/** Names of the groups of a pattern, found without compiling it. */
+export const groupNames = (source: string): string[] =>
+  [...source.matchAll(/\\[^]|\(\?P?<([A-Za-z_]\w*)>/g)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 
 export class PatternError extends Error {
   override readonly name = 'PatternError';

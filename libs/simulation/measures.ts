@@ -71,9 +71,9 @@ export const longestOf = (gaps: readonly Gap[]): Gap =>
   gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { start: 0, ms: 0, plusMinusMs: 0 });
 
 /** Words are separated by white space and contain a letter or digit. */
-function wordsOf(view: CallView, speaker: 'agent' | 'caller'): number {
+export function wordsOf(view: CallView, speaker: 'agent' | 'caller'): number {
   return view.said(speaker).reduce((sum, { text }) => sum + countWords(text), 0);
 }
 
 // Starts at the first letter: a pattern that starts at the beginning of the word takes quadratic time.
-const countWords = (text: string): number => text.match(/[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+export const countWords = (text: string): number => text.match(/[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -56,10 +56,12 @@ function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boole
   return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
 }
 
-/** Whether stalls of the tester leave a check undecided that the outcome depends on. */
+/** Whether a check is undecided that the outcome depends on. */
 function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
   const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
-  return undecided && failure('tester_overloaded', truncate(undecided.detail, 300));
+  if (!undecided) return undefined;
+  const code = undecided.undecided === 'evidence' ? 'check_undecided' : 'tester_overloaded';
+  return failure(code, truncate(undecided.detail, 300));
 }
 
 /** Why a call that did not fail cannot pass either. */

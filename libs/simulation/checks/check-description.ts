@@ -1,10 +1,13 @@
 import type {
+  EndsBySpec,
   EventMatcher,
   Matcher,
   NestedCheck,
   Placement,
   SaysSpec,
+  TalkRatioSpec,
   ToolSpec,
+  ValueSource,
 } from '../../evaluation-definition/index.js';
 import { truncate } from '../text.js';
 
@@ -69,7 +72,23 @@ function text(check: NestedCheck): string {
     case 'when':
       return `if ${nested(check.if)}, then ${nested(check.then)}`;
     case 'ends_by':
-      return `the ${check.by} ends the call`;
+      return endText(check);
+    case 'same_value':
+      return `the same value: ${list(check.sources.map(sourceText), '; ')}`;
+    case 'max_answer_words':
+      return `no answer has more than ${check.words} words`;
+    case 'talk_ratio':
+      return `the agent says ${ratioText(check)} of all words`;
+    case 'language':
+      return `the agent answers in ${new Intl.DisplayNames('en', { type: 'language' }).of(check.language)}`;
+    case 'speakable':
+      return 'the agent says nothing that a voice would stumble over';
+    case 'no_personal_data':
+      return `${check.speaker} says no personal data${check.kinds ? ` (${check.kinds.join(', ')})` : ''}`;
+    case 'max_time_to_first_word_ms':
+      return `the agent says its first word within ${check.ms} ms`;
+    case 'max_pause_ms':
+      return `no pause inside an answer longer than ${check.ms} ms`;
     case 'max_turns':
       return `at most ${check.turns} turns`;
     case 'max_duration_ms':
@@ -81,6 +100,24 @@ function text(check: NestedCheck): string {
     case 'max_silence_ms':
       return `no silence longer than ${check.ms} ms`;
   }
+}
+
+function endText({ by, code, withinMs }: EndsBySpec): string {
+  const how = code === undefined ? '' : ` (${code})`;
+  return `the ${by} ends the call${how}${withinMs === undefined ? '' : ` within ${withinMs} ms of the goodbye`}`;
+}
+
+function ratioText({ min, max }: TalkRatioSpec): string {
+  if (min === undefined) return `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
+}
+
+function sourceText(source: ValueSource): string {
+  if ('value' in source) return truncate(JSON.stringify(source.value), 80);
+  if ('pattern' in source) return `${source.group ?? 'value'} in ${source.speaker}'s words ${quoteOf(source)}`;
+  return source.argument === undefined
+    ? `result ${source.result} of ${source.tool}`
+    : `argument ${source.argument} of ${source.tool}`;
 }
 
 const nested = (check: NestedCheck): string => truncate(check.name ?? text(check), 200);

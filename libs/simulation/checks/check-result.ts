@@ -16,12 +16,16 @@ export interface CheckResult {
   readonly evidence: readonly Evidence[];
   /** Present if not met and nothing later in the call could have changed that: the timeline entry that decided it. */
   readonly decidedByEntry?: number;
+  /** Present if undecided because the call holds too little evidence, and not because the tester stalled. */
+  readonly undecided?: 'evidence';
 }
 
 /** What a check found. */
 export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {
   /** Whether it is met was certain from this timeline entry on, whatever followed; undefined if it was not. */
   readonly settledBy?: number;
+  /** Present if undecided because the call holds too little evidence, and not because the tester stalled. */
+  readonly undecided?: 'evidence';
 }
 
 /** A finding that is certain from an entry on, if there is one. */

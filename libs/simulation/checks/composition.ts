@@ -81,5 +81,12 @@ function withParts(
   parts: readonly Part[],
 ): Finding {
   const evidence = parts.flatMap((part) => part.evidence).slice(0, MAX_EVIDENCE);
-  return { met, detail, evidence, ...(settledBy !== undefined && { settledBy }) };
+  const isEvidence = met === null && parts.some(({ undecided }) => undecided !== undefined);
+  return {
+    met,
+    detail,
+    evidence,
+    ...(settledBy !== undefined && { settledBy }),
+    ...(isEvidence && { undecided: 'evidence' as const }),
+  };
 }

@@ -1,15 +1,19 @@
-import type { Check, NestedCheck, Speaker } from '../../evaluation-definition/index.js';
+import type { Check, NestedCheck } from '../../evaluation-definition/index.js';
 import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../call-view.js';
-import { truncate } from '../text.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { describeCheck } from './check-description.js';
-import { type CheckResult, count, failedBy, type Finding } from './check-result.js';
+import type { CheckResult, Finding } from './check-result.js';
 import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';
+import { speaksLanguage } from './language.js';
 import { EventFinder } from './occurrences.js';
 import { inOrder, saysBefore } from './order.js';
-import { durationWithin, latencyWithin, silenceWithin } from './times.js';
+import { saysNoPersonalData } from './personal-data.js';
+import { holdSameValue } from './same-value.js';
+import { answerWordsWithin, endsBy, talkRatioWithin, turnsWithin } from './shape.js';
+import { isSpeakable } from './speakable.js';
+import { durationWithin, firstWordWithin, latencyWithin, pauseWithin, silenceWithin } from './times.js';
 
 /**
  * Evaluates every check on a finished timeline.
@@ -37,7 +41,7 @@ async function evaluate(check: NestedCheck, finder: EventFinder): Promise<Findin
   try {
     return await found(check, finder);
   } catch (error) {
-    if (error instanceof TooManySteps) return { met: null, detail: error.message, evidence: [] };
+    if (error instanceof TooManySteps) return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
     throw error;
   }
 }
@@ -64,10 +68,26 @@ async function found(check: NestedCheck, finder: EventFinder): Promise<Finding> 
       return notMet(check, inner);
     case 'when':
       return whenMet(check, inner);
+    case 'same_value':
+      return holdSameValue(check, finder);
     case 'ends_by':
-      return endsBy(check.by, view);
+      return endsBy(check, view);
     case 'max_turns':
-      return failedBy(turnsWithin(check.turns, view), view.answers[check.turns]?.parts[0]?.index);
+      return turnsWithin(check.turns, view);
+    case 'max_answer_words':
+      return answerWordsWithin(check.words, view);
+    case 'talk_ratio':
+      return talkRatioWithin(check, view);
+    case 'language':
+      return speaksLanguage(check, view);
+    case 'speakable':
+      return isSpeakable(check, view, finder.yieldToEventLoop);
+    case 'no_personal_data':
+      return saysNoPersonalData(check, view, finder.yieldToEventLoop);
+    case 'max_time_to_first_word_ms':
+      return firstWordWithin(check.ms, view);
+    case 'max_pause_ms':
+      return pauseWithin(check.ms, view);
     case 'max_duration_ms':
       return durationWithin(check.ms, view);
     case 'max_latency_ms':
@@ -75,15 +95,4 @@ async function found(check: NestedCheck, finder: EventFinder): Promise<Finding> 
     case 'max_silence_ms':
       return silenceWithin(check.ms, view);
   }
-}
-
-function endsBy(by: Speaker, view: CallView): Finding {
-  const { end } = view;
-  const who = end?.by === 'tester' ? 'neither side' : `the ${end?.by}`;
-  const evidence = end ? [{ entry: view.entries.indexOf(end), quote: truncate(end.reason, 240) }] : [];
-  return { met: end?.by === by, detail: `The call was ended by ${who}`, evidence };
-}
-
-function turnsWithin(limit: number, { turns }: CallView): Finding {
-  return { met: turns <= limit, detail: `The call had ${count(turns, 'turn')}; the limit is ${limit}`, evidence: [] };
 }

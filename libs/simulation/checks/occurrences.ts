@@ -21,6 +21,8 @@ export interface Occurrence {
   readonly evidence: Evidence;
   /** A clause: `the agent said "…"`. */
   readonly text: string;
+  /** Where words were found in what the side said in this turn. */
+  readonly match?: { readonly text: string; readonly position: number };
 }
 
 /** Whether an occurrence is later than another one. */
@@ -34,7 +36,7 @@ const SEARCH_LIMITS_PER_CALL = 10;
 export class EventFinder {
   constructor(
     readonly view: CallView,
-    private readonly yieldToEventLoop: YieldToEventLoop,
+    readonly yieldToEventLoop: YieldToEventLoop,
   ) {}
 
   async first(event: EventMatcher): Promise<Occurrence | undefined> {
@@ -70,7 +72,12 @@ export class EventFinder {
       for (const { position, quote } of matchesIn(matcher, text)) {
         const { part, offset } = partAt(utterance, position);
         const evidence = { entry: part.index, quote };
-        yield { position: offset, evidence, text: `the ${matcher.speaker} said "${truncate(quote, 120)}"` };
+        yield {
+          position: offset,
+          evidence,
+          text: `the ${matcher.speaker} said "${truncate(quote, 120)}"`,
+          match: { text, position },
+        };
         // The search for the next match may read the rest of the text again.
         await this.yieldToEventLoop();
         left -= text.length - position;

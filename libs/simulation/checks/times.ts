@@ -76,3 +76,35 @@ export const timeFinding = (met: boolean | null, detail: string, evidence: Findi
 
 export const time = ({ ms, plusMinusMs }: Measured): string =>
   plusMinusMs === 0 ? `${Math.round(ms)} ms` : `${Math.round(ms)} ± ${Math.ceil(plusMinusMs)} ms`;
+
+/** The caller's waits before it first spoke are its own, unless the agent spoke first. */
+export function firstWordWithin(limit: number, view: CallView): Finding {
+  const first = view.said('agent')[0]?.parts[0];
+  if (!first) return { met: false, detail: 'The agent never said a word', evidence: [] };
+  const { start, turn, text } = first.entry;
+  const waits = turn === 0 ? [] : view.entries.filter((entry) => entry.type === 'silence' && entry.of === 'caller');
+  const waited = waits
+    .filter((wait) => wait.turn === 0)
+    .reduce((sum, wait) => sum + Math.max(0, Math.min(wait.end, start) - wait.start), 0);
+  const measured = { ms: start - waited, plusMinusMs: view.stallWithin(0, start) };
+  const detail = `The agent's first word came after ${time(measured)}; the limit is ${limit}`;
+  const evidence = [{ entry: first.index, quote: truncate(text, 240) }];
+  return failedBy(timeFinding(decide(limit, measured), detail, evidence), first.index);
+}
+
+export function pauseWithin(limit: number, view: CallView): Finding {
+  const pauses = view.said('agent').flatMap(({ parts }) =>
+    parts.slice(1).map((part, index) => {
+      const [from, to] = [parts[index]!.entry.end, part.entry.start];
+      return { ms: Math.max(0, to - from), plusMinusMs: view.stallWithin(from, to), part };
+    }),
+  );
+  const tooLong = pauses.filter((pause) => decide(limit, pause) === false);
+  const longest = (tooLong.length > 0 ? tooLong : pauses).toSorted((a, b) => b.ms - a.ms)[0];
+  if (!longest) return { met: true, detail: 'The agent did not pause inside an answer', evidence: [] };
+  const isDecided = pauses.every((pause) => decide(limit, pause) !== null);
+  const evidence = [{ entry: longest.part.index, quote: truncate(longest.part.entry.text, 240) }];
+  const detail = `The longest pause inside an answer lasted ${time(longest)}; the limit is ${limit}`;
+  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence);
+  return failedBy(finding, tooLong[0]?.part.index);
+}

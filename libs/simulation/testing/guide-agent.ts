@@ -60,13 +60,51 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
     2: [{ say: 'Thank you. On the terrace, or in the cellar, with its stairs? Shall I book it?' }],
   },
   'Warns about the stairs if it offers the cellar': { 2: [{ say: 'In the cellar, Mr Rossi. Shall I book it?' }] },
+  'Books the time that was said': {
+    1: [CHECKED, { say: 'A table for four at 8:30 pm is free. The menu is forty-five euros.' }],
+  },
+  'States the right price': {
+    1: [CHECKED, { say: 'A table for four at 7:30 pm is free. The menu is fifty-four euros.' }],
+  },
+  'Spells the reference of the booking': { 3: [BOOKED, { say: 'Your table is booked. Your reference is Q X 9.' }] },
   'Answers within two seconds': { 2: [{ waitMs: 2_500 }, ...SOUND[2]!] },
+  'Greets within a second': { 0: [{ waitMs: 1_500 }, ...SOUND[0]!] },
+  'Does not pause inside an answer for more than 1.5 seconds': {
+    2: [{ say: 'Thank you, Mr Rossi.' }, { waitMs: 2_000 }, { say: ' Shall I book it?' }],
+  },
   'Is never silent for more than three seconds': { 2: [...SOUND[2]!, { waitMs: 3_500 }] },
   'Needs at most seven seconds': Object.fromEntries(
-    SOUND.map((actions, turn) => [turn, [{ waitMs: 1_500 }, ...actions]]),
+    SOUND.map((actions, turn) => [turn, turn === 0 ? actions : [{ waitMs: 1_900 }, ...actions]]),
   ),
   'Needs at most four turns': { 3: [{ say: 'Are you quite sure, Mr Rossi?' }], 4: SOUND[3]!, 5: SOUND[4]! },
-  'Hangs up itself': { 4: [{ say: 'Goodbye, Mr Rossi.' }] },
+  'Hangs up within two seconds of the goodbye': { 4: [...SOUND[4]!.slice(0, 1), { waitMs: 2_500 }, SOUND[4]![1]!] },
+  'Answers with at most 24 words': {
+    2: [{ say: `Thank you, Mr Rossi. ${'We are so very happy. '.repeat(5)}Shall I book it?` }],
+  },
+  'Leaves the caller some of the words': {
+    2: [
+      {
+        say: 'Thank you, Mr Rossi, that is a very fine name indeed, if you ask me, and I hear many names. Shall I book it?',
+      },
+    ],
+    3: [
+      BOOKED,
+      {
+        say: 'Your table is booked, with great pleasure, by me and by all of us in the house. Your reference is Q X 7.',
+      },
+    ],
+    4: [
+      { say: 'Goodbye, Mr Rossi, have a lovely day, and we all hope to see you very soon here at our place.' },
+      { tool: 'end_call' },
+    ],
+  },
+  'Speaks English': {
+    2: [{ say: 'Vielen Dank, Herr Rossi, darf ich Ihnen auch einen Parkplatz reservieren? Shall I book it?' }],
+  },
+  'Writes as one speaks': { 2: [{ say: 'Thank you, **Mr Rossi**. Shall I book it?' }] },
+  'Says no card numbers and e-mail addresses': {
+    2: [{ say: 'Thank you. I have your card 4111 1111 1111 1111. Shall I book it?' }],
+  },
 };
 
 /** The agent of docs/guides/checks.md, sound or with one fault. */

@@ -1,0 +1,6 @@
+/** What is used of the package; its own types describe all its entries at once. */
+declare module 'eld/extrasmall' {
+  export const eld: {
+    detect(text: string): { readonly language: string; isReliable(): boolean };
+  };
+}

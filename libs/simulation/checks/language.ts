@@ -1,0 +1,44 @@
+import type { LanguageSpec } from '../../evaluation-definition/index.js';
+import type { CallView } from '../call-view.js';
+import { truncate } from '../text.js';
+import { failedBy, type Finding } from './check-result.js';
+
+/** Letters of one answer that suffice to tell that it is in another language, and of all answers to tell theirs. */
+const ENOUGH_OF_ONE = 40;
+const ENOUGH_OF_ALL = 20;
+/** The detector reads so many characters of a text. */
+const MAX_LENGTH = 5_000;
+
+/** Whether the agent speaks a language. Undecided when it says too little to tell. */
+export async function speaksLanguage({ language }: LanguageSpec, view: CallView): Promise<Finding> {
+  const wanted = language.toLowerCase().split('-')[0]!;
+  // Loaded on first use: its data takes memory.
+  const { eld } = await import('eld/extrasmall');
+  const detect = (text: string): string | undefined => {
+    const result = eld.detect(text.slice(0, MAX_LENGTH));
+    return result.isReliable() ? result.language : undefined;
+  };
+  const answers = view.said('agent');
+  for (const { text, parts } of answers) {
+    const found = letters(text) >= ENOUGH_OF_ONE ? detect(text) : undefined;
+    if (found === undefined || found === wanted) continue;
+    const quote = truncate(parts[0]!.entry.text, 240);
+    const detail = `The agent answered in ${nameOf(found)}, not in ${nameOf(wanted)}: "${truncate(quote, 120)}"`;
+    return failedBy({ met: false, detail, evidence: [{ entry: parts[0]!.index, quote }] }, parts.at(-1)!.index);
+  }
+  const all = answers.map(({ text }) => text).join(' ');
+  const found = letters(all) >= ENOUGH_OF_ALL ? detect(all) : undefined;
+  const evidence = answers
+    .slice(0, 1)
+    .map(({ parts }) => ({ entry: parts[0]!.index, quote: truncate(parts[0]!.entry.text, 240) }));
+  if (found === undefined) {
+    return { met: null, detail: 'The agent said too little to tell its language', evidence, undecided: 'evidence' };
+  }
+  const not = found === wanted ? '' : `, not in ${nameOf(wanted)}`;
+  return { met: found === wanted, detail: `The agent answered in ${nameOf(found)}${not}`, evidence };
+}
+
+const letters = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0;
+
+const names = new Intl.DisplayNames('en', { type: 'language' });
+const nameOf = (language: string): string => names.of(language) ?? language;

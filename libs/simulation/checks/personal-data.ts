@@ -1,0 +1,137 @@
+import {
+  type NoPersonalDataSpec,
+  PERSONAL_DATA_KINDS,
+  type PersonalDataKind,
+} from '../../evaluation-definition/index.js';
+import type { CallView } from '../call-view.js';
+import { LANGUAGES } from '../values/same-value.js';
+import type { YieldToEventLoop } from '../yield-to-event-loop.js';
+import { failedBy, type Finding } from './check-result.js';
+
+/** As for matchers: more than an hour of speech. */
+const MAX_SEARCH_LENGTH = 50_000;
+const MAX_FINDINGS = 5;
+
+const NAMES: Readonly<Record<PersonalDataKind, string>> = {
+  card: 'a card number',
+  iban: 'an IBAN',
+  email: 'an e-mail address',
+  phone: 'a phone number',
+};
+
+const EMAIL = /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,5}/gu;
+const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{1,4}){3,8}\b/giu;
+const CARD = /(?<![\d.,])\d(?:[ -]?\d){12,18}(?!\d)/gu;
+const PHONE = /(?<![\d.,:])\+?\(?\d(?:[ ().\/-]{0,2}\d){6,14}(?![\d:])/gu;
+/** Dates, ranges of years and ranges of times, which look like phone numbers. */
+const NO_PHONE =
+  /^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}|(?:1[89]|20)\d\d ?[-/] ?(?:1[89]|20)\d\d)$/;
+
+interface Found {
+  readonly kind: PersonalDataKind;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Whether one side says no personal data. What is found is masked: results are read by more people than calls. */
+export async function saysNoPersonalData(
+  { speaker, kinds = PERSONAL_DATA_KINDS, allow = [] }: NoPersonalDataSpec,
+  view: CallView,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<Finding> {
+  const allowed = allow.map(compact).filter((text) => text !== '');
+  const found: { readonly kind: PersonalDataKind; readonly entry: number; readonly masked: string }[] = [];
+  for (const { parts } of view.said(speaker)) {
+    await yieldToEventLoop();
+    for (const { index, entry } of parts) {
+      for (const { kind, text } of findIn(entry.text.slice(0, MAX_SEARCH_LENGTH))) {
+        const plain = compact(text);
+        if (!kinds.includes(kind) || allowed.some((each) => plain === each || plain.endsWith(each))) continue;
+        found.push({ kind, entry: index, masked: mask(text) });
+      }
+    }
+  }
+  const [first] = found;
+  if (!first) return { met: true, detail: `The ${speaker} said no personal data`, evidence: [] };
+  const texts = found.slice(0, MAX_FINDINGS).map(({ kind, masked }) => `${NAMES[kind]} (${masked})`);
+  const more = found.length > MAX_FINDINGS ? ` and ${found.length - MAX_FINDINGS} more` : '';
+  const evidence = found.slice(0, MAX_FINDINGS).map(({ entry, masked }) => ({ entry, quote: masked }));
+  const finding = { met: false, detail: `The ${speaker} said ${texts.join(', ')}${more}`, evidence };
+  return speaker === 'agent' ? failedBy(finding, first.entry) : finding;
+}
+
+/** Personal data in a text, each piece once. */
+function findIn(text: string): Found[] {
+  const found: Found[] = [];
+  let rest = text;
+  const take = (
+    kind: PersonalDataKind,
+    pattern: RegExp,
+    isReal: (match: string) => boolean,
+    read = (match: string) => match,
+  ) => {
+    rest = rest.replace(pattern, (match: string, at: number) => {
+      if (!isReal(match)) return match;
+      found.push({ kind, text: read(match), at });
+      return ' '.repeat(match.length);
+    });
+  };
+  take('email', EMAIL, () => true);
+  take('iban', IBAN, isIban);
+  take('card', CARD, isCard);
+  take('phone', PHONE, (match) => !NO_PHONE.test(match));
+  for (const { spokenEmail, spokenDigits, readDigits } of SPOKEN) {
+    take('email', spokenEmail, () => true);
+    take('card', spokenDigits, (match) => isCard(readDigits(match)), readDigits);
+    take('phone', spokenDigits, (match) => readDigits(match).length <= 15, readDigits);
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+/** Sequences of seven or more spoken digits, per language. */
+const SPOKEN = LANGUAGES.map(({ units, letters, spokenEmail }) => {
+  const digits = new Map(Object.entries(units).filter(([, value]) => value < 10));
+  for (const [word, character] of Object.entries(letters))
+    if (/^\d$/.test(character)) digits.set(word, Number(character));
+  const word = [...digits.keys()].join('|');
+  return {
+    spokenEmail,
+    spokenDigits: new RegExp(`\\b(?:${word})(?:[ ,-]{1,2}(?:${word})){6,18}\\b`, 'giu'),
+    readDigits: (text: string) =>
+      text
+        .toLowerCase()
+        .split(/[ ,-]+/)
+        .map((each) => digits.get(each) ?? '')
+        .join(''),
+  };
+});
+
+const compact = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+
+/** The last two letters and digits; the rest is hidden. */
+function mask(text: string): string {
+  const characters = [...compact(text)];
+  return `${'•'.repeat(Math.min(characters.length - 2, 12))}${characters.slice(-2).join('')}`;
+}
+
+/** The Luhn check of card numbers. */
+export function isCard(text: string): boolean {
+  const digits = [...text.replace(/\D/g, '')].reverse().map(Number);
+  if (digits.length < 13 || digits.length > 19 || digits.every((digit) => digit === digits[0])) return false;
+  const sum = digits.reduce((total, digit, index) => {
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** The check digits of ISO 13616 (modulo 97). */
+export function isIban(text: string): boolean {
+  const plain = text.replaceAll(' ', '').toUpperCase();
+  if (plain.length < 15 || plain.length > 34) return false;
+  let remainder = 0;
+  for (const character of plain.slice(4) + plain.slice(0, 4)) {
+    for (const digit of String(Number.parseInt(character, 36))) remainder = (remainder * 10 + Number(digit)) % 97;
+  }
+  return remainder === 1;
+}

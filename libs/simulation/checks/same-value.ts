@@ -1,0 +1,103 @@
+import {
+  compilePattern,
+  groupNames,
+  type SameValueSpec,
+  type SpokenValue,
+  type ToolValue,
+  type ValueSource,
+} from '../../evaluation-definition/index.js';
+import type { Evidence } from '../evidence.js';
+import { truncate } from '../text.js';
+import { areSameValues } from '../values/same-value.js';
+import type { Finding } from './check-result.js';
+import { never } from './happens.js';
+import type { EventFinder, Occurrence } from './occurrences.js';
+
+interface Held {
+  readonly value: unknown;
+  /** A clause without the value: `the agent said`. */
+  readonly who: string;
+  readonly evidence: readonly Evidence[];
+}
+
+/** Whether all sources hold the same value. */
+export async function holdSameValue({ sources }: SameValueSpec, finder: EventFinder): Promise<Finding> {
+  const held: Held[] = [];
+  const missing: string[] = [];
+  for (const source of sources) {
+    const found = await valueOf(source, finder);
+    if (typeof found === 'string') missing.push(found);
+    else held.push(found);
+  }
+  const evidence = held.flatMap((each) => each.evidence);
+  if (missing.length > 0) return { met: false, detail: missing.join('; '), evidence };
+  const different = held.find((one, index) =>
+    held.slice(0, index).some(({ value }) => !areSameValues(value, one.value)),
+  );
+  const met = different === undefined;
+  const texts = held.map(({ who, value }) => `${who} ${truncate(JSON.stringify(value), 80)}`);
+  return { met, detail: `${met ? 'The same value' : 'Not the same value'}: ${texts.join(', ')}`, evidence };
+}
+
+/** @returns a clause when there is no value */
+async function valueOf(source: ValueSource, finder: EventFinder): Promise<Held | string> {
+  if ('value' in source) return { value: source.value, who: 'wanted', evidence: [] };
+  return 'tool' in source ? toolValue(source, finder) : spokenValue(source, finder);
+}
+
+async function spokenValue(source: SpokenValue, finder: EventFinder): Promise<Held | string> {
+  const { pattern, speaker, occurrence } = source;
+  const found = await chosen(finder.occurrences({ pattern, speaker }), occurrence);
+  if (!found?.match) return never({ pattern, speaker });
+  const name = source.group ?? groupNames(pattern)[0]!;
+  const value = compilePattern(pattern).group(found.match.text, name, found.match.position);
+  if (value === undefined) return `The ${speaker} said "${truncate(found.evidence.quote, 120)}" without a ${name}`;
+  return { value, who: `the ${speaker} said`, evidence: [found.evidence] };
+}
+
+async function toolValue(
+  { tool, argument, result, occurrence }: ToolValue,
+  finder: EventFinder,
+): Promise<Held | string> {
+  const found = await chosen(finder.occurrences({ tool }), occurrence);
+  const entry = found && finder.view.toolCalls.find(({ index }) => index === found.evidence.entry)?.entry;
+  if (!entry) return never({ tool });
+  const path = argument ?? result ?? '';
+  const root: unknown = argument === undefined ? (entry as { readonly result?: unknown }).result : entry.arguments;
+  const value = valueAt(root, path);
+  const what = argument === undefined ? 'result' : 'argument';
+  if (value === undefined || value === null) return `The ${what} ${path} of ${tool} was missing`;
+  return { value, who: `${tool} had the ${what} ${path}`, evidence: [found.evidence] };
+}
+
+async function chosen(
+  occurrences: AsyncGenerator<Occurrence, boolean>,
+  which: 'first' | 'last',
+): Promise<Occurrence | undefined> {
+  let found: Occurrence | undefined;
+  for await (const occurrence of occurrences) {
+    found = occurrence;
+    if (which === 'first') break;
+  }
+  return found;
+}
+
+/** The value at a path such as `guest.name` or `items[0].price`. */
+function valueAt(root: unknown, path: string): unknown {
+  let node = parsed(root);
+  for (const step of path.split(/[.[\]]+/).filter((part) => part !== '')) {
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, step)) return undefined;
+    node = (node as Readonly<Record<string, unknown>>)[step];
+  }
+  return node;
+}
+
+/** Results of tools may be JSON in a text. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}

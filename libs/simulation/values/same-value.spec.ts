@@ -1,0 +1,71 @@
+import { areSameValues } from './same-value.js';
+
+describe('areSameValues', () => {
+  it.each<[unknown, unknown]>([
+    ['forty-five euros', '€45'],
+    ['forty-five euros', 45],
+    ['€45.50', 'forty-five euros and fifty cents'],
+    ['45 EUR', '45,00 €'],
+    ['$1,045.50', 1045.5],
+    ['one hundred and twenty dollars', '$120'],
+    ['two thousand and twenty-six', '2,026'],
+    ['four point five', 4.5],
+    ['2:35 pm', '14:35'],
+    ['two thirty-five p.m.', '14:35'],
+    ['half past seven in the evening', '19:30'],
+    ['half past seven', '19:30'],
+    ['quarter to eight', '7:45'],
+    ['ten past one pm', '13:10'],
+    ['seven oh five am', '07:05'],
+    ["seven o'clock", '19:00'],
+    ['noon', '12:00'],
+    ['12 am', '00:00'],
+    ['at seven', '19:00'],
+    ['nineteen thirty', '19:30'],
+    ['December 4th, 2026', '2026-12-04'],
+    ['Friday, the fourth of December', '2026-12-04'],
+    ['the twenty-first of May twenty twenty-six', '2026-05-21'],
+    ['Friday', '2026-12-04'],
+    ['4/12/2026', '2026-12-04'],
+    ['2026-12-04T19:30', '7:30 pm'],
+    ['Q X 7', 'QX7'],
+    ['Quebec X-ray seven', 'QX7'],
+    ['Q as in Quebec, X as in X-ray, 7', 'qx7'],
+    ['five five five zero one four two', '555 0142'],
+    ['double five five oh one four two', '5550142'],
+    ['B V 1 0 4 2', 'BV-1042'],
+    ['Rossi.', 'rossi'],
+    [true, 'true'],
+    ['four', 4],
+  ])('%j and %j are the same', (a, b) => {
+    expect([areSameValues(a, b), areSameValues(b, a)]).toEqual([true, true]);
+  });
+
+  it.each<[unknown, unknown]>([
+    ['forty-five euros', '€54'],
+    ['$45', '€45'],
+    ['fourteen', 40],
+    ['2:35 pm', '02:35'],
+    ['2:35 am', '14:35'],
+    ['half past seven in the evening', '07:30'],
+    ['half past seven', '18:30'],
+    ['Saturday', '2026-12-04'],
+    ['December 5th', '2026-12-04'],
+    ['Q X 7', 'QX8'],
+    ['Q X 7', 'QXZ'],
+    ['1.50', 150],
+    ['', ''],
+    ['Rossi', 'Russo'],
+    [null, 'x'],
+    ['eight', '19:00'],
+  ])('%j and %j are different', (a, b) => {
+    expect([areSameValues(a, b), areSameValues(b, a)]).toEqual([false, false]);
+  });
+
+  it('takes linear time', () => {
+    const started = performance.now();
+    for (const text of ['one '.repeat(50), '1'.repeat(200), '- '.repeat(100), 'x'.repeat(100_000)])
+      areSameValues(text, text);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
