@@ -335,6 +335,36 @@ describe('comparison of runs', () => {
     });
   });
 
+  it('compares rows of variables by their content, in whatever order they are', async () => {
+    const { client, evaluationIds, run, start, break: breakFor } = await prepare('Anna');
+    const path = `/evaluations/${evaluationIds[0]}`;
+    const [rome, oslo, bonn] = ['Rome', 'Oslo', 'Bonn'].map((city) => ({ city }));
+    const script = [{ say: 'Hello from {{city}}.' }, { end: 'Greeted' }];
+    expect((await client.patch(path, { script, variables: [rome, oslo] })).status).toBe(200);
+    await run({ repeat: 5, name: 'Before' });
+    expect((await client.patch(path, { variables: [bonn, oslo, rome] })).status).toBe(200);
+    breakFor('Oslo');
+    const body = { repeat: 5, minimumPassRate: 0, notWorseThan: 'previous' };
+    const missing = '1 of the cases is not in the other run.';
+    expect((await start({ ...body, dryRun: true })).body.data.warnings).toContain(missing);
+    const second = await run(body);
+    expect(second).toMatchObject({ status: 'FAILED', warnings: [missing] });
+    expect(second.reasons[0]).toMatch(
+      /^"Anna \(city: Oslo\)" became worse than in run "Before": 0 of 5 .* then 5 of 5 /,
+    );
+    const { cases, onlyInCurrent } = (await compare(client, second.id)).body.data;
+    expect(cases.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([
+      ['Anna (city: Oslo)', 'worse'],
+      ['Anna (city: Rome)', 'same'],
+    ]);
+    expect(onlyInCurrent).toBe(1);
+    const rerun = (await client.post(`/runs/${second.id}/rerun?only=failed`)).body.data;
+    expect(rerun.totalCalls).toBe(5);
+    expect((await client.get(`/runs/${rerun.id}?wait=60`)).body.data.reasons[0]).toContain(
+      '(city: Oslo)" became worse',
+    );
+  });
+
   it('reads two runs of 10,000 calls each within 3 s', async () => {
     const { client, agentId, evaluationIds, run } = await prepare('Anna');
     const ids = [await run(), await run()].map(({ id }) => id as string);
