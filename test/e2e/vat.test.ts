@@ -122,6 +122,14 @@ describe('the vat command', () => {
     });
   });
 
+  it('compares no run that has not ended: exits with 2', async () => {
+    const { agentId, env, client } = await prepare({ provider: 'AGENT_PROVIDER_3' });
+    const { id } = (await client.post(`/agents/${agentId}/runs`, { repeat: 20, concurrency: 1 })).body.data;
+    const compared = await vat(['compare', id], env);
+    expect(compared).toMatchObject({ code: 2, stderr: expect.stringContaining('The run has not ended yet') });
+    await client.post(`/runs/${id}/cancel`);
+  });
+
   it('exits with 1 and still writes the files if the agent fails', async () => {
     const { agentId, env } = await prepare({ assistantId: 'booking:wrong-fact' });
     const [junit, json] = [path.join(folder, 'failed.xml'), path.join(folder, 'failed.json')];

@@ -39,26 +39,28 @@ interface FiguresRow {
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }
 
-/** The agent's runs ($1) that completed before a time ($2, by default now). */
-const COMPLETED = `
-  SELECT r.* FROM runs r
-   WHERE r.agent_id = $1 AND r.status = 'COMPLETED' AND r.ended_at < coalesce($2, now())`;
-/** Whether a case `k` is in the run. */
-const HAS_CASE = `EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.repetition = 1 AND c.case_key = k.key)`;
-
 const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
 
-/** A run with fewer cases cannot have all of them. */
-const PREVIOUS_WITH_ALL = `
-  SELECT ${COMPARED} FROM (${COMPLETED} AND r.total_calls / r.repeat >= cardinality($3::text[])
-                     ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
-   WHERE NOT EXISTS (SELECT 1 FROM unnest($3::text[]) k (key) WHERE NOT ${HAS_CASE})
-   ORDER BY r.ended_at DESC LIMIT 1`;
+/**
+ * The newest of the agent's runs ($1) that completed before a time ($2, by default now) and match. The number of cases ($3)
+ * that a run has is counted in a lateral subquery, so that runs after the first match are not read.
+ */
+const previousRun = (candidate: string, match: string): string => `
+  SELECT ${COMPARED}
+    FROM (SELECT r.* FROM runs r
+           WHERE r.agent_id = $1 AND r.status = 'COMPLETED' AND r.ended_at < coalesce($2, now()) AND ${candidate}
+           ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key
+      WHERE c.run_id = r.id AND c.repetition = 1) shared
+   WHERE ${match} ORDER BY r.ended_at DESC LIMIT 1`;
 
-const PREVIOUS_WITH_SOME = `
-  SELECT ${COMPARED} FROM (${COMPLETED} ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
-   WHERE EXISTS (SELECT 1 FROM unnest($3::text[]) k (key) WHERE ${HAS_CASE})
-   ORDER BY r.ended_at DESC LIMIT 1`;
+/** A run with fewer cases cannot have all of them. */
+const PREVIOUS_WITH_ALL = previousRun(
+  'r.total_calls / r.repeat >= cardinality($3::text[])',
+  'shared.cases = cardinality($3::text[])',
+);
+const PREVIOUS_WITH_SOME = previousRun('true', 'shared.cases > 0');
 
 const CASES = `
   SELECT c.case_key AS "caseKey", c.evaluation_id AS "evaluationId", c.variables, e.snapshot ->> 'name' AS name,
