@@ -3,13 +3,11 @@ import { Database } from '../../src/platform/database/database.js';
 import { agentBody } from '../factories/bodies.js';
 import { insertRun } from '../factories/rows.js';
 import { expectError, expectForbidden, expectInvalid, expectNotFound } from '../support/expect.js';
-import type { ApiResponse, HttpClient } from '../support/http.js';
+import type { HttpClient } from '../support/http.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
-
-const issues = ({ body }: ApiResponse<any>) => (body.issues ?? []).map(({ message }: { message: string }) => message);
 
 describe('comparison of runs', () => {
   let app: TestApp;
@@ -386,40 +384,5 @@ describe('comparison of runs', () => {
     expect(body.data.cases.length).toBe(200);
     expect(body.data.current.latency.count).toBeGreaterThan(99_990);
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(2);
-  });
-});
-
-describe('the list of runs by status', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await createTestApp();
-  });
-  afterAll(() => app.close());
-
-  it('contains the runs with that status, and counts them', async () => {
-    const { client, agentId, ...owner } = await prepareEvaluations(app);
-    const manager = app.nest.get(Database).manager;
-    for (const status of ['COMPLETED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const) {
-      await insertRun(manager, owner, agentId, { status });
-    }
-    const list = async (query: string) => (await client.get(`/agents/${agentId}/runs?${query}`)).body;
-    expect((await list('status=COMPLETED')).meta).toEqual({ total: 2, page: 1, limit: 25, pageCount: 1 });
-    expect((await list('status=COMPLETED&limit=1&page=2')).data).toHaveLength(1);
-    expect((await list('status=RUNNING')).meta.total).toBe(0);
-    expect((await list('')).meta.total).toBe(4);
-    const [cancelled] = (await list('status=CANCELLED')).data;
-    expect((await client.get(`/runs/${cancelled.id}`)).body.data.status).toBe('CANCELLED');
-  });
-
-  it.each(['', 'completed', 'DONE', 'COMPLETED,FAILED'])('rejects the status "%s"', async (status) => {
-    const { client, agentId } = await prepareEvaluations(app);
-    expectInvalid(await client.get(`/agents/${agentId}/runs?status=${status}`), 'status');
-  });
-
-  it('rejects a repeated status', async () => {
-    const { client, agentId } = await prepareEvaluations(app);
-    const response = await client.get(`/agents/${agentId}/runs?status=FAILED&status=COMPLETED`);
-    expectInvalid(response, 'status');
-    expect(issues(response)).toHaveLength(1);
   });
 });
