@@ -1571,6 +1571,7 @@ export interface components {
          *       ],
          *       "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
          *       "generalInstructions": "",
+         *       "language": "en-US",
          *       "phoneNumber": "+15550100",
          *       "personality": {
          *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
@@ -1600,6 +1601,8 @@ export interface components {
             tags: string[];
             scenarioText: string;
             generalInstructions: string;
+            /** @description BCP 47; missing in calls of earlier versions */
+            language?: string;
             phoneNumber: string;
             personality: {
                 id: string;
@@ -4975,6 +4978,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             rawArguments?: string;
+            /** @description What the tester returned, if the agent waited for it: any JSON value */
+            result?: unknown;
+            /** @description Present when the result is not stored because the call has too many */
+            isResultOmitted?: boolean;
             /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
             /** @description When the entry ends, in milliseconds since the call was answered */
@@ -8257,6 +8264,7 @@ export interface operations {
                      *           ],
                      *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
                      *           "generalInstructions": "",
+                     *           "language": "en-US",
                      *           "phoneNumber": "+15550100",
                      *           "personality": {
                      *             "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",

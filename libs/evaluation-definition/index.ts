@@ -7,7 +7,7 @@ export type * from './definition.js';
 export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, compileText, fold } from './matcher.js';
-export { callLanguage, isLanguageTag, languageName } from './language.js';
+export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './language.js';
 export { normalise, normaliseRow } from './normalise.js';
 export { compilePattern, groupNames, type Pattern, PatternError, PatternChecker } from './pattern.js';
 export {

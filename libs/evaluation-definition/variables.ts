@@ -29,15 +29,14 @@ export function placeholders(value: unknown, path: Path = []): Placeholder[] {
 }
 
 /**
- * Number of characters of a value's texts after the replacement, found without replacing them.
+ * Number of characters of a value as JSON after the replacement, found without replacing anything.
  * @returns the length for a row
  */
 export function replacedLength(value: unknown): (row: VariablesRow) => number {
   const uses = new Map<string, number>();
-  let own = 0;
+  let own = JSON.stringify(value).length;
   const count = (node: unknown): void => {
     if (typeof node !== 'string') return entriesOf(node).forEach(([, entry]) => count(entry));
-    own += node.length;
     for (const [token, name] of node.matchAll(TOKEN)) {
       if (name === undefined) continue;
       own -= token.length;

@@ -14,6 +14,7 @@ export function attemptsSection(
   { earlierAttempts, attempts }: ReportedCall,
   anchor: string,
   isWhole: (attempt: ReportedAttempt) => boolean,
+  language: string | null,
 ): Html {
   if (earlierAttempts.length === 0) return NOTHING;
   return html`<section class="attempts">
@@ -27,7 +28,7 @@ export function attemptsSection(
           <span>Attempt ${number} of ${attempts}${took !== undefined && `, ${duration(took)}`}</span>
         </summary>
         <p class="reason" dir="auto">${clipped(attempt.reason, MAX_REASON)}</p>
-        ${transcript(attempt, `${anchor}-a${number}`, isWhole)}
+        ${transcript(attempt, `${anchor}-a${number}`, isWhole, language)}
         ${attempt.callId !== null && html`<p class="note">The agent received the call id <code>${attempt.callId}</code></p>`}
       </details>`;
     })}
@@ -38,9 +39,10 @@ function transcript(
   attempt: ReportedAttempt,
   anchor: string,
   isWhole: (attempt: ReportedAttempt) => boolean,
+  language: string | null,
 ): Html | false {
   if (attempt.timeline.length === 0) return false;
   if (!isWhole(attempt)) return html`<p class="note">Its transcript is omitted here.</p>`;
-  return html`${transcriptSection(attempt, anchor, [])}
+  return html`${transcriptSection(attempt, anchor, [], language)}
   ${attempt.isShortened && html`<p class="note">Parts were not stored because the attempt was too large.</p>`}`;
 }

@@ -20,12 +20,14 @@ export interface Placement {
   readonly isWhole: boolean;
   /** The same for an earlier attempt. */
   readonly isAttemptWhole: (attempt: ReportedAttempt) => boolean;
+  /** Language of the call, BCP 47. */
+  readonly language: string | null;
 }
 
 /** One call: the outcome in one line, and the details with the transcript. */
 export function callDetails(
   call: ReportedCall,
-  { position, repeat, isOpen, isWhole, isAttemptWhole }: Placement,
+  { position, repeat, isOpen, isWhole, isAttemptWhole, language }: Placement,
 ): Html {
   const state = stateOf(call);
   const anchor = anchors.call(position, call.repetition);
@@ -38,7 +40,8 @@ export function callDetails(
     </summary>
     <div class="body" id="${anchor}">
       ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
-      ${isWhole ? insight(call, anchor) : leftOut(call)} ${attemptsSection(call, anchor, isAttemptWhole)}
+      ${isWhole ? insight(call, anchor, language) : leftOut(call)}
+      ${attemptsSection(call, anchor, isAttemptWhole, language)}
       <p class="note">Call <code>${call.id}</code>${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}</p>
     </div>
   </details>`;
@@ -82,9 +85,9 @@ const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 const leftOut = ({ id }: ReportedCall): Html =>
   html`<p class="note">The transcript is omitted here; read it with <code>GET /calls/${id}</code>.</p>`;
 
-function insight(call: ReportedCall, anchor: string): Html {
+function insight(call: ReportedCall, anchor: string, language: string | null): Html {
   const findings = findingsOf(call);
-  return html`${findingsSection(call, anchor, findings)} ${transcriptSection(call, anchor, findings)}
+  return html`${findingsSection(call, anchor, findings)} ${transcriptSection(call, anchor, findings, language)}
   ${measuresSection(call)}`;
 }
 

@@ -214,7 +214,7 @@ function words(entry: TimelineEntry): string {
     case 'speech':
       return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${entry.text}`;
     case 'tool_call':
-      return `Agent calls ${toolCallText(entry)}`;
+      return `Agent calls ${toolCallText(entry)}${entry.result === undefined ? '' : `, result ${JSON.stringify(entry.result)}`}`;
     case 'silence':
       return `(the ${entry.of} is silent for ${duration(entry.end - entry.start)})`;
     case 'error':

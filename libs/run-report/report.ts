@@ -66,7 +66,8 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
     const isOpen = isWhole && call.outcome === 'failed' && opened < OPEN_PER_EVALUATION;
     if (isOpen) opened++;
     const isAttemptWhole = () => budget.takesAttempt();
-    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole, isAttemptWhole }).toString();
+    const { language } = run.evaluations[position]!;
+    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole, isAttemptWhole, language }).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();
@@ -79,10 +80,11 @@ const leftOut = (calls: number): Html =>
 
 function evaluationHead(run: ReportedRun, position: number): Html {
   const evaluation = run.evaluations[position]!;
-  const { name, score, counted } = evaluation;
+  const { name, score, counted, language } = evaluation;
   return html`<header>
     <h3 id="${anchors.evaluation(position)}"><bdi>${title(name)}</bdi></h3>
     ${badge(evaluationState(evaluation, run))} ${score !== null && html`<span>score ${number(score)}</span>`}
     ${counted > 1 && html`${stability(evaluation)} ${passRate(evaluation)}`} ${chances(evaluation)}
+    ${language !== null && html`<small>Language <code>${language}</code></small>`}
   </header>`;
 }

@@ -94,6 +94,8 @@ export interface ReportedEvaluation {
   readonly key: string | null;
   /** Name of the evaluation, with the values of the row (`caseName`). */
   readonly name: string;
+  /** Language of its calls, BCP 47; null if it is not known. */
+  readonly language: string | null;
   readonly tags: readonly string[];
   readonly critical: boolean;
   /** Passed and failed calls. */

@@ -16,12 +16,15 @@ import { anchors } from './labels.js';
 
 /** Maximum length of one entry; an agent may send a megabyte. */
 const MAX_TEXT = 8_000;
+/** Maximum length of the result of a tool. */
+const MAX_RESULT = 1_000;
 
 /** Timeline of a call with highlighted evidence. */
 export function transcriptSection(
   call: Pick<ReportedCall, 'timeline'>,
   anchor: string,
   findings: readonly Finding[],
+  language: string | null,
 ): Html {
   const { timeline } = call;
   if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
@@ -32,7 +35,14 @@ export function transcriptSection(
     ${timeAxis(timeline)}
     <ol>
       ${timeline.map((entry, index) => {
-        const shown = { entry, anchor, index, references: references.get(index) ?? [], answer: answers.get(index) };
+        const shown = {
+          entry,
+          anchor,
+          index,
+          references: references.get(index) ?? [],
+          answer: answers.get(index),
+          language,
+        };
         return line(shown);
       })}
     </ol>
@@ -57,6 +67,7 @@ interface Line {
   readonly index: number;
   readonly references: readonly Reference[];
   readonly answer: Answer | undefined;
+  readonly language: string | null;
 }
 
 function line(shown: Line): Html {
@@ -71,7 +82,7 @@ const kindOf = (entry: TimelineEntry): string =>
   entry.type === 'speech' ? `speech ${entry.speaker}` : entry.type === 'tool_call' ? 'tool agent' : entry.type;
 
 function content(shown: Line): Html {
-  const { entry, answer } = shown;
+  const { entry, answer, language } = shown;
   switch (entry.type) {
     case 'speech':
       return html`<p class="who">
@@ -87,14 +98,20 @@ function content(shown: Line): Html {
           ${entry.continues && html`<span>after a pause</span>`}
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
         </p>
-        <p><span class="words" dir="auto">${marked(entry.text, shown)}</span></p>`;
+        <p>
+          <span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
+            >${marked(entry.text, shown)}</span
+          >
+        </p>`;
     case 'tool_call': {
       const wait = entry.end - entry.start >= 1 && html`<span>took ${duration(entry.end - entry.start)}</span>`;
       return html`<p class="who"><b>Tool call</b> ${wait}</p>
         <p>
           <code class="words">${marked(toolCall(entry), { ...shown, references: whole(shown.references) })}</code>
         </p>
-        ${entry.arguments === null && html`<p class="cut">The arguments are not a JSON object.</p>`}`;
+        ${entry.arguments === null && html`<p class="cut">The arguments are not a JSON object.</p>`}
+        ${entry.result !== undefined && html`<p>Result <code>${resultText(entry.result)}</code></p>`}
+        ${entry.isResultOmitted && html`<p class="cut">The result is not stored: the call has too many.</p>`}`;
     }
     case 'silence':
       return html`<p>
@@ -124,6 +141,9 @@ const isSaid = ({ code, reason }: EndEntry): boolean =>
 /** Like `toolCallText`, but with all arguments, and with spaces for line breaks. */
 const toolCall = ({ name, arguments: args, rawArguments }: ToolCallEntry): string =>
   `${name}(${args ? JSON.stringify(args, null, 1).replace(/\n */g, ' ') : (rawArguments ?? '')})`;
+
+/** What the tester returned, shortened. */
+const resultText = (result: ToolCallEntry['result']): string => clipped(JSON.stringify(result), MAX_RESULT);
 
 /** Highlights the whole tool call. */
 const whole = (references: readonly Reference[]): Reference[] =>

@@ -21,6 +21,7 @@ import { isReliable, type Reliability, reliabilityOf } from './stalls.js';
 import { sanitizeText, truncate } from './text.js';
 import { ModelMeter, testerUsage } from './tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from './timeline.js';
+import { toolAnswers, withStoredResults } from './tool-results.js';
 import type { Transport } from './transport.js';
 import { findInvalidity } from './validity/find-invalidity.js';
 import type { Invalidity } from './validity/invalidity.js';
@@ -139,6 +140,7 @@ class Call {
     const conversation = await runConversation({
       transport,
       caller: this.caller(),
+      toolAnswers: toolAnswers(definition.toolResults),
       clock: this.clock,
       timeline: this.timeline,
       maxTurns,
@@ -165,7 +167,7 @@ class Call {
     const { by, code, reason } = conversation.end;
     return {
       ...verdict,
-      timeline: entries,
+      timeline: withStoredResults(entries),
       end: { by, code, reason },
       checks,
       criteria: judged.criteria,

@@ -8,6 +8,7 @@ import { EventQueue } from './event-queue.js';
 import { ExchangeRecorder } from './exchange-recorder.js';
 import type { Stall } from './stalls.js';
 import { END_CODES, type EndCode, type EndEntry, type Timeline } from './timeline.js';
+import type { ToolAnswers } from './tool-results.js';
 import type { AgentEvent, Line, Transport } from './transport.js';
 
 export interface ConversationOptions {
@@ -15,6 +16,7 @@ export interface ConversationOptions {
   readonly caller: Caller;
   readonly clock: Clock;
   readonly timeline: Timeline;
+  readonly toolAnswers?: ToolAnswers;
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
   /** How long the caller waits for an answer, in milliseconds. */
@@ -80,7 +82,11 @@ class Conversation {
     this.clock = options.clock;
     this.timeline = options.timeline;
     this.time = new CallTime(options.clock);
-    this.line = options.transport.connect({ clock: options.clock, emit: (event) => this.events.push(event) });
+    this.line = options.transport.connect({
+      clock: options.clock,
+      emit: (event) => this.events.push(event),
+      ...(options.toolAnswers && { toolAnswers: options.toolAnswers }),
+    });
     options.signal.addEventListener('abort', this.abort, { once: true });
   }
 
@@ -275,8 +281,9 @@ class Conversation {
   }
 }
 
-const toolCall = ({ name, arguments: args, rawArguments }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
+const toolCall = ({ name, arguments: args, rawArguments, result }: Extract<AgentEvent, { type: 'tool_call' }>) => ({
   name: truncate(sanitizeText(name), 255),
   arguments: args,
   ...(rawArguments !== undefined && { rawArguments: truncate(sanitizeText(rawArguments), 2_000) }),
+  ...(result !== undefined && { result }),
 });

@@ -49,6 +49,10 @@ export interface ToolCallEntry extends Span {
   /** Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. */
   readonly arguments: { readonly [name: string]: JsonValue } | null;
   readonly rawArguments?: string;
+  /** What the tester returned; absent if the agent did not wait for it. */
+  readonly result?: JsonValue;
+  /** Present when the result is not stored because the call has too many. */
+  readonly isResultOmitted?: true;
 }
 
 /** The agent did not answer, or the caller waited as its script says. */
@@ -156,7 +160,11 @@ export class Timeline {
     this.onEntry(speaking);
   }
 
-  toolCalled(call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>, start: number, end: number): void {
+  toolCalled(
+    call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>,
+    start: number,
+    end: number,
+  ): void {
     this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
@@ -208,7 +216,7 @@ export class Timeline {
 /** Rounds to a tenth of a millisecond. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 
-type ToolCall = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments'>;
+type ToolCall = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>;
 
 function redacted(call: ToolCall, redaction: Redaction): ToolCall {
   const json = JSON.stringify(call);

@@ -4,6 +4,7 @@ import type { Clock } from './clock.js';
 import type { Failure } from './failure.js';
 import type { SentSecrets } from './secrets.js';
 import type { ToolCallEntry } from './timeline.js';
+import type { ToolAnswers } from './tool-results.js';
 
 /**
  * The agent's actions, in order. `at` is the clock time of the action, from which latencies are computed.
@@ -14,7 +15,7 @@ export type AgentEvent =
   | { readonly type: 'speech_end'; readonly at: number }
   | ({ readonly type: 'tool_call'; readonly at: number; readonly endedAt: number } & Pick<
       ToolCallEntry,
-      'name' | 'arguments' | 'rawArguments'
+      'name' | 'arguments' | 'rawArguments' | 'result'
     >)
   /** The agent waits for the caller. Text transports detect this by the end of the answer. */
   | { readonly type: 'turn_end'; readonly at: number }
@@ -27,6 +28,8 @@ export interface LineOptions {
   readonly clock: Clock;
   /** Receives the agent's actions; ignored after `hangUp`. */
   readonly emit: (event: AgentEvent) => void;
+  /** Results for an agent that waits for its tools; by default `DEFAULT_TOOL_RESULT`. */
+  readonly toolAnswers?: ToolAnswers;
   /** Called as the connection to the agent is set up. */
   readonly onPhase?: (phase: ConnectionPhase) => void;
 }

@@ -134,6 +134,7 @@ function reportedEvaluation(
   return {
     id,
     caseKey: id,
+    language: 'en-US',
     key,
     name,
     tags,

@@ -66,6 +66,16 @@ describe('generated caller', () => {
     ]);
   });
 
+  it.each([
+    ['de-AT', 'German (Austria), de-AT'],
+    [undefined, 'English (United States), en-US'],
+  ])('is told the language of the call, as the judge is: %s', async (language, name) => {
+    const scenario = { scenarioText: 'You want a table.', ...(language && { language }) };
+    const { caller, judge } = await play([say('A table!'), BYE], ['Friday, then.', 'Booked.'], KEPT, { scenario });
+    expect(caller[0]?.messages[0]?.content).toContain(`- Speak ${name}, whatever language the agent speaks`);
+    expect(judge[0]?.messages[1]?.content).toContain(`Language of the call: ${name}.`);
+  });
+
   it('does not count its own thinking time as latency or call duration', async () => {
     const slowly = (line: object) => (response: any) =>
       void setTimeout(() => sendCompletion(response, JSON.stringify(line)), 400);

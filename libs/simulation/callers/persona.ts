@@ -1,3 +1,5 @@
+import { DEFAULT_LANGUAGE, languageName } from '../../evaluation-definition/index.js';
+
 /** The caller's character, as its author wrote it. */
 export interface Personality {
   readonly name: string;
@@ -13,6 +15,8 @@ export interface Scenario {
   readonly generalInstructions?: string;
   /** Whether the agent calls this person, instead of being called. */
   readonly isCalled?: boolean;
+  /** BCP 47 tag of the language of the call; `en-US` by default. */
+  readonly language?: string | null;
 }
 
 /** Increased whenever the prompt changes: results contain the version they were produced with. */
@@ -36,6 +40,7 @@ ${sections.join('\n\n')}
 ## Rules
 - You are ${scenario.isCalled ? 'the person who was called, and answered the telephone' : 'the caller'}. Never speak as the agent, never offer its services, never describe actions or this test.
 - You know the facts of your scenario and nothing else. When asked for something that the scenario does not tell, say that you do not know or do not have it; never invent names, numbers, dates or addresses.
+- Speak ${languageName(scenario.language ?? DEFAULT_LANGUAGE)}, whatever language the agent speaks, unless your scenario says otherwise.
 - Speak as people do on the telephone: one to three short sentences, no lists, no formatting.
 - Do not tell everything at once: answer what you are asked.
 - That the agent agrees to do something does not mean that it is done. Go on until the agent has confirmed that your request is carried out, or has clearly refused it.

@@ -35,7 +35,7 @@ describe('judge', () => {
     expect(result).toMatchObject({
       outcome: 'passed',
       score: 100,
-      versions: { model: 'stub', judgePrompt: '2', callerPrompt: null },
+      versions: { model: 'stub', judgePrompt: '3', callerPrompt: null },
     });
     expect(result.measures.tester).toMatchObject({
       judge: { requests: 2, promptTokens: 200, completionTokens: 20 },

@@ -1,4 +1,4 @@
-import type { Criterion } from '../../evaluation-definition/index.js';
+import { type Criterion, DEFAULT_LANGUAGE, languageName } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
 import { sanitizeText, truncate } from '../text.js';
 import type { Clock } from '../clock.js';
@@ -111,7 +111,8 @@ export class Judge {
   private async sample(statement: string, temperature: number, who: Who): Promise<Sample> {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
-    const messages = judgeMessages(statement, this.text, told);
+    const language = languageName(scenario.language ?? DEFAULT_LANGUAGE);
+    const messages = judgeMessages(statement, this.text, told, language);
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who);

@@ -2,10 +2,14 @@ import type { Message } from '../llm.js';
 import { quotedJson } from '../quoted-json.js';
 
 /** Increased whenever the prompts change: results contain the version they were produced with. */
-export const JUDGE_PROMPT_VERSION = '2';
+export const JUDGE_PROMPT_VERSION = '3';
 
-/** Asks whether one statement about a call is true. @param transcript one JSON object per line */
-export function judgeMessages(statement: string, transcript: string, context: string): Message[] {
+/**
+ * Asks whether one statement about a call is true.
+ * @param transcript one JSON object per line
+ * @param language of the call, in words
+ */
+export function judgeMessages(statement: string, transcript: string, context: string, language: string): Message[] {
   return [
     {
       role: 'system',
@@ -22,6 +26,8 @@ Answer with one JSON object and nothing else:
       role: 'user',
       content: `Statement: ${quotedJson(statement)}
 ${context === '' ? '' : `\nWhat the caller was told to do: ${quotedJson(context)}\n`}
+Language of the call: ${language}. Quotes stay in the language of the transcript; the reasoning is in English.
+
 Transcript:
 ${transcript}
 

@@ -3,7 +3,7 @@ import type { Evidence } from '../evidence.js';
 import { toolCallText } from '../tool-call-text.js';
 import { quotedJson } from '../quoted-json.js';
 import { truncate, trimQuotes } from '../text.js';
-import type { TimelineEntry } from '../timeline.js';
+import type { TimelineEntry, ToolCallEntry } from '../timeline.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
@@ -101,7 +101,7 @@ function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
     case 'speech':
       return { who: entry.speaker, text: entry.text };
     case 'tool_call':
-      return { who: 'agent calls tool', text: toolCallText(entry) };
+      return { who: 'agent calls tool', text: `${toolCallText(entry)}${returned(entry)}` };
     case 'silence':
       return { who: 'call', text: `The ${entry.of} was silent for ${Math.round(entry.end - entry.start)} ms` };
     case 'end':
@@ -110,6 +110,10 @@ function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
       return { who: 'call', text: entry.message };
   }
 }
+
+/** What the tester returned for a tool call. */
+const returned = ({ result }: ToolCallEntry): string =>
+  result === undefined ? '' : ` returned ${JSON.stringify(result)}`;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 

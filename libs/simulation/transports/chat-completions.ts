@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Connections, type OutboundClient } from '../../outbound-http/index.js';
-import { parseArguments } from '../text.js';
+import { type JsonValue, parseArguments } from '../text.js';
+import { DEFAULT_TOOL_RESULT } from '../tool-results.js';
 import type { Clock } from '../clock.js';
 import { CallFailure, failureOf } from '../failure.js';
 import { EXCHANGE_LIMITS } from '../call-exchange.js';
@@ -36,12 +37,9 @@ export interface ChatCompletionsOptions {
   readonly answerTimeoutMs?: number;
 }
 
-/** The result of every tool call: the tester cannot know the real one. */
-const TOOL_RESULT = JSON.stringify({ status: 'ok' });
-
 /**
  * An agent behind an OpenAI-compatible chat-completions address. The whole conversation is sent each turn; the answer
- * may be streamed or not. Tool calls are recorded and answered with a neutral result, after which the agent goes on.
+ * may be streamed or not. An agent that waits for its tools gets their results from `toolAnswers`, and goes on.
  */
 export function chatCompletions(options: ChatCompletionsOptions): Transport {
   const { apiKey, headers = {}, url } = options;
@@ -69,6 +67,15 @@ type Message =
   | { readonly role: 'user' | 'assistant'; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls: readonly object[] }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
+
+interface AnsweredToolCall extends RawToolCall {
+  readonly parsed: ReturnType<typeof parseArguments>;
+  /** Absent if the agent does not wait for it. */
+  readonly result?: JsonValue;
+}
+
+/** Text stays text; any other result is sent as JSON. */
+const contentOf = (result: JsonValue): string => (typeof result === 'string' ? result : JSON.stringify(result));
 
 /** One per process, because all calls share its event loop. */
 const pacer = new Pacer();
@@ -144,7 +151,8 @@ class ChatLine implements Line {
   private async answer(onSent?: () => void): Promise<void> {
     try {
       for (let round = 0; ; round++) {
-        if (round > ANSWER_LIMITS.toolRounds) throw new CallFailure('tool_loop');
+        if (round > ANSWER_LIMITS.toolRounds)
+          throw new CallFailure('tool_loop', `${round} rounds of tool calls in one turn`);
         const goesOn = await this.round(onSent);
         if (!goesOn) break;
       }
@@ -189,19 +197,27 @@ class ChatLine implements Line {
       },
     );
     if (text !== '') this.emit({ type: 'speech_end', at: now() });
-    this.rememberAnswer(text, toolCalls);
-    for (const call of toolCalls) this.reportToolCall(call);
+    // An agent that said something and does not end with `tool_calls` ran its tools itself.
+    const isWaiting = toolCalls.length > 0 && (finishReason === 'tool_calls' || text.trim() === '');
+    const calls = toolCalls.map((call) => this.answered(call, isWaiting));
+    this.rememberAnswer(text, calls);
+    for (const call of calls) this.reportToolCall(call);
     const hangUp = toolCalls.find(({ name }) => HANG_UP_TOOLS.has(name));
     if (hangUp) {
       this.emit({ type: 'hang_up', at: now(), reason: hangUpReason(parseArguments(hangUp.arguments)) });
       return false;
     }
-    // An agent that said something and ends with `stop` ran its tools itself.
-    return toolCalls.length > 0 && (finishReason !== 'stop' || text.trim() === '');
+    return isWaiting;
   }
 
-  private reportToolCall({ name, arguments: json, start, end }: RawToolCall): void {
-    const parsed = parseArguments(json);
+  /** A hang-up has no result. */
+  private answered(call: RawToolCall, isWaiting: boolean): AnsweredToolCall {
+    const parsed = parseArguments(call.arguments);
+    if (!isWaiting || HANG_UP_TOOLS.has(call.name)) return { ...call, parsed };
+    return { ...call, parsed, result: this.lineOptions.toolAnswers?.(call.name, parsed) ?? DEFAULT_TOOL_RESULT };
+  }
+
+  private reportToolCall({ name, arguments: json, parsed, result, start, end }: AnsweredToolCall): void {
     this.emit({
       type: 'tool_call',
       at: start,
@@ -209,10 +225,11 @@ class ChatLine implements Line {
       name,
       arguments: parsed,
       ...(parsed === null && { rawArguments: json }),
+      ...(result !== undefined && { result }),
     });
   }
 
-  private rememberAnswer(text: string, toolCalls: readonly RawToolCall[]): void {
+  private rememberAnswer(text: string, toolCalls: readonly AnsweredToolCall[]): void {
     if (toolCalls.length === 0) {
       if (text !== '') this.remember({ role: 'assistant', content: text });
       return;
@@ -226,7 +243,10 @@ class ChatLine implements Line {
         function: { name, arguments: json },
       })),
     });
-    for (const { id } of toolCalls) this.remember({ role: 'tool', tool_call_id: id, content: TOOL_RESULT });
+    // The protocol requires a result of every tool call.
+    for (const { id, result = DEFAULT_TOOL_RESULT } of toolCalls) {
+      this.remember({ role: 'tool', tool_call_id: id, content: contentOf(result) });
+    }
   }
 
   private remember(message: Message): void {

@@ -22,7 +22,15 @@ export type { AgentType } from './agent.entity.js';
 /** The fields of an agent that evaluations and runs use. */
 export type AgentDescription = Pick<
   AgentEntity,
-  'id' | 'workspaceId' | 'name' | 'type' | 'provider' | 'assistantId' | 'phoneNumber' | 'isUsingDefaultApiKey'
+  | 'id'
+  | 'workspaceId'
+  | 'name'
+  | 'type'
+  | 'provider'
+  | 'assistantId'
+  | 'phoneNumber'
+  | 'language'
+  | 'isUsingDefaultApiKey'
 >;
 
 /** The agents of a workspace. */
@@ -97,6 +105,7 @@ export class AgentsService {
         provider: true,
         assistantId: true,
         phoneNumber: true,
+        language: true,
         isUsingDefaultApiKey: true,
       },
       ...(lock && { lock: { mode: 'pessimistic_write' } }),

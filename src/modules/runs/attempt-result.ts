@@ -58,6 +58,9 @@ function beginning(timeline: readonly TimelineEntry[]): TimelineEntry[] {
 function shortened(entry: TimelineEntry): TimelineEntry {
   if (entry.type === 'speech') return { ...entry, text: clipped(entry.text, MAX_TEXT) };
   if (entry.type !== 'tool_call') return entry;
+  const { result, ...call } = entry;
+  const isLarge = result !== undefined && JSON.stringify(result).length > MAX_TEXT;
+  const short = isLarge ? { ...call, isResultOmitted: true as const } : entry;
   const json = JSON.stringify(entry.arguments);
-  return json.length <= MAX_TEXT ? entry : { ...entry, arguments: null, rawArguments: clipped(json, MAX_TEXT) };
+  return json.length <= MAX_TEXT ? short : { ...short, arguments: null, rawArguments: clipped(json, MAX_TEXT) };
 }

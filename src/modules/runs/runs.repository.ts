@@ -43,9 +43,9 @@ const HAS_ENDED = `
 const CASES = `
   WITH planned AS MATERIALIZED (
     SELECT e.evaluation_id AS id, e.snapshot -> 'key' AS key, e.snapshot ->> 'name' AS name, e.snapshot -> 'tags' AS tags,
-           e.snapshot -> 'critical' AS critical, e.first_call, e.cases, r.repeat
+           e.snapshot -> 'critical' AS critical, e.snapshot ->> 'language' AS language, e.first_call, e.cases, r.repeat
       FROM run_evaluations e JOIN runs r ON r.id = e.run_id WHERE e.run_id = $1)
-  SELECT p.id, p.key, p.name, p.tags, p.critical, c.case_key AS "caseKey", c.variables
+  SELECT p.id, p.key, p.name, p.tags, p.critical, p.language, c.case_key AS "caseKey", c.variables
     FROM planned p
    CROSS JOIN generate_series(p.first_call, p.first_call + (p.cases - 1) * p.repeat, p.repeat) AS first (position)
     JOIN calls c ON c.run_id = $1 AND c.position = first.position
@@ -56,6 +56,8 @@ export type CaseOfPlan = Pick<EvaluationSnapshot, 'key' | 'name' | 'tags' | 'cri
   Pick<CallEntity, 'caseKey' | 'variables'> & {
     /** Id of the evaluation. */
     readonly id: string;
+    /** Null in runs of earlier versions. */
+    readonly language: string | null;
   };
 
 const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) channel';

@@ -55,8 +55,14 @@ const ENTRIES = {
   speech: entry('speech', { speaker, text, cut: flag, continues: flag, script }, ['cut', 'continues', 'script']),
   tool_call: entry(
     'tool_call',
-    { name: text, arguments: or({ type: 'object', additionalProperties: true }), rawArguments: text },
-    ['rawArguments'],
+    {
+      name: text,
+      arguments: or({ type: 'object', additionalProperties: true }),
+      rawArguments: text,
+      result: { description: 'What the tester returned, if the agent waited for it: any JSON value' },
+      isResultOmitted: { ...flag, description: 'Present when the result is not stored because the call has too many' },
+    },
+    ['rawArguments', 'result', 'isResultOmitted'],
   ),
   silence: entry('silence', { of: speaker }),
   error: entry('error', { code: text, message: text }),
@@ -203,21 +209,25 @@ const SCHEMAS = {
     worstStallMs: ms('The longest stall'),
   }),
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
-  CallEvaluation: object({
-    key: or(text),
-    name: text,
-    critical: flag,
-    tags: list(text),
-    scenarioText: text,
-    generalInstructions: text,
-    phoneNumber: text,
-    personality: object({ id: text, name: text, description: text, prompt: text, temperature: number }),
-    definition: {
-      type: 'object',
-      additionalProperties: true,
-      description: 'Script, checks, criteria and limits, as in the evaluation',
+  CallEvaluation: object(
+    {
+      key: or(text),
+      name: text,
+      critical: flag,
+      tags: list(text),
+      scenarioText: text,
+      generalInstructions: text,
+      language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
+      phoneNumber: text,
+      personality: object({ id: text, name: text, description: text, prompt: text, temperature: number }),
+      definition: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'Script, checks, criteria and limits, as in the evaluation',
+      },
     },
-  }),
+    ['language'],
+  ),
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
 
@@ -311,6 +321,7 @@ const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
     tags: ['booking'],
     scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.',
     generalInstructions: '',
+    language: 'en-US',
     phoneNumber: '+15550100',
     personality: {
       id: EXAMPLE_ID.personality,

@@ -87,7 +87,7 @@ const hasOutcome = (call: CallFigures): call is Ended => call.outcome !== null;
 function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly CallFigures[]): ReportedEvaluation[] {
   const byCase = new Map<string, CallFigures[]>(plan.map(({ caseKey }) => [caseKey, []]));
   for (const call of figures) byCase.get(call.caseKey)?.push(call);
-  return plan.map(({ id, caseKey, variables, key, name, tags, critical }) => {
+  return plan.map(({ id, caseKey, variables, language, key, name, tags, critical }) => {
     const calls = byCase.get(caseKey) ?? [];
     const ended = calls.filter(hasOutcome);
     const count = (outcome: string) => ended.filter((call) => call.outcome === outcome).length;
@@ -97,6 +97,7 @@ function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly Call
       caseKey,
       key,
       name: caseName(name, variables, caseKey),
+      language,
       tags,
       critical,
       retried: calls.filter(({ retries }) => retries > 0).length,

@@ -27,6 +27,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
       tags: [],
       phoneNumber: '',
       scenarioText: '',
+      language: 'en-US',
       generalInstructions: '',
       personality: { id: 'p', name: 'Caller', description: '', prompt: '', temperature: 0 },
       definition: normalise(definition),

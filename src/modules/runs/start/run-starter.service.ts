@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { caseKey } from '../../../../libs/evaluation-definition/index.js';
+import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -140,7 +140,7 @@ export class RunStarterService {
       throw conflict('The agent has no evaluations to run');
     }
     await this.connections.requireAddress(agent);
-    const evaluations = await this.snapshots(selected);
+    const evaluations = await this.snapshots(agent, selected);
     this.requireModel(evaluations);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const calls = callCount({ evaluations, repeat });
@@ -152,7 +152,10 @@ export class RunStarterService {
     return { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines };
   }
 
-  private async snapshots(selected: readonly SelectedEvaluation[]): Promise<PlannedEvaluation[]> {
+  private async snapshots(
+    { language }: AgentDescription,
+    selected: readonly SelectedEvaluation[],
+  ): Promise<PlannedEvaluation[]> {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
@@ -167,6 +170,7 @@ export class RunStarterService {
           tags,
           scenarioText,
           generalInstructions,
+          language: callLanguage(evaluation.language, language),
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
           definition: { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds },

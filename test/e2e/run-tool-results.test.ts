@@ -1,0 +1,72 @@
+import { TestServers } from '../../libs/simulation/testing/servers.js';
+import { startToolAgent } from '../../libs/simulation/testing/tool-agent.js';
+import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const EVALUATION = {
+  name: 'Books the first free time',
+  scenarioText: 'You want a table.',
+  script: [{ say: 'A table for {{people}}, please.' }, { end: 'Booked' }],
+  variables: [{ people: 4 }, { people: 6 }],
+  toolResults: [
+    { tool: 'find_table', arguments: { people: 4 }, result: { times: ['19:30'] } },
+    { tool: 'find_table', result: { times: ['21:00'] } },
+    { tool: 'book_table', result: { reference: 'QX7' } },
+  ],
+  checks: [
+    { type: 'calls_tool', tool: 'book_table', arguments: { time: '19:30' }, required: false },
+    { type: 'says', text: 'QX7' },
+  ],
+};
+
+describe('tool results and language in runs', () => {
+  const servers = new TestServers();
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: callEnv(await startToolAgent(servers)) });
+  });
+  afterAll(async () => {
+    await app.close();
+    await servers.close();
+  });
+
+  it('are stored with the run: the agent gets the results, and the call and the report show both', async () => {
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, [{ ...EVALUATION, language: 'de-at' }]);
+    const run = await executeRun(client, agentId);
+    // Later changes do not affect the run.
+    await client.patch(`/evaluations/${evaluationIds[0]}`, { language: null, toolResults: [] });
+    const calls = (await client.get(`/runs/${run.id}/calls`)).body.data;
+    expect(calls.map(({ outcome, score }: any) => [outcome, score])).toEqual([
+      ['passed', 100],
+      ['passed', 50],
+    ]);
+    const { data } = (await client.get(`/calls/${calls[0].id}`)).body;
+    expect(data.evaluation).toMatchObject({ language: 'de-AT', definition: { toolResults: EVALUATION.toolResults } });
+    expect(data.timeline.map(({ result }: any) => result)).toEqual([
+      undefined,
+      { times: ['19:30'] },
+      { reference: 'QX7' },
+      undefined,
+      undefined,
+    ]);
+    const { body: page } = await client.get(`/runs/${run.id}/report`);
+    expect(page).toMatch(/<span class="words" dir="auto" lang="de-AT"\s*>A table for 4, please\.<\/span/);
+    expect(page).toContain('Result <code>{&#34;times&#34;:[&#34;19:30&#34;]}</code>');
+    const again = await client.post(`/runs/${run.id}/rerun`, undefined);
+    const ended = await client.get(`/runs/${again.body.data.id}?wait=60`);
+    expect(ended.body.data.counts).toMatchObject({ passed: 2 });
+  });
+
+  it.each<[string | null, string | null, string]>([
+    [null, 'fr-FR', 'fr-FR'],
+    [null, 'French', 'en-US'],
+    [null, null, 'en-US'],
+    ['es', 'fr-FR', 'es'],
+  ])('has for the language %s of an agent with %s the language %s', async (language, ofAgent, expected) => {
+    const { client, agentId } = await prepareEvaluations(app, [{ ...EVALUATION, language }], { language: ofAgent });
+    const run = await executeRun(client, agentId);
+    const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+    expect((await client.get(`/calls/${call.id}`)).body.data.evaluation.language).toBe(expected);
+  });
+});
