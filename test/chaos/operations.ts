@@ -102,6 +102,31 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getAgent: { weight: 4, plan: read('agents', ({ id }) => `/agents/${id}`) },
   updateAgent: { weight: 4, plan: change('agents', 'name') },
   deleteAgent: { weight: 2, plan: remove('agents') },
+  getConnection: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/connection`) },
+  putConnection: {
+    weight: 1,
+    plan: (client) => {
+      const agent = client.own('agents');
+      const body = { url: 'https://agent.example.com/', headers: { 'X-Token': client.marker() } };
+      return agent && { method: 'PUT', path: `${client.path(agent)}/connection`, body, expect: [200] };
+    },
+  },
+  deleteConnection: {
+    weight: 1,
+    plan: (client) => {
+      const agent = client.own('agents');
+      return agent && { method: 'DELETE', path: `${client.path(agent)}/connection`, expect: [200] };
+    },
+  },
+  testConnection: {
+    weight: 1,
+    plan: (client) => ({
+      method: 'POST',
+      path: `/agents/${client.base.agentId}/connection/test`,
+      // 429: six tests a minute.
+      expect: [200, 429],
+    }),
+  },
   getAgentMetrics: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/metrics`) },
   listEvaluations: { weight: 3, plan: (client) => page(client, `/agents/${client.base.agentId}/evaluations`) },
   createEvaluation: {

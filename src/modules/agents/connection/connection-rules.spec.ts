@@ -1,0 +1,68 @@
+import { OutboundClient } from '../../../../libs/outbound-http/index.js';
+import { type Protocol, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { type ConnectionInput, ConnectionCheck, type StoredConnection } from './connection-rules.js';
+
+/** A protocol over WebSocket with a public and a secret option. */
+const PROTOCOL: Protocol = {
+  ...PROTOCOLS['chat-completions'],
+  schemes: ['ws:', 'wss:'],
+  options: {
+    sampleRate: { isSecret: false, violation: (value) => (value === 8_000 ? undefined : 'must be 8000') },
+    authToken: { isSecret: true, violation: (value) => (typeof value === 'string' ? undefined : 'must be a string') },
+  },
+};
+const URL = 'wss://voice.example.com/{callId}';
+const STORED: StoredConnection = {
+  url: URL,
+  secrets: { headers: { 'X-Token': 'header-secret' }, options: { authToken: 'option-secret' } },
+};
+
+const check = (input: Partial<ConnectionInput>, stored?: StoredConnection) =>
+  new ConnectionCheck({ url: URL, headers: {}, options: {}, ...input }, PROTOCOL, new OutboundClient(), stored);
+
+describe('the rules of a connection', () => {
+  it('follow the table of the protocol: schemes, and which options are secret', () => {
+    const checked = check({ options: { sampleRate: 8_000, authToken: 'token-1' } });
+    expect(checked.issues).toEqual([]);
+    expect(checked.options).toEqual({ sampleRate: 8_000 });
+    expect(checked.secrets.options).toEqual({ authToken: 'token-1' });
+    expect(check({ url: 'https://voice.example.com/' }).issues).toEqual([
+      'url must be an absolute address that begins with ws:// or wss://',
+    ]);
+    expect(check({ url: 'ws://10.0.0.1/' }).issues).toEqual([
+      expect.stringMatching(/^url must not point to a private/),
+    ]);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['an unknown option', { colour: 'red' }, 'options.colour is not an option of the protocol'],
+    ['a name of every object', { toString: 'x' }, 'options.toString is not an option of the protocol'],
+    ['a wrong value', { sampleRate: 1 }, 'options.sampleRate must be 8000'],
+    ['null for an option that is no secret', { sampleRate: null }, 'options.sampleRate must be 8000'],
+    ['a wrong secret', { authToken: 7 }, 'options.authToken must be a string'],
+    ['a mask', { authToken: '••••en-1' }, 'options.authToken must not begin with ••••'],
+    ['null without a stored secret', { authToken: null }, 'options.authToken must not be null'],
+  ])('refuse %s', (_what, options, issue) => {
+    expect(check({ options }).issues).toEqual([expect.stringContaining(issue)]);
+  });
+
+  const nulls = { headers: { 'x-token': null }, options: { authToken: null } };
+
+  it('keep stored secrets for the same scheme, host and port only', () => {
+    const kept = check({ ...nulls, url: 'wss://VOICE.example.com:443/other' }, STORED);
+    expect(kept.issues).toEqual([]);
+    expect(kept.secrets).toEqual({ headers: { 'x-token': 'header-secret' }, options: { authToken: 'option-secret' } });
+    for (const url of [
+      'ws://voice.example.com/',
+      'wss://voice.example.com:8443/',
+      'wss://voice.example.com.evil.test/',
+    ]) {
+      const refused = check({ ...nulls, url }, STORED);
+      expect(refused.issues).toEqual([
+        expect.stringMatching(/^headers\.x-token must be given again/),
+        expect.stringMatching(/^options\.authToken must be given again/),
+      ]);
+      expect(JSON.stringify(refused.secrets)).not.toContain('secret');
+    }
+  });
+});
