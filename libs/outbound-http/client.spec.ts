@@ -133,6 +133,21 @@ describe('outbound client', () => {
     expect(connections).toBe(2);
   });
 
+  it.each(['127.0.0.1', '127.1.2.3', '[::1]', '[::ffff:127.0.0.1]', 'own.test', 'mapped.test'])(
+    'rejects a port of the service itself at %s, even inside an allowed network',
+    async (host) => {
+      const port = await serve((_request, response) => response.end());
+      const resolve = async (name: string) => (name === 'mapped.test' ? ['::ffff:127.0.0.1'] : ['127.0.0.1']);
+      for (const own of [{ port }, { host: '127.0.0.1', port }, { host: 'database.test', port }]) {
+        const careful = new OutboundClient({ allowedNetworks: LOOPBACK, ownEndpoints: [own], resolve });
+        expect(await failure(get(`http://${host}:${port}/`, { client: careful }))).toBe('ADDRESS_REFUSED');
+      }
+      const others = [{ port: port + 1 }, { host: '10.0.0.1', port }, { port: 0 }];
+      const client = new OutboundClient({ allowedNetworks: LOOPBACK, ownEndpoints: others, resolve });
+      if (host === '127.0.0.1') expect((await get(`http://${host}:${port}/`, { client })).status).toBe(200);
+    },
+  );
+
   it('rejects a name of the hosts file that resolves to a loopback address', async () => {
     expect(await failure(get('http://localhost:1/', { client: new OutboundClient() }))).toBe('ADDRESS_REFUSED');
   });

@@ -3,11 +3,14 @@ import { AddressFilter } from './address-filter.js';
 import { Connections } from './connections.js';
 import { OutboundError, type OutboundFailure } from './errors.js';
 import { Exchange, type ExchangeRequest, type OutboundStream, StaleConnection } from './exchange.js';
+import { type OwnEndpoint, OwnEndpoints } from './own-endpoints.js';
 import { type Resolve, resolveName } from './resolver.js';
 
 export interface OutboundOptions {
   /** Networks (CIDR) that may be reached although they are not public. */
   readonly allowedNetworks?: readonly string[];
+  /** Endpoints that must not be reached even inside an allowed network. */
+  readonly ownEndpoints?: readonly OwnEndpoint[];
   /** Name look-up; replaced in tests. */
   readonly resolve?: Resolve;
 }
@@ -34,13 +37,15 @@ export interface OutboundResponse {
  */
 export class OutboundClient {
   private readonly filter: AddressFilter;
+  private readonly own: OwnEndpoints;
   /** Look-ups in progress, by name. */
   private readonly lookups = new Map<string, Promise<string[]>>();
   /** Name look-up; replaced in tests. */
   resolve: Resolve;
 
-  constructor({ allowedNetworks = [], resolve = resolveName }: OutboundOptions = {}) {
+  constructor({ allowedNetworks = [], ownEndpoints = [], resolve = resolveName }: OutboundOptions = {}) {
     this.filter = new AddressFilter(allowedNetworks);
+    this.own = new OwnEndpoints(ownEndpoints, (hostname) => this.addresses(hostname));
     this.resolve = resolve;
   }
 
@@ -78,13 +83,17 @@ export class OutboundClient {
   async open(request: OutboundRequest): Promise<OutboundStream> {
     const target = this.target(request.url);
     if (typeof target === 'string') throw new OutboundError(target);
+    const port = portOf(target);
+    const host = hostOf(target);
+    if (isIP(host) !== 0 && (await this.own.include(host, port))) throw new OutboundError('ADDRESS_REFUSED');
+    const lookup = this.lookupFor(port);
     const { timeoutMs } = request;
     // Not shared between callers: a kept connection skips the look-up and its filter.
     const connections = request.connections ?? new Connections();
     await connections.prepare();
     const startedAt = performance.now();
     const isKept = request.connections !== undefined;
-    const open = (time: number) => new Exchange(target, request, time, isKept).response(connections, this.lookup);
+    const open = (time: number) => new Exchange(target, request, time, isKept).response(connections, lookup);
     try {
       return await open(timeoutMs);
     } catch (error) {
@@ -97,10 +106,9 @@ export class OutboundClient {
   private target(url: string): URL | 'URL_REFUSED' | 'ADDRESS_REFUSED' {
     if (!URL.canParse(url)) return 'URL_REFUSED';
     const target = new URL(url);
-    const { protocol, username, password, hostname } = target;
+    const { protocol, username, password } = target;
     if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return 'URL_REFUSED';
-    // The URL parser has normalised notations such as 0x7f.1 and 2130706433.
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const host = hostOf(target);
     return isIP(host) !== 0 && !this.filter.allows(host) ? 'ADDRESS_REFUSED' : target;
   }
 
@@ -114,25 +122,35 @@ export class OutboundClient {
     return lookup;
   }
 
+  /** The addresses of a name that may be connected to. @throws OutboundError */
+  private async permitted(hostname: string, port: number): Promise<string[]> {
+    const addresses = await this.addresses(hostname).catch((cause: unknown) => {
+      throw new OutboundError('NAME_NOT_FOUND', { cause });
+    });
+    const permitted: string[] = [];
+    for (const address of addresses) {
+      if (this.filter.allows(address) && !(await this.own.include(address, port))) permitted.push(address);
+    }
+    if (permitted.length === 0) throw new OutboundError(addresses.length > 0 ? 'ADDRESS_REFUSED' : 'NAME_NOT_FOUND');
+    return permitted;
+  }
+
   /** Node calls this for every connection to a name and connects only to the addresses that it returns. */
-  private readonly lookup: LookupFunction = (hostname, options, callback) => {
-    this.addresses(hostname).then(
-      (addresses) => {
-        const permitted = addresses.filter((address) => this.filter.allows(address));
-        const [first] = permitted;
-        if (first === undefined) {
-          const reason = addresses.length > 0 ? 'ADDRESS_REFUSED' : 'NAME_NOT_FOUND';
-          callback(new OutboundError(reason), '', 0);
-        } else if (options.all) {
-          callback(
-            null,
-            permitted.map((address) => ({ address, family: isIP(address) })),
-          );
-        } else {
-          callback(null, first, isIP(first));
-        }
-      },
-      (cause: unknown) => callback(new OutboundError('NAME_NOT_FOUND', { cause }), '', 0),
-    );
-  };
+  private lookupFor(port: number): LookupFunction {
+    return (hostname, options, callback) => {
+      this.permitted(hostname, port).then(
+        (addresses) => {
+          const found = addresses.map((address) => ({ address, family: isIP(address) }));
+          if (options.all) callback(null, found);
+          else callback(null, found[0]!.address, found[0]!.family);
+        },
+        (error: Error) => callback(error, '', 0),
+      );
+    };
+  }
 }
+
+/** The URL parser has normalised notations such as 0x7f.1 and 2130706433. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));

@@ -5,4 +5,5 @@ export type { OutboundStream } from './exchange.js';
 export { readBeginning } from './read-beginning.js';
 export { OUTBOUND_FAILURES, OutboundError, type OutboundFailure } from './errors.js';
 export { AddressFilter } from './address-filter.js';
+export type { OwnEndpoint } from './own-endpoints.js';
 export type { Resolve } from './resolver.js';

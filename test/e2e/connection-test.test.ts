@@ -279,6 +279,12 @@ describe('the test of a connection', () => {
     }
   });
 
+  it('does not call the database of the service, although its network is allowed', async () => {
+    const { port } = new URL(app.databaseUrl);
+    const result = await test(await connect({ url: `http://127.0.0.1:${port}/` }));
+    expect(failed(result)).toMatchObject({ step: 'resolved', said: null });
+  });
+
   it('shows no secret of an agent that repeats its headers', async () => {
     const headers = { Authorization: 'Bearer tok-4711-end', 'X-Api-Key': 'Sommer!' };
     const echo = (request: IncomingMessage) => `You sent ${JSON.stringify(request.headers)}`;

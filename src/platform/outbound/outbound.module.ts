@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { OutboundClient } from '../../../libs/outbound-http/index.js';
+import { OutboundClient, type OwnEndpoint } from '../../../libs/outbound-http/index.js';
+import { DATABASE_URL } from '../database/database.tokens.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 
@@ -9,11 +10,26 @@ import type { Settings } from '../config/settings.js';
   providers: [
     {
       provide: OutboundClient,
-      useFactory: ({ outboundAllowedNetworks }: Settings) =>
-        new OutboundClient({ allowedNetworks: outboundAllowedNetworks }),
-      inject: [SETTINGS],
+      useFactory: (settings: Settings, databaseUrl: string) =>
+        new OutboundClient({
+          allowedNetworks: settings.outboundAllowedNetworks,
+          ownEndpoints: [
+            { port: settings.port },
+            { port: settings.metricsPort ?? 0 },
+            ...endpointOf(databaseUrl, 5_432),
+            ...endpointOf(settings.redisUrl, 6_379),
+          ],
+        }),
+      inject: [SETTINGS, DATABASE_URL],
     },
   ],
   exports: [OutboundClient],
 })
 export class OutboundModule {}
+
+/** Where a database listens. @param defaultPort if the URL has none */
+function endpointOf(url: string | undefined, defaultPort: number): OwnEndpoint[] {
+  if (url === undefined || !URL.canParse(url)) return [];
+  const { hostname, port } = new URL(url);
+  return [{ host: hostname.replace(/^\[(.*)\]$/, '$1') || undefined, port: Number(port || defaultPort) }];
+}
