@@ -1,6 +1,7 @@
 // Builds dist/client.tgz, the npm package with the `vat` command, which the service serves at /client.tgz: one bundled
 // file without dependencies, so that `npx` needs no registry. Equal sources yield equal bytes.
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,8 +53,13 @@ try {
     bin: { vat: 'vat.mjs' },
     engines,
   };
+  // The client compares it with the build that the service serves.
+  const hash = createHash('sha256')
+    .update(JSON.stringify(manifest))
+    .update(await readFile(path.join(folder, 'vat.mjs')));
+  const complete = { ...manifest, build: hash.digest('hex').slice(0, 12) };
   await Promise.all([
-    writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`),
+    writeFile(path.join(folder, 'package.json'), `${JSON.stringify(complete, null, 2)}\n`),
     writeFile(path.join(folder, 'THIRD-PARTY-NOTICES.txt'), await notices(Object.keys(metafile.inputs))),
     copyFile(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE')),
   ]);

@@ -1,27 +1,16 @@
 import { painter } from './colour.js';
 import { comparisonExitCode, comparisonText } from './compared.js';
-import { readConfiguration } from './configuration.js';
-import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
+import { CommandError, EXIT, type ExitCode, misuse, RefusedError, UnreachableError } from './errors.js';
 import { follow, hasEnded } from './follow.js';
 import { Interruption } from './interruption.js';
+import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
 import { type OutputFlags, prepareFile, prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
 import { planText, resultText } from './printed.js';
-import { progressOf, type ProgressStream } from './progress.js';
-import { type RunDetails, Service, type StartRunRequest } from './service.js';
+import { progressOf } from './progress.js';
+import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
+import { evaluationIds, importSummary, readSuite, sendSuite } from './suite-commands.js';
 import { countsLine, exitCodeOf, summarise } from './summary.js';
-import type { Look } from './table.js';
 import { plain } from './text.js';
-
-/** Streams and environment of the process. Results go to standard output, everything else to standard error. */
-export interface Io {
-  readonly env: NodeJS.ProcessEnv;
-  readonly stdout: ProgressStream;
-  readonly stderr: ProgressStream;
-}
-
-export interface ServiceFlags {
-  readonly url?: string;
-}
 
 export interface FollowFlags extends ServiceFlags, OutputFlags {
   /** Seconds. */
@@ -29,9 +18,27 @@ export interface FollowFlags extends ServiceFlags, OutputFlags {
   readonly wait: boolean;
 }
 
+/** What a run covers; neither: all evaluations of the agent, or those of the suite. */
+export interface Selection {
+  /** Ids and keys. */
+  readonly evaluation?: readonly string[];
+  /** File to import first. */
+  readonly suite?: string;
+}
+
 /** Starts a run and follows it to its end. @throws CommandError */
-export async function run(agentId: string, request: StartRunRequest, flags: FollowFlags, io: Io): Promise<ExitCode> {
+export async function run(
+  agentId: string,
+  options: StartRunRequest,
+  selection: Selection,
+  flags: FollowFlags,
+  io: Io,
+): Promise<ExitCode> {
+  const suite = selection.suite === undefined ? undefined : await readSuite(selection.suite);
   const start = async (service: Service) => {
+    const imported = suite && (await sendSuite(service, agentId, suite));
+    if (imported) io.stderr.write(`${importSummary(imported)}\n`);
+    const request = await selected(service, agentId, options, selection, imported);
     const { warnings } = await service.plan(agentId, request);
     for (const warning of warnings) io.stderr.write(`Note: ${plain(warning)}\n`);
     return service.startRun(agentId, request);
@@ -44,9 +51,30 @@ export async function rerun(id: string, only: 'failed' | undefined, flags: Follo
   return startAndFollow((service) => service.rerun(id, only), flags, io);
 }
 
+/** The request with the ids of its evaluations. */
+async function selected(
+  service: Service,
+  agentId: string,
+  options: StartRunRequest,
+  { evaluation }: Selection,
+  imported?: ImportResult,
+): Promise<StartRunRequest> {
+  if (evaluation) return { ...options, evaluationIds: await evaluationIds(service, agentId, evaluation) };
+  if (!imported || options.tags) return options;
+  if (imported.items.length === 0) throw misuse('The suite contains no evaluations');
+  return { ...options, evaluationIds: imported.items.flatMap(({ id }) => id ?? []) };
+}
+
 /** Prints the plan of a run. @throws CommandError */
-export async function plan(agentId: string, request: StartRunRequest, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+export async function plan(
+  agentId: string,
+  options: StartRunRequest,
+  selection: Selection,
+  flags: ServiceFlags,
+  io: Io,
+): Promise<ExitCode> {
   const service = await connect(flags, io);
+  const request = await selected(service, agentId, options, selection);
   io.stdout.write(`${planText(await service.plan(agentId, request), lookOf(io))}\n`);
   return EXIT.met;
 }
@@ -128,6 +156,8 @@ async function watch(
 ): Promise<RunDetails | undefined> {
   const progress = progressOf(first, io.stderr, painter(io.stderr, io.env), io.env);
   let last = first;
+  const { announce } = service;
+  service.announce = (text) => progress.show({ type: 'note', text });
   try {
     for await (const event of follow(service, first.id, { signal: interruption.signal })) {
       progress.show(event);
@@ -137,10 +167,11 @@ async function watch(
   } catch (error) {
     if (interruption.signal.aborted) return undefined;
     if (!(error instanceof UnreachableError)) throw error;
-    const cure = `The run may continue: npx vat status ${plain(first.id)} --wait`;
+    const cure = `The run may continue: vat status ${plain(first.id)} --wait`;
     throw new CommandError(EXIT.noResult, error.message, [], cure, { cause: error });
   } finally {
     progress.end();
+    service.announce = announce;
   }
 }
 
@@ -162,12 +193,3 @@ async function conclude(service: Service, ended: RunDetails, flags: OutputFlags,
   await writeOutputs(service, summary, flags, io.env);
   return exitCodeOf(ended);
 }
-
-async function connect({ url }: ServiceFlags, { env }: Io): Promise<Service> {
-  return new Service(await readConfiguration(url, env));
-}
-
-/** Width of the table in a log, in columns. */
-const LOG_WIDTH = 160;
-
-const lookOf = ({ stdout, env }: Io): Look => ({ paint: painter(stdout, env), width: stdout.columns ?? LOG_WIDTH });

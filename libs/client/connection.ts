@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
 import { painter } from './colour.js';
-import type { Io, ServiceFlags } from './commands.js';
-import { readConfiguration } from './configuration.js';
 import { EXIT, type ExitCode } from './errors.js';
-import { type ConnectionTest, Service } from './service.js';
+import { connect, type Io, type ServiceFlags } from './io.js';
+import type { ConnectionTest } from './service.js';
 import type { Look } from './table.js';
 import { plain } from './text.js';
 
@@ -23,8 +22,8 @@ export function addConnectionCommand(program: Command, io: Io, conclude: (code: 
 }
 
 /** Tests the connection of an agent and prints the result. @throws CommandError */
-async function testConnection(agentId: string, { url }: ServiceFlags, io: Io): Promise<ExitCode> {
-  const service = new Service(await readConfiguration(url, io.env));
+async function testConnection(agentId: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+  const service = await connect(flags, io);
   io.stderr.write('Calling the agent, for at most 15 s\n');
   const result = await service.testConnection(agentId);
   io.stdout.write(`${connectionText(result, painter(io.stdout, io.env))}\n`);

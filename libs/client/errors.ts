@@ -38,24 +38,31 @@ export class RefusedError extends CommandError {
   constructor(
     readonly status: number,
     readonly code: string,
-    message: string,
+    /** The message of the service. */
+    readonly reason: string,
     issues: readonly string[],
+    /** For a 404: what the command asked for, and where; the service does not repeat it. */
+    missing?: string,
   ) {
-    super(exitCodeOf(status), `The service refused: ${status} ${code}: ${message}`, issues, cureOf(status));
+    const text =
+      status === 404 && missing !== undefined
+        ? `${missing} (${status} ${code})`
+        : `The service refused: ${status} ${code}: ${reason}`;
+    super(exitCodeOf(status), text, issues, cureOf(status));
   }
 }
 
 /** 408, 429 and 5xx are temporary; other errors are wrong usage. */
-function exitCodeOf(status: number): ExitCode {
-  return status >= 500 || status === 408 || status === 429 ? EXIT.noResult : EXIT.misused;
-}
+const exitCodeOf = (status: number): ExitCode => (isTemporary(status) ? EXIT.noResult : EXIT.misused);
+
+export const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function cureOf(status: number): string | undefined {
   switch (status) {
     case 400:
       return 'Correct the options above; see `vat run --help`.';
     case 401:
-      return 'Set VAT_API_KEY to a valid key: `npm run --silent admin -- key create --workspace ID --name CI` on the service creates one.';
+      return 'Set VAT_API_KEY to a valid key of the workspace; an administrator of the workspace creates keys with POST /workspace/api-keys.';
     case 403:
       return 'The key must belong to the same workspace; starting and cancelling runs requires the role EDITOR.';
     case 404:
@@ -71,9 +78,10 @@ function cureOf(status: number): string | undefined {
 
 /** The service is unreachable. */
 export class UnreachableError extends CommandError {
-  constructor(url: string, cause: unknown) {
+  /** @param wasReached whether an earlier request was answered, so that the name did resolve */
+  constructor(url: string, cause: unknown, wasReached = false) {
     super(
-      EXIT.noResult,
+      !wasReached && isUnresolved(cause) ? EXIT.misused : EXIT.noResult,
       `The service at ${url} cannot be reached: ${reasonOf(cause)}`,
       [],
       'Start the service, or set VAT_URL (or --url) to its URL.',
@@ -81,6 +89,12 @@ export class UnreachableError extends CommandError {
     );
   }
 }
+
+/** Whether the name of the host has no address. */
+const isUnresolved = (error: unknown): boolean =>
+  error instanceof Error &&
+  (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME'].includes((error as NodeJS.ErrnoException).code ?? '') ||
+    isUnresolved(error.cause));
 
 /** Why a connection failed; the cause of `fetch failed` is more specific than its message. */
 export function reasonOf(error: unknown): string {

@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander';
-import type { Io } from './commands.js';
 import { painter } from './colour.js';
-import { CommandError, EXIT, type ExitCode } from './errors.js';
+import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
+import type { Io } from './io.js';
+import { ownPackage } from './own-package.js';
 import { OPTION_OF, vatProgram } from './program.js';
 import { plain } from './text.js';
 
-const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr };
+const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr, own: ownPackage() };
 
 // The reader of a pipe may close it early; the run must still be followed.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -30,7 +31,8 @@ function explain(error: unknown): void {
     return void write(`vat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
   write(paint('red', `vat: ${plain(error.message)}`));
-  for (const detail of error.details) write(`  - ${plain(withOption(detail))}`);
+  for (const detail of error.details)
+    write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail)}`);
   if (error.cure !== undefined) write(`  ${error.cure}`);
 }
 

@@ -46,7 +46,7 @@ export function resultMarkdown(summary: Summary): string {
     ...table.map((columns) => `| ${columns.join(' | ')} |`),
     '',
     ...(rest === undefined ? [] : [rest, '']),
-    `Run \`${run.id}\`. Transcripts and evidence: \`npx vat report ${run.id} --out report.html\``,
+    `Run \`${run.id}\`. Transcripts and evidence: \`vat report ${run.id} --out report.html\``,
     '',
   ].join('\n');
 }

@@ -28,7 +28,7 @@ export function resultText(summary: Summary, look: Look, { hasReport = false } =
     ...run.warnings.map((warning) => look.paint('yellow', `  Note: ${plain(warning)}`)),
     ...(hasReport
       ? []
-      : [look.paint('dim', `Transcripts and evidence: npx vat report ${plain(run.id)} --out report.html`)]),
+      : [look.paint('dim', `Transcripts and evidence: vat report ${plain(run.id)} --out report.html`)]),
   ].join('\n');
 }
 

@@ -1,14 +1,18 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as commands from './commands.js';
-import type { FollowFlags, Io, ServiceFlags } from './commands.js';
+import type { FollowFlags } from './commands.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
 import type { ExitCode } from './errors.js';
+import type { Io, ServiceFlags } from './io.js';
+import { versionText } from './own-package.js';
 import type { StartRunRequest } from './service.js';
+import { addSuiteCommands } from './suite-program.js';
 
 interface RunFlags extends FollowFlags {
   readonly agent?: string;
   readonly evaluation?: string[];
+  readonly suite?: string;
   readonly tag?: string[];
   readonly repeat?: number;
   readonly concurrency?: number;
@@ -34,9 +38,8 @@ Exit codes:
   0  the gate is met
   1  the gate is not met, or the compared run became worse
   2  no result: service or agent unreachable, run cancelled or timed out
-  3  wrong usage or configuration
-
-See docs/guides/ci.md.`;
+  3  wrong usage or configuration: also an invalid key, an unknown agent or run, a host name that does not resolve,
+     and an answer that is not from the service`;
 
 /**
  * The command line.
@@ -46,6 +49,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
   const program = new Command('vat')
     .description('Tests a voice agent with simulated calls in CI: executes runs and reports whether the gate is met.')
     .addHelpText('after', FOOTER)
+    .version(versionText(io.own), '--version', 'print the version')
     .showHelpAfterError('(see --help)')
     .allowExcessArguments(false)
     .exitOverride()
@@ -55,11 +59,17 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .command('run')
     .description('start a run and follow it to its end')
     .option('--agent <id>', 'agent to call (required)')
-    .option('--evaluation <id>', 'only this evaluation; may be repeated', collect)
+    .option('--evaluation <id or key>', 'only this evaluation; may be repeated', collect)
     .addOption(
       new Option('--tag <tag>', 'only evaluations with this tag; may be repeated')
         .argParser(collect)
         .conflicts('evaluation'),
+    )
+    .addOption(
+      new Option(
+        '--suite <file>',
+        'import this file first (.yaml, .yml, .json or .csv); without --evaluation or --tag, only its evaluations run',
+      ).conflicts('dryRun'),
     )
     .option('--repeat <n>', 'calls per evaluation; repetition reveals flaky results', wholeNumber)
     .option('--concurrency <n>', 'maximum number of concurrent calls of the agent', wholeNumber)
@@ -76,7 +86,8 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       // Not a requiredOption: its absence would be reported instead of a misspelt option.
       if (agent === undefined) return run.error("error: required option '--agent <id>' not specified");
       const request = requestOf(flags);
-      conclude(dryRun ? await commands.plan(agent, request, flags, io) : await commands.run(agent, request, flags, io));
+      const execute = dryRun ? commands.plan : commands.run;
+      conclude(await execute(agent, request, flags, flags, io));
     });
   addOptions(run, FOLLOWING, REACHING);
 
@@ -124,6 +135,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       });
     addOptions(save, REACHING);
   }
+  addSuiteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
   return program;
 }
 
@@ -145,12 +157,11 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
 }
 
 function requestOf(flags: RunFlags): StartRunRequest {
-  const { evaluation, tag, repeat, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
+  const { tag, repeat, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
   const { notWorseThan, agentVersion } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
-    ...(evaluation && { evaluationIds: evaluation }),
     ...(tag && { tags: tag }),
     ...(repeat !== undefined && { repeat }),
     ...(concurrency !== undefined && { concurrency }),

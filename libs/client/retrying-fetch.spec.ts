@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { retryingFetch } from './retrying-fetch.js';
 
 describe('retryingFetch', () => {
-  it('waits no longer than two minutes for a Retry-After', async () => {
+  it('waits no longer than two minutes for a Retry-After, and announces it', async () => {
     let requests = 0;
     const server = createServer((_request, response) => {
       if (requests++ === 0) response.writeHead(429, { 'Retry-After': '99999' });
@@ -12,10 +12,12 @@ describe('retryingFetch', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const pauses: number[] = [];
+    const said: string[] = [];
     const pause = (ms?: number) => Promise.resolve(pauses.push(ms ?? 0));
-    const fetch = retryingFetch({ ms: 600_000 }, pause as never);
+    const fetch = retryingFetch({ ms: 600_000 }, { announce: (text) => said.push(text), pause: pause as never });
     const { status } = await fetch(new Request(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
     expect([status, pauses]).toEqual([200, [120_000]]);
+    expect(said).toEqual(['Rate limit exceeded (429); waiting 120 s.']);
     await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -15,13 +15,22 @@ export interface Patience {
   ms: number;
 }
 
+export interface RetryOptions {
+  /** Receives why the client waits, and how long, when the service demands it. */
+  readonly announce?: (text: string) => void;
+  readonly pause?: typeof sleep;
+}
+
 /**
  * `fetch` that retries after connection failures and temporary errors. Only for requests that may be sent twice: reads,
  * and writes with an Idempotency-Key.
  * @returns the last response, also if it is an error
  * @throws the last error of `fetch`, or the signal's reason
  */
-export function retryingFetch(patience: Patience, pause = sleep): (request: Request) => Promise<Response> {
+export function retryingFetch(
+  patience: Patience,
+  { announce, pause = sleep }: RetryOptions = {},
+): (request: Request) => Promise<Response> {
   return async (request) => {
     const since = performance.now();
     for (let tries = 1; ; tries++) {
@@ -36,10 +45,14 @@ export function retryingFetch(patience: Patience, pause = sleep): (request: Requ
         throw attempt.error;
       }
       await attempt.response?.body?.cancel();
+      if (attempt.response?.headers.has('retry-after')) announce?.(waitText(attempt.response.status, wait));
       await pause(wait, undefined, { signal: request.signal });
     }
   };
 }
+
+const waitText = (status: number, ms: number): string =>
+  `${status === 429 ? 'Rate limit exceeded (429)' : `The service is not available (${status})`}; waiting ${Math.ceil(ms / 1000)} s.`;
 
 interface Attempt {
   readonly response?: Response;

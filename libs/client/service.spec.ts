@@ -6,10 +6,12 @@ import { countsOf, runOf } from './testing/factories.js';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown;
 
-const json =
+const VERSION = { 'X-API-Version': '1.0.0' };
+const foreignJson =
   (status: number, body: object, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+const json: typeof foreignJson = (status, body, headers) => foreignJson(status, body, { ...VERSION, ...headers });
 const data = (value: object, status = 200) => json(status, { message: 'Done', data: value });
 const hangUp: Answer = (response) => response.destroy();
 const refusal = (code: string, message: string) => ({ code, message });
@@ -93,6 +95,8 @@ describe('service client', () => {
     ['another server', 3, (response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')],
     ['a page instead of JSON', 3, (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
     ['other JSON', 3, json(200, { hello: 'world' })],
+    ['JSON without X-API-Version', 3, foreignJson(200, { message: 'Done', data: runOf() })],
+    ['an error without X-API-Version', 3, foreignJson(404, refusal('NOT_FOUND', 'Not found'))],
     ['a redirect, which would lose the key', 3, (response) => response.writeHead(302, { Location: 'https://x' }).end()],
   ])('reports the cause of a failure: %s', async (_, exitCode, answer) => {
     answers = [answer];
@@ -106,7 +110,7 @@ describe('service client', () => {
     const stream =
       (text: string, then: 'end' | 'destroy' | 'stay'): Answer =>
       (response) => {
-        response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' }).write(text);
+        response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', ...VERSION }).write(text);
         if (then === 'end') response.end();
         if (then === 'destroy') setTimeout(() => response.destroy(), 50);
       };

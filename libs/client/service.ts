@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './api.js';
-import { type CommandError, EXIT, misuse, RefusedError, UnreachableError } from './errors.js';
+import { type CommandError, EXIT, isTemporary, misuse, RefusedError, UnreachableError } from './errors.js';
 import { type Patience, retryingFetch } from './retrying-fetch.js';
 
 export type RunDetails = components['schemas']['RunDetails'];
@@ -11,17 +11,27 @@ export type StartRunRequest = components['schemas']['StartRunRequest'];
 export type RunComparison = components['schemas']['RunComparison'];
 export type Call = components['schemas']['Call'];
 export type ConnectionTest = components['schemas']['ConnectionTest'];
+export type Agent = components['schemas']['Agent'];
+export type Evaluation = components['schemas']['Evaluation'];
+export type ImportResult = components['schemas']['ImportResult'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
 const PATIENCE_AT_FIRST = 5_000;
 const PATIENCE_LATER = 120_000;
-const CALLS_PER_PAGE = 100;
+/** The most that the service returns. */
+const PAGE_SIZE = 100;
+
+/** Media type of each format of a suite. */
+export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
+export type SuiteFormat = keyof typeof MEDIA_TYPES;
 
 export interface ServiceOptions {
   /** URL of the service, without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
+  /** Receives messages about waiting, such as for a rate limit. */
+  readonly announce?: (text: string) => void;
 }
 
 interface Answered {
@@ -37,16 +47,71 @@ interface Answered {
  */
 export class Service {
   readonly url: string;
+  /** May be replaced, for example while a progress bar is displayed. */
+  announce: (text: string) => void;
   private readonly client: Client<paths>;
   private readonly patience: Patience = { ms: PATIENCE_AT_FIRST };
 
-  constructor({ url, apiKey }: ServiceOptions) {
+  constructor({ url, apiKey, announce = () => undefined }: ServiceOptions) {
     this.url = url;
+    this.announce = announce;
     this.client = createClient<paths>({
       baseUrl: url,
       headers: { Authorization: `Bearer ${apiKey}` },
-      fetch: retryingFetch(this.patience),
+      fetch: retryingFetch(this.patience, { announce: (text) => this.announce(text) }),
     });
+  }
+
+  agents(): Promise<Agent[]> {
+    return everyPage(async (page) => {
+      const query = { page, limit: PAGE_SIZE };
+      return await this.read(() => this.client.GET('/agents', { params: { query } }));
+    });
+  }
+
+  evaluations(agentId: string): Promise<Evaluation[]> {
+    return everyPage((page) =>
+      this.read(
+        () =>
+          this.client.GET('/agents/{agentId}/evaluations', {
+            params: { path: { agentId }, query: { page, limit: PAGE_SIZE } },
+          }),
+        agent(agentId),
+      ),
+    );
+  }
+
+  /** Creates and updates evaluations and personalities from a file, all or none. */
+  async importSuite(
+    agentId: string,
+    file: Uint8Array,
+    format: SuiteFormat,
+    { dryRun = false } = {},
+  ): Promise<ImportResult> {
+    const { data } = await this.write(
+      (header) =>
+        this.client.POST('/agents/{agentId}/evaluations/import', {
+          params: { path: { agentId }, query: { dryRun: dryRun ? 'true' : 'false' }, header },
+          headers: { 'Content-Type': MEDIA_TYPES[format] },
+          // The file is sent as it is.
+          body: file as never,
+          bodySerializer: (bytes) => bytes as never,
+        }),
+      agent(agentId),
+    );
+    return data;
+  }
+
+  /** The evaluations of an agent as a file that can be imported. */
+  exportSuite(agentId: string, format: SuiteFormat): Promise<string> {
+    return this.read<{ data?: string; error?: unknown; response: Response }>(
+      () =>
+        this.client.GET('/agents/{agentId}/evaluations/export', {
+          params: { path: { agentId }, query: { format } },
+          parseAs: 'text',
+        }),
+      agent(agentId),
+    );
   }
 
   async plan(agentId: string, request: StartRunRequest): Promise<RunPlan> {
@@ -60,22 +125,25 @@ export class Service {
   }
 
   private start(agentId: string, body: StartRunRequest) {
-    return this.write((header) =>
-      this.client.POST('/agents/{agentId}/runs', { params: { path: { agentId }, header }, body }),
+    return this.write(
+      (header) => this.client.POST('/agents/{agentId}/runs', { params: { path: { agentId }, header }, body }),
+      agent(agentId),
     );
   }
 
   async rerun(id: string, only?: 'failed'): Promise<RunDetails> {
     const query = only === undefined ? {} : { only };
-    const { data } = await this.write((header) =>
-      this.client.POST('/runs/{id}/rerun', { params: { path: { id }, query, header } }),
+    const { data } = await this.write(
+      (header) => this.client.POST('/runs/{id}/rerun', { params: { path: { id }, query, header } }),
+      run(id),
     );
     return data;
   }
 
   async cancel(id: string): Promise<RunDetails> {
-    const { data } = await this.write((header) =>
-      this.client.POST('/runs/{id}/cancel', { params: { path: { id }, header } }),
+    const { data } = await this.write(
+      (header) => this.client.POST('/runs/{id}/cancel', { params: { path: { id }, header } }),
+      run(id),
     );
     return data;
   }
@@ -83,44 +151,51 @@ export class Service {
   /** @param wait seconds, 1 to 60, to wait for the run's end */
   async run(id: string, wait?: number, signal?: AbortSignal): Promise<RunDetails> {
     const query = wait === undefined ? {} : { wait };
-    const { data } = await this.read(() => this.client.GET('/runs/{id}', { params: { path: { id }, query }, signal }));
+    const { data } = await this.read(
+      () => this.client.GET('/runs/{id}', { params: { path: { id }, query }, signal }),
+      run(id),
+    );
     return data;
   }
 
   /** @param baseline the earlier run: an id or `previous` */
   async compare(id: string, baseline: string): Promise<RunComparison> {
-    const { data } = await this.read(() =>
-      this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
+    const missing = baseline === 'previous' ? 'an earlier completed run' : run(baseline);
+    const { data } = await this.read(
+      () => this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
+      `${run(id)} or ${missing}`,
     );
     return data;
   }
 
   /** Calls the agent once. */
   async testConnection(id: string): Promise<ConnectionTest> {
-    const { data } = await this.write((header) =>
-      this.client.POST('/agents/{id}/connection/test', { params: { path: { id }, header } }),
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents/{id}/connection/test', { params: { path: { id }, header } }),
+      agent(id),
     );
     return data;
   }
 
   /** Every call of a run, in the order of its plan. */
-  async calls(id: string): Promise<Call[]> {
-    const calls: Call[] = [];
-    for (let page = 1; ; page++) {
-      const { data, meta } = await this.read(() =>
-        this.client.GET('/runs/{id}/calls', { params: { path: { id }, query: { page, limit: CALLS_PER_PAGE } } }),
-      );
-      calls.push(...data);
-      if (page >= meta.pageCount) return calls;
-    }
+  calls(id: string): Promise<Call[]> {
+    return everyPage((page) =>
+      this.read(
+        () => this.client.GET('/runs/{id}/calls', { params: { path: { id }, query: { page, limit: PAGE_SIZE } } }),
+        run(id),
+      ),
+    );
   }
 
   junit(id: string): Promise<string> {
-    return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }));
+    return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }
 
   report(id: string): Promise<string> {
-    return this.read(() => this.client.GET('/runs/{id}/report', { params: { path: { id } }, parseAs: 'text' }));
+    return this.read(
+      () => this.client.GET('/runs/{id}/report', { params: { path: { id } }, parseAs: 'text' }),
+      run(id),
+    );
   }
 
   /** The raw stream of a run's events. */
@@ -134,27 +209,29 @@ export class Service {
         signal,
       }),
     );
-    const stream = this.dataOf(answer) as unknown as ReadableStream<Uint8Array>;
+    const stream = this.dataOf(answer, run(id)) as unknown as ReadableStream<Uint8Array>;
     const type = answer.response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) return stream;
     await stream.cancel();
     throw new RefusedError(answer.response.status, 'NO_EVENTS', 'A proxy does not forward events', []);
   }
 
-  private async read<A extends Answered>(request: () => Promise<A>): Promise<NonNullable<A['data']>> {
-    return this.dataOf(await this.attempt(request));
+  /** @param subject what the request names, for the message of a 404 */
+  private async read<A extends Answered>(request: () => Promise<A>, subject?: string): Promise<NonNullable<A['data']>> {
+    return this.dataOf(await this.attempt(request), subject);
   }
 
   /** All attempts use the same key, so that the service repeats the first response. */
   private async write<A extends Answered>(
     request: (header: { 'Idempotency-Key': string }) => Promise<A>,
+    subject: string,
   ): Promise<NonNullable<A['data']>> {
     const header = { 'Idempotency-Key': randomUUID() };
     const until = performance.now() + this.patience.ms;
     for (;;) {
       const answer = await this.attempt(() => request(header));
       // The connection failed while the service was processing the request: it still is.
-      if (!isInProgress(answer) || performance.now() > until) return this.dataOf(answer);
+      if (!isInProgress(answer) || performance.now() > until) return this.dataOf(answer, subject);
       await sleep(500);
     }
   }
@@ -165,26 +242,51 @@ export class Service {
     } catch (error) {
       if (error instanceof SyntaxError) throw this.strange('its response is not JSON');
       if (error instanceof Error && error.name === 'AbortError') throw error;
-      throw new UnreachableError(this.url, error);
+      throw new UnreachableError(this.url, error, this.patience.ms === PATIENCE_LATER);
     }
   }
 
-  private dataOf<A extends Answered>({ data, error, response }: A): NonNullable<A['data']> {
-    if (response.ok && isAnswer(data)) {
+  private dataOf<A extends Answered>({ data, error, response }: A, subject?: string): NonNullable<A['data']> {
+    const { status, statusText, headers } = response;
+    const isService = headers.has('X-API-Version');
+    if (isService && response.ok && isAnswer(data)) {
       this.patience.ms = PATIENCE_LATER;
       return data as NonNullable<A['data']>;
     }
-    if (response.status >= 300 && response.status < 400) {
-      throw this.strange(`it redirects to ${response.headers.get('location') ?? 'another URL'}`);
+    if (status >= 300 && status < 400) {
+      throw this.strange(`it redirects to ${headers.get('location') ?? 'another URL'}`);
     }
-    const body = errorBody(error);
-    if (body) throw new RefusedError(response.status, body.code, body.message, body.issues);
-    if (response.status >= 500) throw new RefusedError(response.status, response.statusText, 'no reason given', []);
-    throw this.strange(`its response (${response.status} ${response.statusText}) is not from the service`);
+    const body = isService ? errorBody(error) : undefined;
+    if (body) {
+      const missing = subject === undefined ? undefined : `${subject} not found at ${this.url}`;
+      throw new RefusedError(status, body.code, body.message, body.issues, missing);
+    }
+    // A proxy in front of the service answers for it.
+    if (isTemporary(status)) throw new RefusedError(status, statusText, 'no reason given', []);
+    throw this.strange(
+      `its response (${status} ${statusText}) is not from the service${isService ? '' : ': it has no X-API-Version header'}`,
+    );
   }
 
   private strange(what: string): CommandError {
     return misuse(`${this.url} is not the URL of the service: ${what}`, 'Set VAT_URL (or --url) to its URL.');
+  }
+}
+
+const agent = (id: string): string => `Agent ${id}`;
+const run = (id: string): string => `Run ${id}`;
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly meta: { readonly pageCount: number };
+}
+
+async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; ; page++) {
+    const { data, meta } = await read(page);
+    all.push(...data);
+    if (page >= meta.pageCount) return all;
   }
 }
 

@@ -217,7 +217,7 @@ describe('the vat command', () => {
       [
         'evaluations selected by tag and id',
         () => [['run', '--agent', agentId, '--tag', 'a', '--evaluation', UNKNOWN_ID]],
-        "'--tag <tag>' cannot be used with option '--evaluation <id>'",
+        "'--tag <tag>' cannot be used with option '--evaluation <id or key>'",
       ],
       [
         'a folder that cannot be created',
@@ -236,8 +236,21 @@ describe('the vat command', () => {
         '--url is not an http or https URL',
       ],
       ['a wrong key', () => [['run', '--agent', agentId], { VAT_API_KEY: 'vat_wrong' }], '401 UNAUTHORIZED'],
-      ['an unknown agent', () => [['run', '--agent', UNKNOWN_ID]], '404 NOT_FOUND'],
-      ['an unknown run', () => [['report', UNKNOWN_ID, '--out', path.join(folder, 'x')]], '404 NOT_FOUND'],
+      [
+        'an unknown agent',
+        () => [['run', '--agent', UNKNOWN_ID]],
+        new RegExp(`Agent ${UNKNOWN_ID} not found at http://[^ ]+ \\(404 NOT_FOUND\\)`),
+      ],
+      [
+        'an unknown run',
+        () => [['report', UNKNOWN_ID, '--out', path.join(folder, 'x')]],
+        new RegExp(`Run ${UNKNOWN_ID} not found at http://[^ ]+ \\(404 NOT_FOUND\\)`),
+      ],
+      [
+        'a host name that does not resolve',
+        () => [['run', '--agent', agentId, '--url', 'http://vat.invalid']],
+        'The service at http://vat.invalid cannot be reached',
+      ],
       ['an output file that is a folder', () => [['run', '--agent', agentId, '--json', folder]], 'is a folder'],
       [
         'options that the service rejects',

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 import { Controller, Get, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -15,6 +17,8 @@ interface Package {
   readonly bytes: Buffer;
   /** Strong entity tag: equal sources are built to equal bytes. */
   readonly etag: string;
+  /** Hash of the client, from its package.json; an installed client compares it with its own. */
+  readonly build: string | undefined;
 }
 
 /** The npm package with the `vat` command, so that the version of the command always fits the service. */
@@ -29,7 +33,8 @@ export class ClientPackageController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile | undefined> {
-    const { bytes, etag } = await this.read();
+    const { bytes, etag, build } = await this.read();
+    if (build !== undefined) response.setHeader('X-Client-Build', build);
     // Private, because a response carries the rate-limit headers of its client.
     response.setHeader('ETag', etag).setHeader('Cache-Control', 'private, no-cache');
     if (request.fresh) {
@@ -48,9 +53,14 @@ export class ClientPackageController {
   }
 }
 
+const gunzip = promisify(zlib.gunzip);
+
 async function readPackage(): Promise<Package> {
   // Missing only if `npm run build` has not been run.
   if (!existsSync(FILE)) throw notFound();
   const bytes = await readFile(FILE);
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+  // A tar archive contains its files verbatim.
+  const build = /^ {2}"build": "([0-9a-f]{12})"$/m.exec((await gunzip(bytes)).toString('latin1'))?.[1];
+  return { bytes, etag, build };
 }

@@ -1,0 +1,182 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { callEnv, prepareAgent } from '../support/run-app.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { vat } from '../support/vat.js';
+
+const SUITE = `
+personalities:
+  - name: Guest
+evaluations:
+  - key: hours
+    name: Asks for the opening hours
+    personality: Guest
+    scenarioText: You ask when the restaurant closes.
+    tags: [facts]
+    script:
+      - say: When do you close?
+      - end: Answered
+    checks:
+      - { type: never_says, name: Stays on the subject, text: zebra }
+  - key: greeting
+    name: Is greeted
+    personality: Guest
+    scenarioText: You greet the restaurant.
+    script:
+      - say: Hello
+      - end: Greeted
+    checks:
+      - { type: max_latency_ms, ms: 60000 }
+`;
+
+describe('the vat command: agents and suites', () => {
+  let agent: ReferenceAgentServer;
+  let app: TestApp;
+  let folder: string;
+
+  beforeAll(async () => {
+    agent = await startReferenceAgent({ port: 0 });
+    app = await createTestApp({ env: callEnv(`${agent.url}/agents/{assistantId}/v1/chat/completions`) });
+    folder = await mkdtemp(path.join(tmpdir(), 'vat-suites-'));
+  });
+  afterAll(async () => {
+    await Promise.all([app.close(), agent.close()]);
+    await rm(folder, { recursive: true });
+  });
+
+  async function prepare(keys: string[] = []) {
+    const prepared = await prepareAgent(app, keys, { name: 'Bella Vista' });
+    await prepared.client.patch(`/agents/${prepared.agentId}`, { assistantId: 'booking' });
+    return { ...prepared, env: { VAT_URL: app.url, VAT_API_KEY: prepared.apiKey } };
+  }
+
+  async function file(name: string, text: string): Promise<string> {
+    const saved = path.join(folder, name);
+    await writeFile(saved, text);
+    return saved;
+  }
+
+  it('prints its version', async () => {
+    expect(await vat(['--version'], {})).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+  });
+
+  it('lists the agents of the workspace, on all pages, without their keys', async () => {
+    const { client, agentId, env } = await prepare();
+    const body = { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'provider-secret', phoneNumber: '+1' };
+    for (let n = 0; n < 101; n++)
+      await client.post('/agents', { ...body, name: n === 0 ? 'Bad\u001B[31m' : `Agent ${n}` });
+    const { code, stdout, stderr } = await vat(['agents'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split('\n')).toHaveLength(1 + 102);
+    expect(stdout).toMatch(new RegExp(`^${agentId} +Bella Vista +AGENT_PROVIDER_1 `, 'm'));
+    expect(stdout).toContain('Bad␛[31m');
+    expect(stdout).not.toContain('provider-secret');
+  });
+
+  it('lists the evaluations of an agent', async () => {
+    const { agentId, env, evaluations } = await prepare(['books-a-table', 'house-facts']);
+    const { code, stdout } = await vat(['evaluations', '--agent', agentId], env);
+    expect(code).toBe(0);
+    const id = evaluations.get('books-a-table')!;
+    expect(stdout).toMatch(
+      new RegExp(`^${id} +books-a-table +Books a table, detail by detail +critical +booking$`, 'm'),
+    );
+    expect(stdout).toMatch(/ house-facts +Answers questions about the restaurant +– +facts$/m);
+  });
+
+  it('finds neither agents nor evaluations of another workspace', async () => {
+    const { agentId } = await prepare(['house-facts']);
+    const { env } = await prepare();
+    expect((await vat(['agents'], env)).stdout).not.toContain(agentId);
+    const suite = await file('other.yaml', SUITE);
+    for (const args of [['evaluations'], ['export'], ['import', suite], ['run', '--suite', suite]]) {
+      const { code, stdout, stderr } = await vat([...args, '--agent', agentId], env);
+      expect({ args, code, stdout }).toEqual({ args, code: 3, stdout: '' });
+      expect(stderr).toMatch(/404 NOT_FOUND|403 FORBIDDEN/);
+    }
+  });
+
+  it('imports a suite and prints what it did; a dry run writes nothing', async () => {
+    const { client, agentId, env } = await prepare();
+    const suite = await file('suite.yml', SUITE);
+    const dry = await vat(['import', suite, '--agent', agentId, '--dry-run'], env);
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout).toContain('created    personality "Guest"\ncreated    hours\ncreated    greeting\n');
+    expect(dry.stdout).toContain('Dry run: nothing was imported.');
+    expect((await client.get(`/agents/${agentId}/evaluations`)).body.meta.total).toBe(0);
+
+    expect((await vat(['import', suite, '--agent', agentId], env)).stdout).toContain(
+      'Evaluations: 2 created, 0 updated, 0 unchanged. Personalities: 1 created, 0 updated, 0 unchanged.',
+    );
+    const changed = await file('changed.yml', SUITE.replace('Is greeted', 'Is welcomed'));
+    const again = await vat(['import', changed, '--agent', agentId], env);
+    expect(again.stdout).toMatch(/^unchanged {2}hours\nupdated {4}greeting$/m);
+    expect((await client.get(`/agents/${agentId}/evaluations`)).body.meta.total).toBe(2);
+  });
+
+  it('prints every fault of a file and exits with 3', async () => {
+    const { agentId, env } = await prepare();
+    const suite = await file(
+      'faults.yaml',
+      SUITE.replace('name: Is greeted', 'name: 5').replace('type: never_says', 'type: sais'),
+    );
+    const { code, stdout, stderr } = await vat(['import', suite, '--agent', agentId], env);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`vat: ${suite} was not imported: `);
+    expect(stderr).toMatch(/^ {2}- evaluations\[1\]\.name .*"greeting", line \d+/m);
+    expect(stderr).toMatch(/^ {2}- evaluations\[0\]\.checks\[0\]\.type .*"hours", line \d+/m);
+    expect(stderr).toContain('Correct the file; nothing was imported.');
+  });
+
+  it.each([
+    ['an unknown extension', 'suite.txt', 'Use a name that ends with .yaml, .yml, .json or .csv.'],
+    ['a missing file', 'missing.yaml', 'missing.yaml cannot be read'],
+  ])('exits with 3 for %s', async (_, name, expected) => {
+    const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
+    const { code, stderr } = await vat(['import', path.join(folder, name), '--agent', 'x'], env);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(expected) });
+  });
+
+  it.each(['json', 'yaml', 'csv'])('exports %s that imports unchanged', async (format) => {
+    const { client, agentId, env } = await prepare(['books-a-table', 'house-facts']);
+    const printed = await vat(['export', '--agent', agentId, '--format', format], env);
+    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    const out = path.join(folder, `deep/export.${format}`);
+    const saved = await vat(['export', '--agent', agentId, '--out', out], env);
+    expect(saved).toEqual({ code: 0, stdout: '', stderr: `Written to ${out}\n` });
+    expect(await readFile(out, 'utf8')).toBe(printed.stdout);
+    const imported = await vat(['import', out, '--agent', agentId], env);
+    expect(imported.stdout).toContain('Evaluations: 0 created, 0 updated, 2 unchanged.');
+    expect((await client.get(`/agents/${agentId}/evaluations`)).body.meta.total).toBe(2);
+  });
+
+  it('runs evaluations selected by id and by key', async () => {
+    const { agentId, env, evaluations } = await prepare(['books-a-table', 'house-facts', 'asks-for-missing-details']);
+    const select = ['--evaluation', 'house-facts', '--evaluation', evaluations.get('books-a-table')!];
+    const { code, stdout } = await vat(['run', '--agent', agentId, ...select, '--dry-run'], env);
+    expect(code).toBe(0);
+    expect(stdout).toContain('of 2 evaluations');
+    const unknown = ['run', '--agent', agentId, '--evaluation', 'house-fact', '--evaluation', 'x'];
+    const refused = await vat(unknown, env);
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toContain('--evaluation: no evaluation has the key "house-fact"\n');
+    expect(refused.stderr).toContain('--evaluation: no evaluation has the key "x"\n');
+  });
+
+  it('imports a suite and runs only its evaluations', async () => {
+    const { agentId, env } = await prepare(['books-a-table']);
+    const suite = await file('run.yaml', SUITE);
+    const { code, stdout, stderr } = await vat(['run', '--agent', agentId, '--suite', suite], env);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('Imported evaluations: 2 created, 0 updated, 0 unchanged;'),
+    });
+    expect(stdout).toContain('Gate met: 2 calls, 2 passed');
+    const one = await vat(['run', '--agent', agentId, '--suite', suite, '--evaluation', 'hours'], env);
+    expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('Gate met: 1 call, 1 passed') });
+    const tagged = await vat(['run', '--agent', agentId, '--suite', suite, '--tag', 'booking'], env);
+    expect(tagged).toMatchObject({ code: 0, stdout: expect.stringContaining('Books a table, detail by detail') });
+  });
+});
