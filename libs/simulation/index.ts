@@ -32,6 +32,7 @@ export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js'
 export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
 export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
+export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './evidence.js';
 export { toolCallText } from './tool-call-text.js';

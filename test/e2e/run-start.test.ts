@@ -285,6 +285,8 @@ describe('starting a run', () => {
       personalityId,
       caller: 'scripted',
       calls: 3,
+      cases: [{ key: evaluationIds[0], variables: null }],
+      explanation: expect.arrayContaining(['Check "Greets": Agent says "welcome".']),
     });
     expect(response.data.warnings).toEqual([
       expect.stringMatching(/^"Asks nothing": /),

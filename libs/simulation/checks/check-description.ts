@@ -1,13 +1,15 @@
-import type {
-  EndsBySpec,
-  EventMatcher,
-  Matcher,
-  NestedCheck,
-  Placement,
-  SaysSpec,
-  TalkRatioSpec,
-  ToolSpec,
-  ValueSource,
+import {
+  type EndsBySpec,
+  type EventMatcher,
+  isLanguageTag,
+  languageName,
+  type Matcher,
+  type NestedCheck,
+  type Placement,
+  type SaysSpec,
+  type TalkRatioSpec,
+  type ToolSpec,
+  type ValueSource,
 } from '../../evaluation-definition/index.js';
 import { truncate } from '../text.js';
 
@@ -30,7 +32,7 @@ function placementText({ after, before, times }: Placement): string {
 
 function timesText({ min, max }: NonNullable<Placement['times']>): string {
   if (max === undefined) return `${min} times or more`;
-  return (min ?? 1) === max ? `exactly ${max} times` : `${min ?? 1} to ${max} times`;
+  return (min ?? 1) === max ? (max === 1 ? 'exactly once' : `exactly ${max} times`) : `${min ?? 1} to ${max} times`;
 }
 
 function happens(check: SaysSpec | ToolSpec): string {
@@ -80,7 +82,7 @@ function text(check: NestedCheck): string {
     case 'talk_ratio':
       return `the agent says ${ratioText(check)} of all words`;
     case 'language':
-      return `the agent answers in ${new Intl.DisplayNames('en', { type: 'language' }).of(check.language)}`;
+      return `the agent answers in ${isLanguageTag(check.language) ? languageName(check.language) : check.language}`;
     case 'speakable':
       return 'the agent says nothing that a voice would stumble over';
     case 'no_personal_data':

@@ -178,6 +178,13 @@ export class PlannedEvaluation {
 
   @ApiProperty({ description: 'Its cases: one per row of variables, in order; otherwise one', type: [PlannedCase] })
   cases: PlannedCase[];
+
+  @ApiProperty({
+    description: 'What the caller does and what is checked, in words, one sentence each; variables are not replaced',
+    type: [String],
+    example: ['The caller says "A table for four, please."', 'Check: Agent says "booked".'],
+  })
+  explanation: string[];
 }
 
 /** The calls that a run would make. */

@@ -1,3 +1,4 @@
+import type { NestedCheck } from '../../../../libs/evaluation-definition/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
 import { workspaceShare } from '../../../platform/workspace-share.js';
@@ -65,7 +66,27 @@ const asksNothing = ({ snapshot: { definition } }: PlannedEvaluation): boolean =
 function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, hasModel: boolean): boolean {
   const { checks, criteria } = definition;
   if (hasModel && criteria.length > 0) return false;
-  return checks.length > 0 && checks.every(({ type }) => type.startsWith('never_'));
+  return checks.length > 0 && checks.every(isProhibition);
+}
+
+/** Whether an agent that does nothing meets the check. */
+function isProhibition(check: NestedCheck): boolean {
+  switch (check.type) {
+    case 'never_says':
+    case 'never_calls_tool':
+    case 'speakable':
+    case 'no_personal_data':
+      return true;
+    case 'any_of':
+    case 'all_of':
+      return check.checks.every(isProhibition);
+    case 'not':
+      return check.check.type === 'says' || check.check.type === 'calls_tool';
+    case 'when':
+      return isProhibition(check.then);
+    default:
+      return false;
+  }
 }
 
 function listed(names: readonly string[]): string {

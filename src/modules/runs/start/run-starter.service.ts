@@ -30,6 +30,7 @@ import {
   type PlannedCase,
   type PlannedEvaluation,
 } from './plan.js';
+import { explanationOf } from './plan-explanation.js';
 import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
@@ -77,6 +78,7 @@ export class RunStarterService {
         caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
         calls: cases.length * repeat,
         cases: [...cases],
+        explanation: explanationOf({ snapshot }),
       })),
       warnings: planWarnings(plan, {
         hasModel: this.settings.languageModel !== undefined,

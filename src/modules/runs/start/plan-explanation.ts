@@ -1,0 +1,57 @@
+import type { Condition, Matcher, ScriptStep } from '../../../../libs/evaluation-definition/index.js';
+import { describeCheck } from '../../../../libs/simulation/index.js';
+import { clipped, count, oneLine } from '../../../../libs/text/index.js';
+import type { PlannedEvaluation } from './plan.js';
+
+/** Steps of a script that are described; the rest is only counted. */
+const MAX_STEPS = 20;
+const MAX_TEXT = 120;
+
+/** What the calls of an evaluation do and ask, one sentence each: the caller, every check, every criterion, the limits. */
+export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>): string[] {
+  const { script, checks, criteria, maxTurns, maxDurationSeconds } = snapshot.definition;
+  return [
+    ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
+    ...checks.map((check) => {
+      const what = check.name === undefined ? '' : ` "${check.name}"`;
+      return sentence(`${kind(`check${what}`, check.required)}: ${describeCheck(check)}`);
+    }),
+    ...criteria.map(({ text, required }) => sentence(`${kind('criterion for the judge', required)}: ${quoted(text)}`)),
+    `The call is cut off after ${count(maxTurns, 'turn')} or ${count(maxDurationSeconds, 'second')}.`,
+  ];
+}
+
+const kind = (what: string, required: boolean): string => (required ? what : `${what}, which only lowers the score`);
+
+function scripted(script: readonly ScriptStep[]): string[] {
+  const more = script.length - MAX_STEPS;
+  const steps = script.slice(0, MAX_STEPS).map((step) => sentence(`${when(step.when)}the caller ${action(step)}`));
+  return more > 0 ? [...steps, `The script has ${count(more, 'more step')}.`] : steps;
+}
+
+function action(step: ScriptStep): string {
+  if ('say' in step) return `says ${quoted(step.say)}`;
+  if ('waitSeconds' in step) return `is silent for ${count(step.waitSeconds, 'second')}`;
+  if ('end' in step) return `hangs up: ${clipped(oneLine(step.end), MAX_TEXT)}`;
+  const answers = `gives ${count(step.answers.length, 'answer')} in any order`;
+  if (!step.until) return answers;
+  return `${answers} until ${conditionText(step.until)}, and otherwise says ${quoted(step.otherwise ?? '')}`;
+}
+
+const when = (condition: Condition | undefined): string => (condition ? `if ${conditionText(condition)}, ` : '');
+
+/** With a capital, and a full stop unless a quote ends with a mark. */
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!…]"$/.test(text) ? '' : '.'}`;
+
+function conditionText({ says, notSays }: Condition): string {
+  return [
+    ...(says ? [`the agent said ${matcherText(says)}`] : []),
+    ...(notSays ? [`the agent did not say ${matcherText(notSays)}`] : []),
+  ].join(' and ');
+}
+
+const matcherText = (matcher: Matcher): string =>
+  'pattern' in matcher ? `/${clipped(matcher.pattern, MAX_TEXT)}/` : quoted(matcher.text);
+
+const quoted = (text: string): string => `"${clipped(oneLine(text), MAX_TEXT)}"`;
