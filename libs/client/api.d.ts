@@ -4213,6 +4213,14 @@ export interface components {
             calls: number;
             /** @description Its cases: one per row of variables, in order; otherwise one */
             cases: components["schemas"]["PlannedCase"][];
+            /**
+             * @description What the caller does and what is checked, in words, one sentence each; variables are not replaced
+             * @example [
+             *       "The caller says \"A table for four, please.\"",
+             *       "Check: Agent says \"booked\"."
+             *     ]
+             */
+            explanation: string[];
         };
         ProviderKey: {
             /**
@@ -7363,6 +7371,10 @@ export interface operations {
                      *                   "people": 4
                      *                 }
                      *               }
+                     *             ],
+                     *             "explanation": [
+                     *               "The caller says \"A table for four, please.\"",
+                     *               "Check: Agent says \"booked\"."
                      *             ]
                      *           }
                      *         ],

@@ -52,6 +52,9 @@ describe('planWarnings', () => {
     const tool = { type: 'never_calls_tool', tool: 'pay' } as const;
     const warning = '"A": has only checks for what must never happen, so an agent that does nothing useful passes.';
     expect(warningsOf({ A: { checks: [never, tool] }, B: { checks: [never, says] } })).toEqual([warning]);
+    const composed = { type: 'all_of', checks: [never, { type: 'not', check: says }] } as const;
+    expect(warningsOf({ A: { checks: [composed, { type: 'speakable' }] } })).toEqual([warning]);
+    expect(warningsOf({ A: { checks: [{ type: 'when', if: never, then: says }] } })).toEqual([]);
     expect(warningsOf({ A: { checks: [never], criteria: [criterion] } })).toEqual([]);
     expect(warningsOf({ A: { checks: [never], criteria: [criterion] } }, { hasModel: false })).toEqual([
       warning,
