@@ -52,6 +52,7 @@ describe('printed results', () => {
           caller: 'scripted' as const,
           calls: 1,
           cases: [{ key: 'e', variables: null }],
+          explanation: [],
         },
       ],
       warnings: [HOSTILE],
