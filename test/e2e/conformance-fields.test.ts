@@ -43,12 +43,16 @@ const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
  */
 const TESTED_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria', 'evaluationIds'];
 
+/** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
+const OF_CONNECTION = ['url', 'headers', 'options'];
+
 /** All other fields of all request bodies, with their schema in the document. */
 const fields = operations.flatMap((operation) => {
   const { properties = {}, required = [] } = bodySchema(operation) ?? {};
   const isEvaluation = 'scenarioText' in properties;
   const hasOtherRules = isEvaluation || 'evaluationIds' in properties;
-  const names = Object.entries(properties).filter(([field]) => !hasOtherRules || !TESTED_ELSEWHERE.includes(field));
+  const elsewhere = 'firstSpeaker' in properties ? OF_CONNECTION : hasOtherRules ? TESTED_ELSEWHERE : [];
+  const names = Object.entries(properties).filter(([field]) => !elsewhere.includes(field));
   return names.map(([field, schema]) => ({
     ...operation,
     field,
