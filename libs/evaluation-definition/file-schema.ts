@@ -63,7 +63,9 @@ function inDraft07<T>(node: T): T {
   if (Array.isArray(node)) return node.map(inDraft07) as T;
   if (typeof node !== 'object' || node === null) return node;
   const schema = isDiscriminated(node) ? byDiscriminator(node) : node;
-  const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]): [string, unknown] => {
+  // yaml-language-server 2.0 completes nothing around a field whose default is null.
+  const given = Object.entries(schema).filter(([keyword, value]) => keyword !== 'default' || value !== null);
+  const entries = given.map(([keyword, value]: [string, unknown]): [string, unknown] => {
     if (keyword === 'examples' || keyword === 'default') return [keyword, value];
     if (keyword === 'properties' || keyword === '$defs') return [DRAFT_07_NAMES[keyword] ?? keyword, eachIn(value)];
     if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', '#/definitions/')];

@@ -42,6 +42,10 @@ describe('the JSON Schema of evaluation files', () => {
     }
   });
 
+  it('has no default of null, which keeps yaml-language-server 2.0 from completing the fields around it', () => {
+    expect(JSON.stringify(schema)).not.toContain('"default":null');
+  });
+
   it('describes checks by conditions on their type, so that editors list all types', () => {
     const { Check } = schema.definitions;
     expect(Check.properties.type.enum).toEqual(Object.keys(CHECK_DEFINITIONS));
