@@ -1,4 +1,5 @@
-// Checks that README.md and docs/**/*.md only name files that exist: relative links, and paths in `code`.
+// Checks that README.md and docs/**/*.md only name files that exist: relative links, and paths in `code`. Checks also that
+// no document or pipeline runs `npx` with the bare name of the command, which on the public registry is a foreign package.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -25,7 +26,11 @@ function missing(document) {
 }
 
 const documents = ['README.md', ...filesIn('docs').filter((name) => name.endsWith('.md'))];
-const faults = documents.flatMap(missing);
+const pipelines = filesIn('docs').filter((name) => name.endsWith('.yml'));
+const bare = [...documents, ...pipelines]
+  .filter((name) => /\bnpx (-y |--yes )?vat\b/.test(readFileSync(path.join(root, name), 'utf8')))
+  .map((name) => `${name}: npx must name the package, as in npx --yes --package "$VAT_URL/client.tgz" vat`);
+const faults = [...documents.flatMap(missing), ...bare];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 else console.log(`All paths in ${documents.length} documents exist`);
