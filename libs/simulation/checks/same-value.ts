@@ -63,7 +63,7 @@ async function toolValue(
   const entry = found && finder.view.toolCalls.find(({ index }) => index === found.evidence.entry)?.entry;
   if (!entry) return never({ tool });
   const path = argument ?? result ?? '';
-  const root: unknown = argument === undefined ? (entry as { readonly result?: unknown }).result : entry.arguments;
+  const root: unknown = argument === undefined ? entry.result : entry.arguments;
   const value = valueAt(root, path);
   const what = argument === undefined ? 'result' : 'argument';
   if (value === undefined || value === null) return `The ${what} ${path} of ${tool} was missing`;
