@@ -39,9 +39,20 @@ const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts` and `run-start.test.ts` test them.
+ * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts` and `run-start.test.ts` test them.
  */
-const TESTED_ELSEWHERE = ['personalityId', 'key', 'tags', 'script', 'checks', 'criteria', 'evaluationIds'];
+const TESTED_ELSEWHERE = [
+  'personalityId',
+  'key',
+  'tags',
+  'language',
+  'script',
+  'checks',
+  'criteria',
+  'variables',
+  'toolResults',
+  'evaluationIds',
+];
 
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
