@@ -16,7 +16,7 @@ describe('languageName', () => {
   it.each([
     ['de-DE', 'German (Germany), de-DE'],
     ['en-US', 'English (United States), en-US'],
-    ['qaa', 'qaa'],
+    ['xen', 'xen'],
   ])('of %s is %s', (tag, expected) => {
     expect(languageName(tag)).toBe(expected);
   });

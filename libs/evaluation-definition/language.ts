@@ -8,13 +8,13 @@ export const LANGUAGE_RULE = 'must be a BCP 47 language tag, for example en-US';
 const namesOrNone = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /**
- * Whether the text is a BCP 47 language tag, for example `de-AT`. Two letters must be a known language, so that `jp` for
- * `ja` is found; all registered languages have two or three.
+ * Whether the text is a BCP 47 language tag of a known language, for example `de-AT`, so that `jp` for `ja` is found. All
+ * registered languages have two or three letters.
  */
 export function isLanguageTag(text: string): boolean {
   try {
     const { language } = new Intl.Locale(text);
-    return language.length === 2 ? namesOrNone.of(language) !== undefined : language.length === 3;
+    return language.length <= 3 && namesOrNone.of(language) !== undefined;
   } catch {
     return false;
   }

@@ -43,7 +43,7 @@ export const LIMITS = {
   /** Characters of a row of variables, written as JSON. */
   row: 20_000,
   /** Characters of scenario, script, checks and criteria with the values of all rows inserted. */
-  replaced: 4_000_000,
+  replaced: 2_000_000,
   toolResults: 50,
   /** Bytes of an entry of `toolResults`, written as JSON. */
   toolResult: 65_536,

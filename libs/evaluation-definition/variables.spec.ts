@@ -173,7 +173,7 @@ describe('violations of evaluations with variables', () => {
     const variables = Array.from({ length: 200 }, (_, index) => ({ people: `${index}${'x'.repeat(1_990)}` }));
     const start = performance.now();
     expect(violations({ scenarioText, variables })).toEqual([
-      'variables must have at most 4 million characters once the values of all rows are inserted',
+      'variables must have at most 2 million characters once the values of all rows are inserted',
     ]);
     expect(performance.now() - start).toBeLessThan(1_000);
   });
