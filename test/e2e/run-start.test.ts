@@ -36,6 +36,10 @@ describe('starting a run', () => {
       ['evaluationIds', ['no-uuid']],
       ['evaluationIds', [7]],
       ['evaluationIds', Array.from({ length: 5_001 }, () => randomUUID())],
+      ['evaluationKeys', []],
+      ['evaluationKeys', ['']],
+      ['evaluationKeys', ['a', 'a']],
+      ['evaluationKeys', ['x'.repeat(256)]],
       ['tags', []],
       ['tags', null],
       ['tags', ['']],
@@ -82,6 +86,9 @@ describe('starting a run', () => {
 
     it('rejects evaluations together with tags, tags without a match, and reports all violations at once', async () => {
       expectInvalid(await client.post(path, { evaluationIds: [randomUUID()], tags: ['a'] }), 'tags');
+      expectInvalid(await client.post(path, { evaluationKeys: ['a'], tags: ['a'] }), 'tags');
+      const both = { evaluationIds: [randomUUID()], evaluationKeys: ['a'] };
+      expectInvalid(await client.post(path, both), 'evaluationKeys');
       expectInvalid(await client.post(path, { tags: ['nothing has it'] }), 'tags');
       expectInvalid(await client.post(path, { repeat: 0, concurrency: 0, name: 1 }), 'concurrency', 'name', 'repeat');
     });
@@ -105,6 +112,22 @@ describe('starting a run', () => {
     expect(issues(elsewhere)).toEqual(['evaluationIds.0 is not the id of an evaluation of the agent']);
     expectForbidden(await mine.client.post(path, { evaluationIds: [first, foreign.evaluationIds[0]] }));
     expect(await runs(mine.client, mine.agentId)).toBe(0);
+  });
+
+  it('runs the evaluations with the given keys, and names each unknown key', async () => {
+    const evaluations = ['first', 'second', 'third'].map((key) => ({ ...shortEvaluation(), key }));
+    const { client, agentId, evaluationIds } = await prepareEvaluations(app, evaluations);
+    const path = `/agents/${agentId}/runs`;
+    const { body } = await client.post(path, { evaluationKeys: ['third', 'first'], dryRun: true });
+    const planned = body.data.evaluations as { id: string }[];
+    expect(planned.map(({ id }) => id)).toEqual([evaluationIds[0], evaluationIds[2]]);
+
+    await client.delete(`/evaluations/${evaluationIds[1]}`);
+    const response = await client.post(path, { evaluationKeys: ['first', 'second', 'unknown'] });
+    expect(issues(response)).toEqual([
+      'evaluationKeys.1 is not the key of an evaluation of the agent',
+      'evaluationKeys.2 is not the key of an evaluation of the agent',
+    ]);
   });
 
   it('runs the evaluations with one of the tags or the named ones, oldest first', async () => {

@@ -26,6 +26,9 @@ const OWNERS = `
   SELECT id, agent_id AS "agentId", workspace_id AS "workspaceId" FROM evaluations
    WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`;
 
+const IDS_BY_KEY = `
+  SELECT key, id FROM evaluations WHERE agent_id = $1 AND key = ANY ($2::text[]) AND deleted_at IS NULL`;
+
 const SOFT_DELETE = `
   UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
 
@@ -47,9 +50,9 @@ export class EvaluationsRepository {
     return readPage<EvaluationEntity>(this.database, LIST, [agentId], page);
   }
 
-  /** Ids of an agent's evaluations with one of these ids and at least one of these tags; null for no filter. */
-  async select(agentId: string, ids: readonly string[] | null, tags: readonly string[] | null): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(SELECT, [agentId, ids, tags]);
+  /** Ids of an agent's evaluations with one of these ids and at least one of these tags; undefined for no filter. */
+  async select(agentId: string, ids?: readonly string[], tags?: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(SELECT, [agentId, ids ?? null, tags ?? null]);
     return rows.map(({ id }) => id);
   }
 
@@ -61,6 +64,12 @@ export class EvaluationsRepository {
   /** Agents and workspaces of these evaluations; deleted ones are omitted. */
   async owners(ids: readonly string[]): Promise<Pick<EvaluationEntity, 'id' | 'agentId' | 'workspaceId'>[]> {
     return this.database.query(OWNERS, [ids]);
+  }
+
+  /** Ids of an agent's evaluations by key; unknown keys are omitted. */
+  async idsByKey(agentId: string, keys: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.database.query<{ key: string; id: string }>(IDS_BY_KEY, [agentId, keys]);
+    return new Map(rows.map(({ key, id }) => [key, id]));
   }
 
   /** @returns false if it does not exist or was deleted already */

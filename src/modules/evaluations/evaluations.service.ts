@@ -25,6 +25,7 @@ import { EvaluationsRepository } from './evaluations.repository.js';
 /** Selects evaluations by id or by tag (at least one matches); all if neither is given. */
 export interface EvaluationSelection {
   readonly ids?: readonly string[];
+  readonly keys?: readonly string[];
   readonly tags?: readonly string[];
 }
 
@@ -107,12 +108,13 @@ export class EvaluationsService {
 
   /**
    * The selected evaluations of an agent, oldest first.
-   * @throws DomainError BAD_REQUEST for an id that is not an evaluation of the agent, or if the total is too large;
+   * @throws DomainError BAD_REQUEST for an id or key that is not an evaluation of the agent, or if the total is too large;
    *   FORBIDDEN for an evaluation of another workspace
    */
-  async select(caller: Caller, agentId: string, { ids, tags }: EvaluationSelection): Promise<SelectedEvaluation[]> {
+  async select(caller: Caller, agentId: string, selection: EvaluationSelection): Promise<SelectedEvaluation[]> {
+    const { ids, keys, tags } = selection;
     if (ids) await this.requireEvaluations(caller, agentId, ids);
-    const chosen = await this.repository.select(agentId, ids ?? null, tags ?? null);
+    const chosen = await this.repository.select(agentId, ids ?? (keys && (await this.idsOf(agentId, keys))), tags);
     const selected: SelectedEvaluation[] = [];
     let size = 0;
     // In batches, because all of them together may not fit into memory.
@@ -140,6 +142,15 @@ export class EvaluationsService {
         : [`evaluationIds.${index} is not the id of an evaluation of the agent`],
     );
     if (issue !== undefined) throw invalidInput(issue, ...more);
+  }
+
+  private async idsOf(agentId: string, keys: readonly string[]): Promise<string[]> {
+    const found = await this.repository.idsByKey(agentId, keys);
+    const [issue, ...more] = keys.flatMap((key, index) =>
+      found.has(key) ? [] : [`evaluationKeys.${index} is not the key of an evaluation of the agent`],
+    );
+    if (issue !== undefined) throw invalidInput(issue, ...more);
+    return [...found.values()];
   }
 
   private async requirePersonality(caller: Caller, id: string): Promise<void> {

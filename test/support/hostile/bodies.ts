@@ -40,7 +40,9 @@ const objectOf = (members: readonly (readonly [string, JsonText])[]): JsonText =
 
 /** A value that is valid by the schema. */
 function allowed(schema: BodySchema, resolve: Resolve): fc.Arbitrary<JsonText> {
-  const { type, enum: values, anyOf, oneOf, allOf, ...rest } = resolve(schema);
+  // Built when a value is drawn, because schemas of composed checks refer to themselves.
+  if (schema.$ref !== undefined) return fc.constant(schema).chain((reference) => allowed(resolve(reference), resolve));
+  const { type, enum: values, anyOf, oneOf, allOf, ...rest } = schema;
   if (values) return fc.constantFrom(...values).map((value) => JSON.stringify(value));
   const choices = anyOf ?? oneOf ?? allOf;
   if (choices) return fc.oneof(...choices.map((choice) => allowed(choice, resolve)));

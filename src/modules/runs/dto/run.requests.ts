@@ -33,6 +33,9 @@ interface ListOptions {
   readonly violation: (item: string) => string | undefined;
 }
 
+const keyViolation = (key: string): string | undefined =>
+  key === '' || codePoints(key) > LIMITS.key ? `must have 1 to ${LIMITS.key} characters` : textViolation(key);
+
 /** An optional, non-empty list of unique strings. */
 function SelectionField({ description, example, maxItems, items, violation }: ListOptions): PropertyDecorator {
   const listViolation = (value: unknown): string | undefined => {
@@ -77,12 +80,22 @@ export class StartRunRequest extends GateRequest {
     example: [EXAMPLE_ID.evaluation],
     maxItems: MAX_SELECTED,
     items: { format: 'uuid', maxLength: MAX_LENGTH.identifier },
-    violation: (id) => (isUuid(id) ? undefined : 'must be the id of an evaluation (not its key)'),
+    violation: (id) => (isUuid(id) ? undefined : 'must be the id of an evaluation; evaluationKeys takes keys'),
   })
   evaluationIds?: string[];
 
   @SelectionField({
-    description: 'Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds`',
+    description: 'Run only the evaluations of the agent with these keys; cannot be combined with `evaluationIds`',
+    example: ['books-a-table'],
+    maxItems: MAX_SELECTED,
+    items: { minLength: 1, maxLength: LIMITS.key },
+    violation: keyViolation,
+  })
+  evaluationKeys?: string[];
+
+  @SelectionField({
+    description:
+      'Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds` or `evaluationKeys`',
     example: ['booking'],
     maxItems: LIMITS.tags,
     items: { minLength: 1, maxLength: LIMITS.tag },

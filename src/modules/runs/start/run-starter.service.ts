@@ -128,19 +128,11 @@ export class RunStarterService {
   }
 
   private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<Plan> {
-    const { evaluationIds, tags, agentVersion = null } = request;
+    const { agentVersion = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
-    if (evaluationIds && tags) throw invalidInput('tags must not be given together with evaluationIds');
-    const selected = await this.evaluations.select(caller, agent.id, {
-      ...(evaluationIds && { ids: evaluationIds }),
-      ...(tags && { tags }),
-    });
-    if (selected.length === 0) {
-      if (tags) throw invalidInput('tags match no evaluation of the agent');
-      throw conflict('The agent has no evaluations to run');
-    }
+    const selected = await this.select(caller, agent.id, request);
     await this.connections.requireAddress(agent);
     const evaluations = await this.snapshots(agent, selected);
     this.requireModel(evaluations);
@@ -152,6 +144,25 @@ export class RunStarterService {
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
     return { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines };
+  }
+
+  private async select(
+    caller: Caller,
+    agentId: string,
+    { evaluationIds: ids, evaluationKeys: keys, tags }: StartRunRequest,
+  ): Promise<SelectedEvaluation[]> {
+    if (tags && (ids || keys)) {
+      throw invalidInput(`tags must not be given together with ${ids ? 'evaluationIds' : 'evaluationKeys'}`);
+    }
+    if (ids && keys) throw invalidInput('evaluationKeys must not be given together with evaluationIds');
+    const selected = await this.evaluations.select(caller, agentId, {
+      ...(ids && { ids }),
+      ...(keys && { keys }),
+      ...(tags && { tags }),
+    });
+    if (selected.length > 0) return selected;
+    if (tags) throw invalidInput('tags match no evaluation of the agent');
+    throw conflict('The agent has no evaluations to run');
   }
 
   private async snapshots(
