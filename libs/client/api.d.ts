@@ -4884,7 +4884,14 @@ export interface components {
              */
             evaluationIds?: string[];
             /**
-             * @description Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds`
+             * @description Run only the evaluations of the agent with these keys; cannot be combined with `evaluationIds`
+             * @example [
+             *       "books-a-table"
+             *     ]
+             */
+            evaluationKeys?: string[];
+            /**
+             * @description Run only evaluations with at least one of these tags; cannot be combined with `evaluationIds` or `evaluationKeys`
              * @example [
              *       "booking"
              *     ]
