@@ -57,11 +57,14 @@ describe('service client', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36} /);
   });
 
-  it('waits for the Retry-After of a rate limit', async () => {
+  it('waits for the Retry-After of a rate limit, and announces it', async () => {
     const since = performance.now();
+    const announced: string[] = [];
+    service.announce = (text) => announced.push(text);
     answers = [json(429, refusal('TOO_MANY_REQUESTS', 'Rate limit exceeded'), { 'Retry-After': '1' }), data(runOf())];
     await service.run('run');
     expect(performance.now() - since).toBeGreaterThanOrEqual(1000);
+    expect(announced).toEqual(['Rate limit exceeded (429); waiting 1 s.']);
   });
 
   it('retries interrupted responses, and while the service is not ready', async () => {
@@ -96,12 +99,23 @@ describe('service client', () => {
     ['a page instead of JSON', 3, (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
     ['other JSON', 3, json(200, { hello: 'world' })],
     ['JSON without X-API-Version', 3, foreignJson(200, { message: 'Done', data: runOf() })],
-    ['an error without X-API-Version', 3, foreignJson(404, refusal('NOT_FOUND', 'Not found'))],
     ['a redirect, which would lose the key', 3, (response) => response.writeHead(302, { Location: 'https://x' }).end()],
   ])('reports the cause of a failure: %s', async (_, exitCode, answer) => {
     answers = [answer];
     await expect(service.run('run')).rejects.toMatchObject({ name: 'CommandError', exitCode });
     expect(seen).toHaveLength(1);
+  });
+
+  it('does not show an error of another server as one of the service', async () => {
+    answers = [foreignJson(404, refusal('NOT_FOUND', 'Not found'))];
+    const message = expect.stringMatching(/is not the URL of the service: .*it has no X-API-Version header$/);
+    await expect(service.run('run')).rejects.toMatchObject({ exitCode: 3, message });
+  });
+
+  it('names the run that was not found', async () => {
+    answers = [json(404, refusal('NOT_FOUND', 'Not found'))];
+    const message = `Run 7 not found at ${service.url} (404 NOT_FOUND)`;
+    await expect(service.run('7')).rejects.toMatchObject({ exitCode: 3, message });
   });
 
   describe('following a run', () => {

@@ -56,6 +56,9 @@ describe('the client package', () => {
     ]);
     const manifest = JSON.parse(read('package.json'));
     expect(manifest).toMatchObject({ version: '1.0.0', bin: { vat: 'vat.mjs' } });
+    const { headers } = await fetch(`${app.url}/client.tgz`, { method: 'HEAD' });
+    expect(headers.get('x-client-build')).toBe(manifest.build);
+    expect(manifest.build).toMatch(/^[0-9a-f]{12}$/);
     expect(manifest).not.toHaveProperty('dependencies');
     expect(manifest).not.toHaveProperty('scripts');
     const program = read('vat.mjs');
@@ -86,6 +89,7 @@ describe('the client package', () => {
       });
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('1/1  passed') });
+    expect(stderr).not.toContain('Note:');
     expect(stdout).toContain('Gate met: 1 call, 1 passed');
     expect(await readdir(work)).toEqual([]);
   });

@@ -1,0 +1,33 @@
+import { EXIT, RefusedError, UnreachableError } from './errors.js';
+
+const failure = (code: string) =>
+  new TypeError('fetch failed', { cause: Object.assign(new Error(`it failed with ${code}`), { code }) });
+
+describe('errors of the service', () => {
+  it.each([
+    ['a host name that does not resolve', 'ENOTFOUND', EXIT.misused],
+    ['a resolver that does not answer', 'EAI_AGAIN', EXIT.misused],
+    ['a refused connection', 'ECONNREFUSED', EXIT.noResult],
+    ['a connection that times out', 'UND_ERR_CONNECT_TIMEOUT', EXIT.noResult],
+  ])('%s (%s) has the exit code %i', (_, code, exitCode) => {
+    const error = new UnreachableError('https://vat.example.com', failure(code));
+    expect(error).toMatchObject({ exitCode, message: expect.stringContaining(`it failed with ${code}`) });
+  });
+
+  it('a name that did resolve earlier says nothing about the configuration', () => {
+    expect(new UnreachableError('https://vat.example.com', failure('ENOTFOUND'), true).exitCode).toBe(EXIT.noResult);
+  });
+
+  it('a 404 names what was asked for; other refusals have the message of the service', () => {
+    const missing = 'Agent 7 not found at https://vat.example.com';
+    expect(new RefusedError(404, 'NOT_FOUND', 'Not found', [], missing).message).toBe(`${missing} (404 NOT_FOUND)`);
+    const forbidden = new RefusedError(403, 'FORBIDDEN', 'Role EDITOR required', [], missing);
+    expect(forbidden.message).toBe('The service refused: 403 FORBIDDEN: Role EDITOR required');
+  });
+
+  it('the cure for a wrong key needs no checkout', () => {
+    const { cure } = new RefusedError(401, 'UNAUTHORIZED', 'Invalid API key', []);
+    expect(cure).toContain('POST /workspace/api-keys');
+    expect(cure).not.toContain('npm');
+  });
+});
