@@ -224,9 +224,40 @@ describe('settings', () => {
       { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },
       'AGENT_PROVIDER_4_URL="https://u:p@agents/" must not contain a user name or password',
     ],
+    [
+      { AGENT_PROVIDER_1_URL: 'https:agents/v1' },
+      'AGENT_PROVIDER_1_URL="https:agents/v1" must be an address that begins with http:// or https://',
+    ],
   ])('reject incomplete or invalid settings of the model or agents: %j', (env, line) => {
     expect(errorLines(env)).toEqual([line]);
   });
+
+  // A placeholder there would let editors send the provider's default key to a server of their own.
+  it.each([
+    'https://{assistantId}/v1',
+    'https://{assistantId}.example.com/v1',
+    'https://agents.example.com{assistantId}',
+    'https://agents.example.com:{callId}/v1',
+    'https://{phoneNumber}@agents.example.com/v1',
+    'https://agents.example.com:443{assistantId}?a=b',
+    '{assistantId}://agents.example.com/v1',
+    'https:{assistantId}/v1',
+    'https:/{assistantId}/v1',
+    'https:///{assistantId}/v1',
+    'https://\t/{assistantId}/v1',
+    String.raw`https:\\{assistantId}/v1`,
+  ])('reject a placeholder outside of path and query: %s', (url) => {
+    expect(errorLines({ AGENT_PROVIDER_1_URL: url })).toEqual([
+      expect.stringMatching(
+        /^AGENT_PROVIDER_1_URL=.* must (have placeholders in its path and query only|be an address that begins with)/,
+      ),
+    ]);
+  });
+
+  it.each(['https://agents.example?call={callId}', 'https://agents.example:8443/{assistantId}/{phoneNumber}'])(
+    'allow placeholders in path and query: %s',
+    (url) => expect(readSettings({ AGENT_PROVIDER_1_URL: url }).agentProviders.AGENT_PROVIDER_1.url).toBe(url),
+  );
 
   it('include the URL of the agents of each provider', () => {
     const url = 'https://agents.example/{assistantId}/call?to={phoneNumber}';

@@ -96,13 +96,20 @@ const address = (...protocols: string[]) =>
     return input;
   });
 
-/** An address whose placeholders are filled in for each agent. */
+/**
+ * An address whose placeholders are filled in for each agent. They may not decide which server is called: editors choose
+ * the values, and the provider's default key would be sent there.
+ */
 const agentAddress = makeValidator<string>((input) => {
   const unknown = /\{(?!assistantId\}|phoneNumber\}|callId\})[^}]*\}?/.exec(input);
   if (unknown) throw new EnvError('must have no placeholder except {assistantId}, {phoneNumber} and {callId}');
+  if (/^[^/?#\\]*[/\\]*[^/?#\\]*[{}]/.test(input)) {
+    throw new EnvError('must have placeholders in its path and query only');
+  }
   const example = input.replaceAll(/\{\w+\}/g, 'x');
   const url = URL.canParse(example) ? new URL(example) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
+  // Other forms, such as `https:host`, are refused although they can be parsed: their host begins elsewhere.
+  if (!url || !/^https?:\/\/[^/?#\\\s]/i.test(input)) {
     throw new EnvError('must be an address that begins with http:// or https://');
   }
   if (url.username !== '' || url.password !== '') throw new EnvError('must not contain a user name or password');
