@@ -52,7 +52,7 @@ describe('printed results', () => {
           caller: 'scripted' as const,
           calls: 1,
           cases: [{ key: 'e', variables: null }],
-          explanation: [],
+          explanation: [HOSTILE],
         },
       ],
       warnings: [HOSTILE],

@@ -73,9 +73,15 @@ export function planText(plan: RunPlan, look: Look): string {
     ]),
     look,
   );
+  const explained = evaluations.flatMap(({ name: evaluation, explanation }) => [
+    look.paint('bold', `${plain(evaluation, 120)}:`),
+    ...explanation.map((line) => `  ${plain(line)}`),
+    '',
+  ]);
   return [
     table,
     '',
+    ...explained,
     `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
     `Gate: ${gateConditions(plan, evaluations.filter(({ critical }) => critical).length).join(', ')}.`,
     ...warnings.map((warning) => look.paint('yellow', plain(warning))),

@@ -271,6 +271,9 @@ describe('the vat command', () => {
     const { code, stdout } = await vat(['run', '--agent', agentId, '--repeat', '3', '--dry-run'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Books a table, detail by detail +books-a-table +booking +scripted +3 +critical$/m);
+    // What the calls do and check, in words.
+    expect(stdout).toMatch(/^Books a table, detail by detail:\n {2}The caller says "Hello/m);
+    expect(stdout).toMatch(/^ {2}Check "Checks availability": Agent calls check_availability/m);
     expect(stdout).toContain('would make 6 calls of 2 evaluations');
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
   });
