@@ -42,6 +42,43 @@ describe('tool results', () => {
     ]);
   });
 
+  it.each([
+    [
+      'QX7',
+      'passed',
+      'The same value: the agent said "QX7", book_table had the result reference "QX7", wanted "Q X 7"',
+    ],
+    [
+      'QX8',
+      'failed',
+      'Not the same value: the agent said "QX8", book_table had the result reference "QX8", wanted "Q X 7"',
+    ],
+  ])('are a source of same_value: %s is %s', async (reference, outcome, detail) => {
+    const result = await talk(await startToolAgent(servers), {
+      toolResults: [...TOOL_RESULTS.slice(0, 2), { tool: 'book_table', result: { reference } }],
+      checks: [
+        {
+          type: 'same_value',
+          sources: [
+            { pattern: 'booked, (?P<reference>[^.]+)' },
+            { tool: 'book_table', result: 'reference' },
+            { value: 'Q X 7' },
+          ],
+        },
+      ],
+    });
+    expect(result.checks[0]).toMatchObject({ met: outcome === 'passed', detail });
+    expect(result.outcome).toBe(outcome);
+  });
+
+  it('are not met in same_value without the field', async () => {
+    const { checks } = await talk(await startToolAgent(servers), {
+      toolResults: TOOL_RESULTS,
+      checks: [{ type: 'same_value', sources: [{ tool: 'book_table', result: 'booking.id' }, { value: 'QX7' }] }],
+    });
+    expect(checks[0]).toMatchObject({ met: false, detail: 'The result booking.id of book_table was missing' });
+  });
+
   it('are {"status":"ok"} for tools without one', async () => {
     const { timeline } = await talk(await startToolAgent(servers), { toolResults: TOOL_RESULTS.slice(0, 2) });
     expect(timeline[2]).toMatchObject({ name: 'book_table', result: { status: 'ok' } });

@@ -58,6 +58,35 @@ describe('tool results and language in runs', () => {
     expect(ended.body.data.counts).toMatchObject({ passed: 2 });
   });
 
+  it('are compared with the variables of a row by same_value', async () => {
+    const same = (...sources: object[]) => ({ type: 'same_value', sources, required: false });
+    const { client, agentId } = await prepareEvaluations(app, [
+      {
+        ...EVALUATION,
+        variables: [
+          { people: 4, time: 'half past seven in the evening', reference: 'Q X 7' },
+          { people: 6, time: '8:30 pm', reference: 'Q X 8' },
+        ],
+        checks: [
+          same({ tool: 'find_table', argument: 'people' }, { value: '{{people}}' }),
+          same({ tool: 'book_table', argument: 'time' }, { value: '{{time}}' }),
+          same({ tool: 'book_table', result: 'reference' }, { value: '{{reference}}' }),
+          same({ pattern: 'booked, (?P<reference>[^.]+)' }, { value: '{{reference}}' }),
+        ],
+      },
+    ]);
+    const run = await executeRun(client, agentId);
+    const calls = (await client.get(`/runs/${run.id}/calls`)).body.data;
+    const checksOf = async (index: number): Promise<any[]> =>
+      (await client.get(`/calls/${calls[index].id}`)).body.data.checks;
+    expect((await checksOf(0)).map(({ met }) => met)).toEqual([true, true, true, true]);
+    const second = await checksOf(1);
+    expect(second.map(({ met }) => met)).toEqual([true, false, false, false]);
+    // A text that is only a variable is its value, with its type.
+    expect(second[0].detail).toBe('The same value: find_table had the argument people 6, wanted 6');
+    expect(second[2].detail).toBe('Not the same value: book_table had the result reference "QX7", wanted "Q X 8"');
+  });
+
   it.each<[string | null, string | null, string]>([
     [null, 'fr-FR', 'fr-FR'],
     [null, 'French', 'en-US'],
