@@ -1,4 +1,5 @@
 import { caseKey } from '../../libs/evaluation-definition/index.js';
+import { summarise } from '../../libs/client/index.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
@@ -114,18 +115,23 @@ describe('runs of evaluations with variables', () => {
       ],
     });
     const { body: junit } = await client.get(`/runs/${run.id}/junit`);
+    const names = [
+      'Books in a city (city: Rome, people: 4, price: €4.50 (net))',
+      'Books in a city (city: Paris, people: 2, price: €1.00 (net))',
+      'Books in a city (city: Oslo, people: 3, price: {{city}})',
+      'Plain',
+    ];
     expect([...junit.matchAll(/<testcase classname="evaluations" name="([^"]+)"/g)].map(([, name]) => name)).toEqual(
-      [
-        'Books in a city (city: Rome, people: 4, price: €4.50 (net))',
-        'Books in a city (city: Paris, people: 2, price: €1.00 (net))',
-        'Books in a city (city: Oslo, people: 3, price: {{city}})',
-        'Plain',
-      ].flatMap((name) => [`${name} #1`, `${name} #2`]),
+      names.flatMap((name) => [`${name} #1`, `${name} #2`]),
     );
+    // The comparison, and the command from what the API returns, use the same names.
+    const { body: comparison } = await client.get(`/runs/${run.id}/comparison?with=${run.id}`);
+    expect(comparison.data.cases.map(({ name }: any) => name)).toEqual(names);
+    expect(summarise(run, await callsOf(client, run.id)).evaluations.map(({ name }) => name)).toEqual(names);
     const { body: page } = await client.get(`/runs/${run.id}/report`);
     const stability = [...page.matchAll(/Stable (pass|fail)<\/span>/g)].map(([, kind]) => kind);
     expect(stability.slice(0, 4)).toEqual(['pass', 'fail', 'pass', 'pass']);
-    expect(page).toContain('Books in a city (city: Oslo, people: 3, price: {{city}})');
+    for (const name of names) expect(page).toContain(name);
     const { body: metrics } = await client.get(`/agents/${agentId}/metrics`);
     expect(metrics.data.evaluations).toMatchObject([
       { name: 'Books in a city', counted: 6, passed: 4, isFlaky: false },
