@@ -5,7 +5,7 @@
  * - In process, on a virtual clock: many repetitions with different dates, latencies and speaking rates, which must not
  *   change a verdict.
  * - Over HTTP, on the real clock: once. The slow agent takes 1.7 s instead of 2.5 s (the limit is 1.5 s).
- * - The matrix (matrix/): agents that break the protocol, sound agents of other kinds, faults that are not the agent's, and
+ * - The matrix (matrix/): agents that break the protocol, a fault for each check, sound agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the table in docs/guides/accuracy.md

@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { load } from 'js-yaml';
 import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
 import { call } from '../testing/calls.js';
-import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent } from '../testing/guide-agent.js';
+import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks } from '../testing/guide-agent.js';
 
-const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
-const checks = [...guide.matchAll(/```yaml\n([^]*?)```/g)].flatMap(
-  ([, yaml]) => (load(yaml!) as { checks: (CheckInput & { name: string })[] }).checks,
-);
+const checks = guideChecks(readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8'));
 const evaluation = {
   key: 'guide',
   name: 'Guide',

@@ -1,4 +1,5 @@
-import type { DefinitionInput } from '../../evaluation-definition/index.js';
+import { load } from 'js-yaml';
+import type { CheckInput, DefinitionInput } from '../../evaluation-definition/index.js';
 import { type AgentAction, inProcess, type Transport } from '../index.js';
 
 const CHECKED = { tool: 'check_availability', arguments: { people: 4, time: '19:30' } };
@@ -25,6 +26,12 @@ export const GUIDE_SCRIPT: NonNullable<DefinitionInput['script']> = [
   { say: 'Thank you, goodbye.' },
   { end: 'The table is booked' },
 ];
+
+/** The checks that the guide shows, in its order. @param markdown the text of docs/guides/checks.md */
+export function guideChecks(markdown: string): (CheckInput & { readonly name: string })[] {
+  const examples = [...markdown.matchAll(/```yaml\n([^]*?)```/g)];
+  return examples.flatMap(([, yaml = '']) => (load(yaml) as { checks: (CheckInput & { name: string })[] }).checks);
+}
 
 type Action = AgentAction | { readonly waitMs: number };
 type Turns = { readonly [turn: number]: readonly Action[] };

@@ -3,6 +3,7 @@ import { type EvaluationKey, referenceEvaluations, startReferenceAgent } from '.
 import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
 import { inProcess, VirtualClock } from '../../../libs/simulation/index.js';
 import { type Called, callOverHttp } from './call-over-http.js';
+import { checkRows } from './check-faults.js';
 import { OTHER_FAULTS, startOtherFaults } from './other-faults.js';
 import type { Row } from './row.js';
 import { SOUND_AGENTS, startSoundAgents } from './sound-agents.js';
@@ -30,6 +31,7 @@ export async function buildMatrix(): Promise<Matrix> {
   const rows: Row[] = [
     ...wireRows(),
     ...Object.entries(SPOKEN_FAULTS).flatMap(([name, fault]) => spokenRows(name, fault)),
+    ...checkRows(),
     ...Object.entries(SOUND_AGENTS).map(([name, { description }]): Row => ({
       ...{ group: 'sound', name, description, allowed: ['passed'] },
       execute: calls((key) => sound.url(name, key)),

@@ -4,6 +4,7 @@ import type { CallResult } from '../../../libs/simulation/index.js';
 export const GROUPS = {
   wire: 'Agent breaks the protocol after a good turn',
   spoken: 'Agent says or does something wrong',
+  check: 'Agent has a fault that only one check finds',
   sound: 'Sound agent',
   other: "Fault that is not the agent's",
   model: 'Misbehaving model',
@@ -20,6 +21,8 @@ export interface Row {
   readonly allowed: readonly CallResult['outcome'][];
   /** A part of the reason that must be given. */
   readonly reason?: RegExp;
+  /** Whether the result names the fault and no other. */
+  readonly isFound?: (result: CallResult) => boolean;
   /** Executes the call with its retries, possibly more than once with different details. */
   readonly execute: () => Promise<readonly CallResult[]>;
 }
@@ -35,11 +38,13 @@ export async function measureRow(row: Row): Promise<MeasuredRow> {
   return { row, results, wrong: results.filter((result) => !isRight(row, result)) };
 }
 
-const isRight = ({ allowed, reason }: Row, result: CallResult): boolean =>
-  allowed.includes(result.outcome) && (reason === undefined || reason.test(result.reason));
+const isRight = ({ allowed, reason, isFound }: Row, result: CallResult): boolean =>
+  allowed.includes(result.outcome) &&
+  (reason === undefined || reason.test(result.reason)) &&
+  (isFound === undefined || isFound(result));
 
 /** Whether the agent of the row has a fault that must be found. */
-export const isFaulty = ({ group }: Row): boolean => group === 'wire' || group === 'spoken';
+export const isFaulty = ({ group }: Row): boolean => ['wire', 'spoken', 'check'].includes(group);
 
 /** Precision and recall of `failed` over all rows. A missing or wrong reason counts as not found. */
 export function matrixAccuracy(measured: readonly MeasuredRow[]) {
