@@ -1,0 +1,200 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const ROOT = path.resolve(__dirname, '../..');
+const DOCUMENTS = ['README.md', ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`)];
+
+interface Block {
+  readonly document: string;
+  readonly language: string;
+  readonly text: string;
+  readonly firstLine: string;
+}
+
+const BLOCKS = DOCUMENTS.flatMap((document): Block[] =>
+  [...readFileSync(path.join(ROOT, document), 'utf8').matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm)].map(
+    ([, indent = '', language = '', content = '']) => {
+      const text = content.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+      return { document, language, text, firstLine: text.slice(0, text.indexOf('\n')) };
+    },
+  ),
+);
+const isShell = ({ language }: Block) => language === 'sh' || language === 'bash';
+
+const STARTS_SERVICE = 'starts the service, which runs here already';
+const ADMIN = 'writes to the database of the settings; test/integration/admin.test.ts executes the command';
+
+/** Blocks of commands that are not executed, by the beginning of their first line, and why. */
+const NOT_EXECUTED: Readonly<Record<string, string>> = {
+  'README.md: npm ci && npm run demo': 'installs the project; .ci/run executes the demo',
+  'README.md: npm ci && npm start': STARTS_SERVICE,
+  'README.md: npm ci && npm test': 'runs this test',
+  'docs/guides/first-test.md: npm ci': STARTS_SERVICE,
+  'docs/guides/runs.md: npm ci': 'starts the reference agent, which runs here already',
+  'docs/guides/runs.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
+  'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
+  'docs/guides/connections.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
+  'docs/guides/models.md: LLM_BASE_URL=': STARTS_SERVICE,
+  'docs/guides/agents.md: npm run reference-agent -- --list-faults':
+    'libs/reference-agent/program.spec.ts tests the options',
+  'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
+  'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
+  'docs/guides/access.md: npm run --silent admin -- workspace create': ADMIN,
+  'docs/guides/access.md: npm run --silent admin -- workspace set-plan': ADMIN,
+};
+
+/** JSON blocks that are not bodies of requests to the service, by the beginning of their document and text. */
+const NOT_BODIES: Readonly<Record<string, string>> = {
+  'docs/guides/agents.md: {': 'a request that the service sends; libs/simulation/transports tests it',
+};
+
+/** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
+const TESTED_FILES = ['checks.md', 'evaluations.md', 'suites.md', 'variables.md'].map((name) => `docs/guides/${name}`);
+
+/** Exit codes of the `vat` commands of a document, in order; all 0 without an entry. The agents of these documents have a fault. */
+const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
+  // The connection test passes; the suite fails, and passes after the correction.
+  'docs/guides/first-test.md': [0, 1, 0],
+  'docs/guides/runs.md': [1],
+  // The other run has the same results; the gate of the second command is not met by the faulty agent.
+  'docs/guides/comparison.md': [0, 1],
+  // The name of the example's agent does not exist.
+  'docs/guides/connections.md': [2],
+};
+
+const nameOf = ({ document, firstLine }: Block) => `${document}: ${firstLine}`;
+const reasonFor = (block: Block, reasons: Readonly<Record<string, string>>) =>
+  Object.keys(reasons).find((beginning) => nameOf(block).startsWith(beginning));
+const executed = BLOCKS.filter((block) => isShell(block) && reasonFor(block, NOT_EXECUTED) === undefined);
+
+/** Fails on the first error response or unexpected exit code, also within a pipe. */
+const PREAMBLE = `
+set -eo pipefail
+curl() { command curl --fail-with-body --max-time 90 "$@" || { touch curl-failed; return 22; }; }
+npx() {
+  local code=0
+  command npx "$@" || code=$?
+  local expected=\${EXIT_CODES%% *}
+  EXIT_CODES=\${EXIT_CODES#* }
+  if [ "$code" != "\${expected:-0}" ]; then echo "vat exited with $code instead of \${expected:-0}" >&2; exit 99; fi
+}
+get() { curl -sS "$BASE_URL$1" -H "Authorization: Bearer $API_KEY"; }
+post() { curl -sS -X POST "$BASE_URL$1" -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d "$2"; }
+trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** `set -e` does not notice a request that fails in the list of a loop. */
+const CONCLUSION = `
+[ ! -e curl-failed ] || { echo 'A request failed' >&2; exit 98; }
+[ -z "\${EXIT_CODES// }" ] || { echo "No command for the exit codes $EXIT_CODES" >&2; exit 97; }
+`;
+
+/** Starts an agent of the document in the background, instead of the one before it, and waits until it listens. */
+const START_AGENT = `[ -z "$AGENT_PID" ] || { kill "$AGENT_PID"; wait "$AGENT_PID" || true; }
+node my-agent.mjs > agent.log 2>&1 & AGENT_PID=$!
+for _ in $(seq 100); do grep -q listens agent.log && break; sleep 0.1; done
+grep -q listens agent.log`;
+
+describe('the commands of README.md and the guides', () => {
+  let agent: ReferenceAgentServer;
+  let app: TestApp;
+  let folder: string;
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
+    agent = await startReferenceAgent({ port: 0, fault: 'wrong-fact' });
+    app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
+    folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
+  });
+  afterAll(async () => {
+    await Promise.all([app.close(), agent.close()]);
+    await rm(folder, { recursive: true });
+  });
+
+  it('are executed, or have a reason why not', () => {
+    for (const reasons of [NOT_EXECUTED, NOT_BODIES]) {
+      const used = new Set(BLOCKS.map((block) => reasonFor(block, reasons)));
+      expect(Object.keys(reasons).filter((beginning) => !used.has(beginning))).toEqual([]);
+    }
+    expect(executed.length).toBeGreaterThanOrEqual(20);
+    const files = BLOCKS.filter(({ language }) => language === 'yaml' || language === 'csv');
+    expect(files.map(({ document }) => document).filter((document) => !TESTED_FILES.includes(document))).toEqual([]);
+    const others = BLOCKS.filter((block) => !isShell(block) && !files.includes(block));
+    expect(others.map(({ language }) => language).filter((language) => !/^(json|text|js)$/.test(language))).toEqual([]);
+  });
+
+  /** An agent with a passed run, a failed one and their ids: what documents take over from runs.md. */
+  async function setUp() {
+    const { apiKey, agentId, client } = await prepareAgent(app, ['books-a-table', 'house-facts']);
+    const earlier = await executeRun(client, agentId, { minimumScore: 0 });
+    const run = await executeRun(client, agentId);
+    const [call] = (await client.get<any>(`/runs/${run.id}/calls`)).body.data;
+    return { apiKey, agentId, runId: run.id, earlierRunId: earlier.id, callId: call.id };
+  }
+
+  it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
+    const { apiKey, ...ids } = await setUp();
+    const port = await freePort();
+    const commands = executed
+      .filter((block) => block.document === document)
+      .map(({ text }) => text)
+      .join('\n')
+      .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
+      .replaceAll('vat_…', apiKey)
+      .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
+      .replaceAll('4010', String(port))
+      .replaceAll(/^node my-agent\.mjs$/gm, START_AGENT);
+    const work = await mkdtemp(path.join(folder, 'work-'));
+    for (const name of ['suite.yaml', 'restaurant.yaml']) {
+      execFileSync('cp', [path.join(ROOT, 'docs/examples/restaurant.yaml'), path.join(work, name)]);
+    }
+    const env = {
+      ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
+      ...{ BASE_URL: app.url, API_KEY: apiKey, VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
+      ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, CALL_ID: ids.callId },
+      EXIT_CODES: `${(EXIT_CODES[document] ?? []).join(' ')} `,
+      AGENT_PID: '',
+    };
+    const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
+      const words = ['--noprofile', '--norc', '-c', `${PREAMBLE}${commands}${CONCLUSION}`];
+      execFile('bash', words, { cwd: work, env }, (error, stdout, stderr) => {
+        resolve({ code: error?.code ?? 0, output: stdout + stderr });
+      });
+    });
+    expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
+  });
+
+  const bodies = BLOCKS.filter((block) => block.language === 'json' && reasonFor(block, NOT_BODIES) === undefined);
+
+  it('has JSON bodies only in the guide to connections', () => {
+    expect(new Set(bodies.map(({ document }) => document))).toEqual(new Set(['docs/guides/connections.md']));
+  });
+
+  it.each(bodies.map(({ text }) => text.trim()))('has a body that the service accepts: %s', async (text) => {
+    const { client, agentId } = await prepareAgent(app, []);
+    const connection = `/agents/${agentId}/connection`;
+    const stored = {
+      url: 'https://agent.example.com/',
+      headers: { Authorization: 'Bearer agent-token-1', 'X-Tenant': 'a' },
+    };
+    expect(await client.put(connection, stored)).toMatchObject({ status: 200 });
+    const body = JSON.parse(text);
+    expect(await client.put(connection, body)).toMatchObject({ status: 200, body: { data: body } });
+  });
+});
