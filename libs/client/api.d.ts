@@ -28,114 +28,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/agents/{agentId}/evaluations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List an agent's evaluations
-         * @description Sorted newest first.
-         */
-        get: operations["listEvaluations"];
-        put?: never;
-        /**
-         * Create an evaluation
-         * @description All violations are reported at once. Checks that could never be met are rejected.
-         */
-        post: operations["createEvaluation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{agentId}/evaluations/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export evaluations
-         * @description All evaluations of the agent, oldest first, and the personalities that they use, in a file that can be imported again unchanged, also in another workspace. CSV contains only evaluations, with the names of their personalities.
-         */
-        get: operations["exportEvaluations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{agentId}/evaluations/import": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import evaluations
-         * @description Creates or replaces each evaluation of the file, matched by `key`, and each personality, matched by `name`, in one transaction. Those that are not in the file are kept. An evaluation names its personality by `personality`, its name, or by `personalityId`. Every violation is reported with its path, the key or name of the item and, in YAML and CSV, the line. With `dryRun` the response also lists the other agents that an updated personality affects. A file has at most 5,000 evaluations and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.
-         */
-        post: operations["importEvaluations"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{agentId}/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the metrics of an agent
-         * @description Results over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days per request.
-         */
-        get: operations["getAgentMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/agents/{agentId}/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List an agent's runs
-         * @description Returns the runs of the agent, newest first.
-         */
-        get: operations["listRuns"];
-        put?: never;
-        /**
-         * Start a run
-         * @description Runs evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run continues in the background; follow it with `?wait=`, its event stream or a webhook. With `dryRun` the response is the plan and nothing is started.
-         */
-        post: operations["startRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/agents/{id}": {
         parameters: {
             query?: never;
@@ -212,74 +104,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/calls/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a call
-         * @description Transcript with times, checks and criteria with their evidence, measures, and the versions used.
-         */
-        get: operations["getCall"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/evaluations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an evaluation
-         * @description Also readable after its agent was deleted.
-         */
-        get: operations["getEvaluation"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an evaluation
-         * @description Its existing calls and results are kept.
-         */
-        delete: operations["deleteEvaluation"];
-        options?: never;
-        head?: never;
-        /**
-         * Update an evaluation
-         * @description Changes the given fields and leaves all others unchanged; lists are replaced as a whole. The result is validated like a new evaluation.
-         */
-        patch: operations["updateEvaluation"];
-        trace?: never;
-    };
-    "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Check that the process is alive
-         * @description Returns 200 as long as the process can respond at all; checks nothing else.
-         */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/personalities": {
         parameters: {
             query?: never;
@@ -332,7 +156,7 @@ export interface paths {
         patch: operations["updatePersonality"];
         trace?: never;
     };
-    "/readyz": {
+    "/agents/{agentId}/evaluations": {
         parameters: {
             query?: never;
             header?: never;
@@ -340,12 +164,108 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that the process can serve requests
-         * @description Returns 503 while the database is unreachable and once shutdown has begun.
+         * List an agent's evaluations
+         * @description Sorted newest first.
          */
-        get: operations["getReadiness"];
+        get: operations["listEvaluations"];
+        put?: never;
+        /**
+         * Create an evaluation
+         * @description All violations are reported at once. Checks that could never be met are rejected.
+         */
+        post: operations["createEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an evaluation
+         * @description Also readable after its agent was deleted.
+         */
+        get: operations["getEvaluation"];
         put?: never;
         post?: never;
+        /**
+         * Delete an evaluation
+         * @description Its existing calls and results are kept.
+         */
+        delete: operations["deleteEvaluation"];
+        options?: never;
+        head?: never;
+        /**
+         * Update an evaluation
+         * @description Changes the given fields and leaves all others unchanged; lists are replaced as a whole. The result is validated like a new evaluation.
+         */
+        patch: operations["updateEvaluation"];
+        trace?: never;
+    };
+    "/agents/{agentId}/evaluations/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import evaluations
+         * @description Creates or replaces each evaluation of the file, matched by `key`, and each personality, matched by `name`, in one transaction. Those that are not in the file are kept. An evaluation names its personality by `personality`, its name, or by `personalityId`. Every violation is reported with its path, the key or name of the item and, in YAML and CSV, the line. With `dryRun` the response also lists the other agents that an updated personality affects. A file has at most 5,000 evaluations and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.
+         */
+        post: operations["importEvaluations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agentId}/evaluations/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export evaluations
+         * @description All evaluations of the agent, oldest first, and the personalities that they use, in a file that can be imported again unchanged, also in another workspace. CSV contains only evaluations, with the names of their personalities.
+         */
+        get: operations["exportEvaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agentId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List an agent's runs
+         * @description Returns the runs of the agent, newest first.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        /**
+         * Start a run
+         * @description Runs evaluations of the agent: a simulated caller talks to it, and checks and criteria judge the conversation. The run continues in the background; follow it with `?wait=`, its event stream or a webhook. With `dryRun` the response is the plan and nothing is started.
+         */
+        post: operations["startRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -376,66 +296,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{id}/calls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the calls of a run
-         * @description Sorted by the order of the plan: by evaluation, then by repetition.
-         */
-        get: operations["listCalls"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a run
-         * @description Starts no further calls and aborts running ones; results of ended calls are kept. Idempotent.
-         */
-        post: operations["cancelRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}/comparison": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Compare a run with an earlier one
-         * @description Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with fewer than 3 counted calls in one of the runs cannot differ.
-         */
-        get: operations["compareRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -456,7 +316,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{id}/junit": {
+    "/runs/{id}/calls": {
         parameters: {
             query?: never;
             header?: never;
@@ -464,10 +324,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the results of a run as JUnit XML
-         * @description One suite per group of evaluations (their first tag). Failed calls are reported as `failure`, infrastructure errors as `error`, and invalid or not executed calls as `skipped`.
+         * List the calls of a run
+         * @description Sorted by the order of the plan: by evaluation, then by repetition.
          */
-        get: operations["getJunit"];
+        get: operations["listCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/calls/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a call
+         * @description Transcript with times, checks and criteria with their evidence, measures, and the versions used.
+         */
+        get: operations["getCall"];
         put?: never;
         post?: never;
         delete?: never;
@@ -496,6 +376,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/junit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the results of a run as JUnit XML
+         * @description One suite per group of evaluations (their first tag). Failed calls are reported as `failure`, infrastructure errors as `error`, and invalid or not executed calls as `skipped`.
+         */
+        get: operations["getJunit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a run with an earlier one
+         * @description Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with fewer than 3 counted calls in one of the runs cannot differ.
+         */
+        get: operations["compareRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{runId}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metrics of a run
+         * @description Status and results so far. Readable after its agent was deleted.
+         */
+        get: operations["getRunMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a run
+         * @description Starts no further calls and aborts running ones; results of ended calls are kept. Idempotent.
+         */
+        post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}/rerun": {
         parameters: {
             query?: never;
@@ -516,7 +476,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/runs/{runId}/metrics": {
+    "/agents/{agentId}/metrics": {
         parameters: {
             query?: never;
             header?: never;
@@ -524,10 +484,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the metrics of a run
-         * @description Status and results so far. Readable after its agent was deleted.
+         * Get the metrics of an agent
+         * @description Results over time: runs, calls, score, latency percentiles, pass rates and flaky evaluations. At most 366 days per request.
          */
-        get: operations["getRunMetrics"];
+        get: operations["getAgentMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -648,26 +608,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/workspace/webhook-deliveries/{id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Redeliver an event
-         * @description Restarts the schedule of attempts now, with the same `webhook-id`, even if the webhook is disabled. Returns 409 while the delivery is pending.
-         */
-        post: operations["redeliverWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/workspace/webhooks": {
         parameters: {
             query?: never;
@@ -720,6 +660,26 @@ export interface paths {
         patch: operations["updateWebhook"];
         trace?: never;
     };
+    "/workspace/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a webhook
+         * @description Sends a `webhook.test` event now, even if the webhook is disabled, and returns the delivery: after its first attempt if that ends within a few seconds, otherwise as `PENDING`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workspace/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -734,6 +694,26 @@ export interface paths {
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspace/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeliver an event
+         * @description Restarts the schedule of attempts now, with the same `webhook-id`, even if the webhook is disabled. Returns 409 while the delivery is pending.
+         */
+        post: operations["redeliverWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -760,20 +740,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/workspace/webhooks/{id}/test": {
+    "/healthz": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Test a webhook
-         * @description Sends a `webhook.test` event now, even if the webhook is disabled, and returns the delivery: after its first attempt if that ends within a few seconds, otherwise as `PENDING`.
+         * Check that the process is alive
+         * @description Returns 200 as long as the process can respond at all; checks nothing else.
          */
-        post: operations["testWebhook"];
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that the process can serve requests
+         * @description Returns 503 while the database is unreachable and once shutdown has begun.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1646,8 +1646,11 @@ export interface components {
             requests: {
                 /** @description The caller's turn that it belongs to; 0 for the greeting */
                 turn: number;
+                /** @description When it was sent, in milliseconds of call time; null if the connection failed */
                 sentAtMs: number | null;
+                /** @description HTTP status; null without a response */
                 status: number | null;
+                /** @description When the response began, in milliseconds of call time */
                 firstByteMs: number | null;
                 tokenTimesMs: number[];
                 finishReason: string | null;
@@ -1784,7 +1787,8 @@ export interface components {
                 longestSilenceMs: number;
             };
             toolCalls: number;
-            endedBy: ("agent" | "caller" | "tester") | null;
+            /** @enum {string|null} */
+            endedBy: "agent" | "caller" | "tester" | null;
             endCode: string | null;
             endReason: string | null;
             tester: {
@@ -2439,7 +2443,7 @@ export interface components {
              *       {
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
              *         "weight": 2,
-             *         "required": true
+             *         "required": false
              *       }
              *     ]
              */
@@ -2867,7 +2871,7 @@ export interface components {
              *       {
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
              *         "weight": 2,
-             *         "required": true
+             *         "required": false
              *       }
              *     ]
              */
@@ -3053,7 +3057,7 @@ export interface components {
          *       ],
          *       "criteria": [
          *         {
-         *           "required": true,
+         *           "required": false,
          *           "text": "The agent repeats the date, the time and the number of people before it books.",
          *           "weight": 2
          *         }
@@ -3299,7 +3303,7 @@ export interface components {
              * @default []
              * @example [
              *       {
-             *         "required": true,
+             *         "required": false,
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
              *         "weight": 2
              *       }
@@ -5313,7 +5317,7 @@ export interface components {
              *       {
              *         "text": "The agent repeats the date, the time and the number of people before it books.",
              *         "weight": 2,
-             *         "required": true
+             *         "required": false
              *       }
              *     ]
              */
@@ -6097,6 +6101,781 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Agent retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Agent retrieved successfully",
+                     *       "data": {
+                     *         "provider": "AGENT_PROVIDER_1",
+                     *         "type": "INBOUND",
+                     *         "promptType": "SINGLE",
+                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "name": "Bella Vista reservations",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "updated_at": "2026-11-21T06:37:42.758Z",
+                     *         "apiKey": "provider-key-1",
+                     *         "assistantId": "assistant-1",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "deletedAt": null,
+                     *         "language": "en-US",
+                     *         "phoneNumber": "+15550100",
+                     *         "prompt": "You take table reservations.",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "callMonitoring": false,
+                     *         "isUsingDefaultApiKey": false,
+                     *         "webhookUrl": "https://example.com/hooks/agent",
+                     *         "phoneNumberId": "phone-1",
+                     *         "webhookSecret": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Agent retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["Agent"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Agent deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Agent deleted successfully",
+                     *       "data": {
+                     *         "provider": "AGENT_PROVIDER_1",
+                     *         "type": "INBOUND",
+                     *         "promptType": "SINGLE",
+                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "name": "Bella Vista reservations",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "updated_at": "2026-11-21T06:37:42.758Z",
+                     *         "apiKey": "provider-key-1",
+                     *         "assistantId": "assistant-1",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "deletedAt": "2026-11-21T06:37:42.758Z",
+                     *         "language": "en-US",
+                     *         "phoneNumber": "+15550100",
+                     *         "prompt": "You take table reservations.",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "callMonitoring": false,
+                     *         "isUsingDefaultApiKey": false,
+                     *         "webhookUrl": "https://example.com/hooks/agent",
+                     *         "phoneNumberId": "phone-1",
+                     *         "webhookSecret": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Agent deleted successfully */
+                        message: string;
+                        data: components["schemas"]["Agent"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAgentRequest"];
+            };
+        };
+        responses: {
+            /** @description Agent updated successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Agent updated successfully",
+                     *       "data": {
+                     *         "provider": "AGENT_PROVIDER_1",
+                     *         "type": "INBOUND",
+                     *         "promptType": "SINGLE",
+                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "name": "Bella Vista reservations",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "updated_at": "2026-11-21T06:37:42.758Z",
+                     *         "apiKey": "provider-key-1",
+                     *         "assistantId": "assistant-1",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "deletedAt": null,
+                     *         "language": "en-US",
+                     *         "phoneNumber": "+15550100",
+                     *         "prompt": "You take table reservations.",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "callMonitoring": false,
+                     *         "isUsingDefaultApiKey": false,
+                     *         "webhookUrl": "https://example.com/hooks/agent",
+                     *         "phoneNumberId": "phone-1",
+                     *         "webhookSecret": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Agent updated successfully */
+                        message: string;
+                        data: components["schemas"]["Agent"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection retrieved successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutConnectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Connection set successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection set successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection set successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection deleted successfully",
+                     *       "data": {
+                     *         "protocol": "chat-completions",
+                     *         "url": "https://agent.example.com/v1/chat/completions",
+                     *         "headers": {
+                     *           "Authorization": null
+                     *         },
+                     *         "firstSpeaker": "caller",
+                     *         "options": {},
+                     *         "source": "agent"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection deleted successfully */
+                        message: string;
+                        data: components["schemas"]["Connection"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connection tested */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Connection tested",
+                     *       "data": {
+                     *         "ok": true,
+                     *         "callId": "7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24",
+                     *         "steps": [
+                     *           {
+                     *             "step": "resolved",
+                     *             "status": "passed",
+                     *             "ms": 12.4,
+                     *             "message": "The connection was established",
+                     *             "said": null,
+                     *             "cure": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Connection tested */
+                        message: string;
+                        data: components["schemas"]["ConnectionTest"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPersonalities: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Personalities retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Personalities retrieved successfully",
+                     *       "meta": {
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "limit": 25,
+                     *         "pageCount": 1
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "gender": "FEMALE",
+                     *           "provider": "PERSONALITY_PROVIDER_1",
+                     *           "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *           "createdAt": "2026-11-21T06:37:42.758Z",
+                     *           "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *           "created_at": "2026-11-21T06:37:42.758Z",
+                     *           "name": "Impatient regular",
+                     *           "description": "Calls on the way home",
+                     *           "prompt": "You are in a hurry and interrupt.",
+                     *           "temperature": 0.7,
+                     *           "accent": "Scottish",
+                     *           "backgroundNoise": false,
+                     *           "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *           "voice_id": "voice-1"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Personalities retrieved successfully */
+                        message: string;
+                        meta: components["schemas"]["PageMeta"];
+                        data: components["schemas"]["Personality"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPersonality: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePersonalityRequest"];
+            };
+        };
+        responses: {
+            /** @description Personality created successfully */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Personality created successfully",
+                     *       "data": {
+                     *         "gender": "FEMALE",
+                     *         "provider": "PERSONALITY_PROVIDER_1",
+                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "name": "Impatient regular",
+                     *         "description": "Calls on the way home",
+                     *         "prompt": "You are in a hurry and interrupt.",
+                     *         "temperature": 0.7,
+                     *         "accent": "Scottish",
+                     *         "backgroundNoise": false,
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "voice_id": "voice-1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Personality created successfully */
+                        message: string;
+                        data: components["schemas"]["Personality"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPersonality: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the personality
+                 * @example c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Personality retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Personality retrieved successfully",
+                     *       "data": {
+                     *         "gender": "FEMALE",
+                     *         "provider": "PERSONALITY_PROVIDER_1",
+                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "name": "Impatient regular",
+                     *         "description": "Calls on the way home",
+                     *         "prompt": "You are in a hurry and interrupt.",
+                     *         "temperature": 0.7,
+                     *         "accent": "Scottish",
+                     *         "backgroundNoise": false,
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "voice_id": "voice-1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Personality retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["Personality"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deletePersonality: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the personality
+                 * @example c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Personality deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Personality deleted successfully"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Personality deleted successfully */
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updatePersonality: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the personality
+                 * @example c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePersonalityRequest"];
+            };
+        };
+        responses: {
+            /** @description Personality updated successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Personality updated successfully",
+                     *       "data": {
+                     *         "gender": "FEMALE",
+                     *         "provider": "PERSONALITY_PROVIDER_1",
+                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "created_at": "2026-11-21T06:37:42.758Z",
+                     *         "name": "Impatient regular",
+                     *         "description": "Calls on the way home",
+                     *         "prompt": "You are in a hurry and interrupt.",
+                     *         "temperature": 0.7,
+                     *         "accent": "Scottish",
+                     *         "backgroundNoise": false,
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "voice_id": "voice-1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Personality updated successfully */
+                        message: string;
+                        data: components["schemas"]["Personality"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listEvaluations: {
         parameters: {
             query?: {
@@ -6107,7 +6886,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
                 agentId: string;
             };
             cookie?: never;
@@ -6247,7 +7029,7 @@ export interface operations {
                      *             {
                      *               "text": "The agent repeats the date, the time and the number of people before it books.",
                      *               "weight": 2,
-                     *               "required": true
+                     *               "required": false
                      *             }
                      *           ],
                      *           "maxTurns": 20,
@@ -6284,7 +7066,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
                 agentId: string;
             };
             cookie?: never;
@@ -6422,7 +7207,7 @@ export interface operations {
                      *           {
                      *             "text": "The agent repeats the date, the time and the number of people before it books.",
                      *             "weight": 2,
-                     *             "required": true
+                     *             "required": false
                      *           }
                      *         ],
                      *         "maxTurns": 20,
@@ -6453,6 +7238,844 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the evaluation
+                 * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Evaluation retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Evaluation retrieved successfully",
+                     *       "data": {
+                     *         "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "name": "Books a table for four",
+                     *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                     *         "generalInstructions": "Be polite.",
+                     *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "vendorCallPhoneNumber": "+15550100",
+                     *         "key": "table-for-four",
+                     *         "critical": true,
+                     *         "tags": [
+                     *           "booking",
+                     *           "smoke"
+                     *         ],
+                     *         "script": [
+                     *           {
+                     *             "say": "Hello, I'd like to book a table."
+                     *           },
+                     *           {
+                     *             "answers": [
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)how many (people|guests)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Four of us."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|what) (day|date)"
+                     *                   }
+                     *                 },
+                     *                 "say": "On Friday."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
+                     *                   }
+                     *                 },
+                     *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
+                     *               }
+                     *             ],
+                     *             "until": {
+                     *               "says": {
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                     *               }
+                     *             },
+                     *             "otherwise": "Sorry, could you say that again?"
+                     *           },
+                     *           {
+                     *             "say": "Thank you, goodbye."
+                     *           },
+                     *           {
+                     *             "end": "The table is booked"
+                     *           }
+                     *         ],
+                     *         "checks": [
+                     *           {
+                     *             "type": "says",
+                     *             "name": "Confirms the booking",
+                     *             "pattern": "(?i)is (booked|confirmed)"
+                     *           },
+                     *           {
+                     *             "type": "calls_tool",
+                     *             "tool": "book_table",
+                     *             "arguments": {
+                     *               "people": 4,
+                     *               "time": "19:30"
+                     *             }
+                     *           },
+                     *           {
+                     *             "type": "max_latency_ms",
+                     *             "ms": 1500,
+                     *             "weight": 0.5,
+                     *             "required": false
+                     *           }
+                     *         ],
+                     *         "criteria": [
+                     *           {
+                     *             "text": "The agent repeats the date, the time and the number of people before it books.",
+                     *             "weight": 2,
+                     *             "required": false
+                     *           }
+                     *         ],
+                     *         "maxTurns": 20,
+                     *         "maxDurationSeconds": 300,
+                     *         "language": "en-US",
+                     *         "variables": [],
+                     *         "toolResults": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Evaluation retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["Evaluation"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the evaluation
+                 * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Evaluation deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Evaluation deleted successfully"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Evaluation deleted successfully */
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the evaluation
+                 * @example 4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateEvaluationRequest"];
+            };
+        };
+        responses: {
+            /** @description Evaluation updated successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Evaluation updated successfully",
+                     *       "data": {
+                     *         "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "name": "Books a table for four",
+                     *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                     *         "generalInstructions": "Be polite.",
+                     *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "vendorCallPhoneNumber": "+15550100",
+                     *         "key": "table-for-four",
+                     *         "critical": true,
+                     *         "tags": [
+                     *           "booking",
+                     *           "smoke"
+                     *         ],
+                     *         "script": [
+                     *           {
+                     *             "say": "Hello, I'd like to book a table."
+                     *           },
+                     *           {
+                     *             "answers": [
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)how many (people|guests)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Four of us."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|what) (day|date)"
+                     *                   }
+                     *                 },
+                     *                 "say": "On Friday."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|what) time"
+                     *                   }
+                     *                 },
+                     *                 "say": "At half past seven in the evening."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)(which|your|what) name"
+                     *                   }
+                     *                 },
+                     *                 "say": "Rossi."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)your phone number"
+                     *                   }
+                     *                 },
+                     *                 "say": "My number is 555 0142."
+                     *               },
+                     *               {
+                     *                 "when": {
+                     *                   "says": {
+                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
+                     *                   }
+                     *                 },
+                     *                 "say": "Yes, please."
+                     *               }
+                     *             ],
+                     *             "until": {
+                     *               "says": {
+                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                     *               }
+                     *             },
+                     *             "otherwise": "Sorry, could you say that again?"
+                     *           },
+                     *           {
+                     *             "say": "Thank you, goodbye."
+                     *           },
+                     *           {
+                     *             "end": "The table is booked"
+                     *           }
+                     *         ],
+                     *         "checks": [
+                     *           {
+                     *             "type": "says",
+                     *             "name": "Confirms the booking",
+                     *             "pattern": "(?i)is (booked|confirmed)"
+                     *           },
+                     *           {
+                     *             "type": "calls_tool",
+                     *             "tool": "book_table",
+                     *             "arguments": {
+                     *               "people": 4,
+                     *               "time": "19:30"
+                     *             }
+                     *           },
+                     *           {
+                     *             "type": "max_latency_ms",
+                     *             "ms": 1500,
+                     *             "weight": 0.5,
+                     *             "required": false
+                     *           }
+                     *         ],
+                     *         "criteria": [
+                     *           {
+                     *             "text": "The agent repeats the date, the time and the number of people before it books.",
+                     *             "weight": 2,
+                     *             "required": false
+                     *           }
+                     *         ],
+                     *         "maxTurns": 20,
+                     *         "maxDurationSeconds": 300,
+                     *         "language": "en-US",
+                     *         "variables": [],
+                     *         "toolResults": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Evaluation updated successfully */
+                        message: string;
+                        data: components["schemas"]["Evaluation"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    importEvaluations: {
+        parameters: {
+            query?: {
+                /** @description With `true` nothing is written; the response shows what an import would do */
+                dryRun?: "true" | "false";
+            };
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "personalities": [
+                 *         {
+                 *           "name": "Hurried guest",
+                 *           "description": "Books a table on the way home",
+                 *           "prompt": "You are in a hurry. You answer in short sentences."
+                 *         }
+                 *       ],
+                 *       "evaluations": [
+                 *         {
+                 *           "key": "table-for-four",
+                 *           "name": "Books a table for four",
+                 *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
+                 *           "generalInstructions": "Be polite.",
+                 *           "personality": "Hurried guest",
+                 *           "vendorCallPhoneNumber": "+15550100",
+                 *           "critical": true,
+                 *           "tags": [
+                 *             "booking",
+                 *             "smoke"
+                 *           ],
+                 *           "script": [
+                 *             {
+                 *               "say": "Hello, I'd like to book a table."
+                 *             },
+                 *             {
+                 *               "answers": [
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)how many (people|guests)"
+                 *                     }
+                 *                   },
+                 *                   "say": "Four of us."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|what) (day|date)"
+                 *                     }
+                 *                   },
+                 *                   "say": "On Friday."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|what) time"
+                 *                     }
+                 *                   },
+                 *                   "say": "At half past seven in the evening."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)(which|your|what) name"
+                 *                     }
+                 *                   },
+                 *                   "say": "Rossi."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)your phone number"
+                 *                     }
+                 *                   },
+                 *                   "say": "My number is 555 0142."
+                 *                 },
+                 *                 {
+                 *                   "when": {
+                 *                     "says": {
+                 *                       "pattern": "(?i)shall i book|is that (right|correct)"
+                 *                     }
+                 *                   },
+                 *                   "say": "Yes, please."
+                 *                 }
+                 *               ],
+                 *               "until": {
+                 *                 "says": {
+                 *                   "pattern": "(?i)(table|booking) is (booked|confirmed)"
+                 *                 }
+                 *               },
+                 *               "otherwise": "Sorry, could you say that again?"
+                 *             },
+                 *             {
+                 *               "say": "Thank you, goodbye."
+                 *             },
+                 *             {
+                 *               "end": "The table is booked"
+                 *             }
+                 *           ],
+                 *           "checks": [
+                 *             {
+                 *               "type": "says",
+                 *               "name": "Confirms the booking",
+                 *               "pattern": "(?i)is (booked|confirmed)"
+                 *             },
+                 *             {
+                 *               "type": "calls_tool",
+                 *               "tool": "book_table",
+                 *               "arguments": {
+                 *                 "people": 4,
+                 *                 "time": "19:30"
+                 *               }
+                 *             },
+                 *             {
+                 *               "type": "max_latency_ms",
+                 *               "ms": 1500,
+                 *               "weight": 0.5,
+                 *               "required": false
+                 *             }
+                 *           ],
+                 *           "criteria": [
+                 *             {
+                 *               "text": "The agent repeats the date, the time and the number of people before it books.",
+                 *               "weight": 2,
+                 *               "required": false
+                 *             }
+                 *           ],
+                 *           "maxTurns": 20,
+                 *           "maxDurationSeconds": 300,
+                 *           "language": "en-US",
+                 *           "variables": [],
+                 *           "toolResults": []
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["EvaluationFile"] | components["schemas"]["EvaluationList"];
+                /**
+                 * @example personalities:
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Hurried guest
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: false
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
+                 */
+                "application/x-yaml": string;
+                /**
+                 * @example personalities:
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Hurried guest
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: false
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
+                 */
+                "application/yaml": string;
+                /**
+                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,
+                 */
+                "text/csv": string;
+                /**
+                 * @example personalities:
+                 *       - name: Hurried guest
+                 *         description: Books a table on the way home
+                 *         prompt: You are in a hurry. You answer in short sentences.
+                 *
+                 *     evaluations:
+                 *       - key: table-for-four
+                 *         name: Books a table for four
+                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
+                 *         generalInstructions: Be polite.
+                 *         personality: Hurried guest
+                 *         vendorCallPhoneNumber: '+15550100'
+                 *         critical: true
+                 *         tags:
+                 *           - booking
+                 *           - smoke
+                 *         script:
+                 *           - say: Hello, I'd like to book a table.
+                 *           - answers:
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)how many (people|guests)
+                 *                 say: Four of us.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) (day|date)
+                 *                 say: On Friday.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|what) time
+                 *                 say: At half past seven in the evening.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)(which|your|what) name
+                 *                 say: Rossi.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)your phone number
+                 *                 say: My number is 555 0142.
+                 *               - when:
+                 *                   says:
+                 *                     pattern: (?i)shall i book|is that (right|correct)
+                 *                 say: Yes, please.
+                 *             until:
+                 *               says:
+                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
+                 *             otherwise: Sorry, could you say that again?
+                 *           - say: Thank you, goodbye.
+                 *           - end: The table is booked
+                 *         checks:
+                 *           - type: says
+                 *             name: Confirms the booking
+                 *             pattern: (?i)is (booked|confirmed)
+                 *           - type: calls_tool
+                 *             tool: book_table
+                 *             arguments:
+                 *               people: 4
+                 *               time: '19:30'
+                 *           - type: max_latency_ms
+                 *             ms: 1500
+                 *             weight: 0.5
+                 *             required: false
+                 *         criteria:
+                 *           - text: The agent repeats the date, the time and the number of people before it books.
+                 *             weight: 2
+                 *             required: false
+                 *         maxTurns: 20
+                 *         maxDurationSeconds: 300
+                 *         language: en-US
+                 *         variables: []
+                 *         toolResults: []
+                 */
+                "text/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Evaluations imported successfully */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Evaluations imported successfully",
+                     *       "data": {
+                     *         "dryRun": false,
+                     *         "created": 1,
+                     *         "updated": 0,
+                     *         "unchanged": 0,
+                     *         "items": [
+                     *           {
+                     *             "key": "table-for-four",
+                     *             "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *             "action": "created"
+                     *           }
+                     *         ],
+                     *         "personalities": {
+                     *           "created": 0,
+                     *           "updated": 1,
+                     *           "unchanged": 0,
+                     *           "items": [
+                     *             {
+                     *               "name": "Impatient regular",
+                     *               "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
+                     *               "action": "updated",
+                     *               "otherAgents": [
+                     *                 {
+                     *                   "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *                   "name": "Reservations"
+                     *                 }
+                     *               ],
+                     *               "otherAgentCount": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Evaluations imported successfully */
+                        message: string;
+                        data: components["schemas"]["ImportResult"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     exportEvaluations: {
         parameters: {
             query?: {
@@ -6461,7 +8084,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
                 agentId: string;
             };
             cookie?: never;
@@ -6595,7 +8221,7 @@ export interface operations {
                      *             {
                      *               "text": "The agent repeats the date, the time and the number of people before it books.",
                      *               "weight": 2,
-                     *               "required": true
+                     *               "required": false
                      *             }
                      *           ],
                      *           "maxTurns": 20,
@@ -6674,7 +8300,7 @@ export interface operations {
                      *         criteria:
                      *           - text: The agent repeats the date, the time and the number of people before it books.
                      *             weight: 2
-                     *             required: true
+                     *             required: false
                      *         maxTurns: 20
                      *         maxDurationSeconds: 300
                      *         language: en-US
@@ -6684,554 +8310,9 @@ export interface operations {
                     "application/yaml": string;
                     /**
                      * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300,en-US,,
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,
                      */
                     "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    importEvaluations: {
-        parameters: {
-            query?: {
-                /** @description With `true` nothing is written; the response shows what an import would do */
-                dryRun?: "true" | "false";
-            };
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Identifier of the agent */
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "personalities": [
-                 *         {
-                 *           "name": "Hurried guest",
-                 *           "description": "Books a table on the way home",
-                 *           "prompt": "You are in a hurry. You answer in short sentences."
-                 *         }
-                 *       ],
-                 *       "evaluations": [
-                 *         {
-                 *           "key": "table-for-four",
-                 *           "name": "Books a table for four",
-                 *           "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                 *           "generalInstructions": "Be polite.",
-                 *           "personality": "Hurried guest",
-                 *           "vendorCallPhoneNumber": "+15550100",
-                 *           "critical": true,
-                 *           "tags": [
-                 *             "booking",
-                 *             "smoke"
-                 *           ],
-                 *           "script": [
-                 *             {
-                 *               "say": "Hello, I'd like to book a table."
-                 *             },
-                 *             {
-                 *               "answers": [
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)how many (people|guests)"
-                 *                     }
-                 *                   },
-                 *                   "say": "Four of us."
-                 *                 },
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)(which|what) (day|date)"
-                 *                     }
-                 *                   },
-                 *                   "say": "On Friday."
-                 *                 },
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)(which|what) time"
-                 *                     }
-                 *                   },
-                 *                   "say": "At half past seven in the evening."
-                 *                 },
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)(which|your|what) name"
-                 *                     }
-                 *                   },
-                 *                   "say": "Rossi."
-                 *                 },
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)your phone number"
-                 *                     }
-                 *                   },
-                 *                   "say": "My number is 555 0142."
-                 *                 },
-                 *                 {
-                 *                   "when": {
-                 *                     "says": {
-                 *                       "pattern": "(?i)shall i book|is that (right|correct)"
-                 *                     }
-                 *                   },
-                 *                   "say": "Yes, please."
-                 *                 }
-                 *               ],
-                 *               "until": {
-                 *                 "says": {
-                 *                   "pattern": "(?i)(table|booking) is (booked|confirmed)"
-                 *                 }
-                 *               },
-                 *               "otherwise": "Sorry, could you say that again?"
-                 *             },
-                 *             {
-                 *               "say": "Thank you, goodbye."
-                 *             },
-                 *             {
-                 *               "end": "The table is booked"
-                 *             }
-                 *           ],
-                 *           "checks": [
-                 *             {
-                 *               "type": "says",
-                 *               "name": "Confirms the booking",
-                 *               "pattern": "(?i)is (booked|confirmed)"
-                 *             },
-                 *             {
-                 *               "type": "calls_tool",
-                 *               "tool": "book_table",
-                 *               "arguments": {
-                 *                 "people": 4,
-                 *                 "time": "19:30"
-                 *               }
-                 *             },
-                 *             {
-                 *               "type": "max_latency_ms",
-                 *               "ms": 1500,
-                 *               "weight": 0.5,
-                 *               "required": false
-                 *             }
-                 *           ],
-                 *           "criteria": [
-                 *             {
-                 *               "text": "The agent repeats the date, the time and the number of people before it books.",
-                 *               "weight": 2,
-                 *               "required": true
-                 *             }
-                 *           ],
-                 *           "maxTurns": 20,
-                 *           "maxDurationSeconds": 300,
-                 *           "language": "en-US",
-                 *           "variables": [],
-                 *           "toolResults": []
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["EvaluationFile"] | components["schemas"]["EvaluationList"];
-                /**
-                 * @example personalities:
-                 *       - name: Hurried guest
-                 *         description: Books a table on the way home
-                 *         prompt: You are in a hurry. You answer in short sentences.
-                 *
-                 *     evaluations:
-                 *       - key: table-for-four
-                 *         name: Books a table for four
-                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *         generalInstructions: Be polite.
-                 *         personality: Hurried guest
-                 *         vendorCallPhoneNumber: '+15550100'
-                 *         critical: true
-                 *         tags:
-                 *           - booking
-                 *           - smoke
-                 *         script:
-                 *           - say: Hello, I'd like to book a table.
-                 *           - answers:
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)how many (people|guests)
-                 *                 say: Four of us.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) (day|date)
-                 *                 say: On Friday.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) time
-                 *                 say: At half past seven in the evening.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|your|what) name
-                 *                 say: Rossi.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)your phone number
-                 *                 say: My number is 555 0142.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)shall i book|is that (right|correct)
-                 *                 say: Yes, please.
-                 *             until:
-                 *               says:
-                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
-                 *             otherwise: Sorry, could you say that again?
-                 *           - say: Thank you, goodbye.
-                 *           - end: The table is booked
-                 *         checks:
-                 *           - type: says
-                 *             name: Confirms the booking
-                 *             pattern: (?i)is (booked|confirmed)
-                 *           - type: calls_tool
-                 *             tool: book_table
-                 *             arguments:
-                 *               people: 4
-                 *               time: '19:30'
-                 *           - type: max_latency_ms
-                 *             ms: 1500
-                 *             weight: 0.5
-                 *             required: false
-                 *         criteria:
-                 *           - text: The agent repeats the date, the time and the number of people before it books.
-                 *             weight: 2
-                 *             required: true
-                 *         maxTurns: 20
-                 *         maxDurationSeconds: 300
-                 *         language: en-US
-                 *         variables: []
-                 *         toolResults: []
-                 */
-                "application/x-yaml": string;
-                /**
-                 * @example personalities:
-                 *       - name: Hurried guest
-                 *         description: Books a table on the way home
-                 *         prompt: You are in a hurry. You answer in short sentences.
-                 *
-                 *     evaluations:
-                 *       - key: table-for-four
-                 *         name: Books a table for four
-                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *         generalInstructions: Be polite.
-                 *         personality: Hurried guest
-                 *         vendorCallPhoneNumber: '+15550100'
-                 *         critical: true
-                 *         tags:
-                 *           - booking
-                 *           - smoke
-                 *         script:
-                 *           - say: Hello, I'd like to book a table.
-                 *           - answers:
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)how many (people|guests)
-                 *                 say: Four of us.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) (day|date)
-                 *                 say: On Friday.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) time
-                 *                 say: At half past seven in the evening.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|your|what) name
-                 *                 say: Rossi.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)your phone number
-                 *                 say: My number is 555 0142.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)shall i book|is that (right|correct)
-                 *                 say: Yes, please.
-                 *             until:
-                 *               says:
-                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
-                 *             otherwise: Sorry, could you say that again?
-                 *           - say: Thank you, goodbye.
-                 *           - end: The table is booked
-                 *         checks:
-                 *           - type: says
-                 *             name: Confirms the booking
-                 *             pattern: (?i)is (booked|confirmed)
-                 *           - type: calls_tool
-                 *             tool: book_table
-                 *             arguments:
-                 *               people: 4
-                 *               time: '19:30'
-                 *           - type: max_latency_ms
-                 *             ms: 1500
-                 *             weight: 0.5
-                 *             required: false
-                 *         criteria:
-                 *           - text: The agent repeats the date, the time and the number of people before it books.
-                 *             weight: 2
-                 *             required: true
-                 *         maxTurns: 20
-                 *         maxDurationSeconds: 300
-                 *         language: en-US
-                 *         variables: []
-                 *         toolResults: []
-                 */
-                "application/yaml": string;
-                /**
-                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":true}]",20,300,en-US,,
-                 */
-                "text/csv": string;
-                /**
-                 * @example personalities:
-                 *       - name: Hurried guest
-                 *         description: Books a table on the way home
-                 *         prompt: You are in a hurry. You answer in short sentences.
-                 *
-                 *     evaluations:
-                 *       - key: table-for-four
-                 *         name: Books a table for four
-                 *         scenarioText: You want a table for four on Friday at 19:30 under the name Rossi.
-                 *         generalInstructions: Be polite.
-                 *         personality: Hurried guest
-                 *         vendorCallPhoneNumber: '+15550100'
-                 *         critical: true
-                 *         tags:
-                 *           - booking
-                 *           - smoke
-                 *         script:
-                 *           - say: Hello, I'd like to book a table.
-                 *           - answers:
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)how many (people|guests)
-                 *                 say: Four of us.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) (day|date)
-                 *                 say: On Friday.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|what) time
-                 *                 say: At half past seven in the evening.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)(which|your|what) name
-                 *                 say: Rossi.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)your phone number
-                 *                 say: My number is 555 0142.
-                 *               - when:
-                 *                   says:
-                 *                     pattern: (?i)shall i book|is that (right|correct)
-                 *                 say: Yes, please.
-                 *             until:
-                 *               says:
-                 *                 pattern: (?i)(table|booking) is (booked|confirmed)
-                 *             otherwise: Sorry, could you say that again?
-                 *           - say: Thank you, goodbye.
-                 *           - end: The table is booked
-                 *         checks:
-                 *           - type: says
-                 *             name: Confirms the booking
-                 *             pattern: (?i)is (booked|confirmed)
-                 *           - type: calls_tool
-                 *             tool: book_table
-                 *             arguments:
-                 *               people: 4
-                 *               time: '19:30'
-                 *           - type: max_latency_ms
-                 *             ms: 1500
-                 *             weight: 0.5
-                 *             required: false
-                 *         criteria:
-                 *           - text: The agent repeats the date, the time and the number of people before it books.
-                 *             weight: 2
-                 *             required: true
-                 *         maxTurns: 20
-                 *         maxDurationSeconds: 300
-                 *         language: en-US
-                 *         variables: []
-                 *         toolResults: []
-                 */
-                "text/yaml": string;
-            };
-        };
-        responses: {
-            /** @description Evaluations imported successfully */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Evaluations imported successfully",
-                     *       "data": {
-                     *         "dryRun": false,
-                     *         "created": 1,
-                     *         "updated": 0,
-                     *         "unchanged": 0,
-                     *         "items": [
-                     *           {
-                     *             "key": "table-for-four",
-                     *             "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
-                     *             "action": "created"
-                     *           }
-                     *         ],
-                     *         "personalities": {
-                     *           "created": 0,
-                     *           "updated": 1,
-                     *           "unchanged": 0,
-                     *           "items": [
-                     *             {
-                     *               "name": "Impatient regular",
-                     *               "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *               "action": "updated",
-                     *               "otherAgents": [
-                     *                 {
-                     *                   "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *                   "name": "Reservations"
-                     *                 }
-                     *               ],
-                     *               "otherAgentCount": 1
-                     *             }
-                     *           ]
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Evaluations imported successfully */
-                        message: string;
-                        data: components["schemas"]["ImportResult"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getAgentMetrics: {
-        parameters: {
-            query?: {
-                /** @description Include runs that ended at or after this time; defaults to 30 days before `to` */
-                from?: string;
-                /** @description Include runs that ended before this time; defaults to now */
-                to?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Identifier of the agent */
-                agentId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Agent metrics retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Agent metrics retrieved successfully",
-                     *       "data": {
-                     *         "from": "2026-11-21T06:37:42.758Z",
-                     *         "to": "2026-11-21T06:37:42.758Z",
-                     *         "runs": {
-                     *           "total": 12,
-                     *           "completed": 12,
-                     *           "failed": 12,
-                     *           "cancelled": 12
-                     *         },
-                     *         "calls": {
-                     *           "passed": 12,
-                     *           "failed": 12,
-                     *           "invalid": 12,
-                     *           "error": 12
-                     *         },
-                     *         "retriedCalls": 12,
-                     *         "score": 92.5,
-                     *         "scores": [
-                     *           {
-                     *             "runId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *             "name": "Nightly",
-                     *             "status": "COMPLETED",
-                     *             "score": 92.5,
-                     *             "endedAt": "2026-11-21T06:37:42.758Z"
-                     *           }
-                     *         ],
-                     *         "latency": {
-                     *           "count": 6,
-                     *           "p50": 412.3,
-                     *           "p90": 655.1,
-                     *           "p95": 655.1,
-                     *           "p99": 655.1,
-                     *           "worst": 655.1
-                     *         },
-                     *         "evaluations": [
-                     *           {
-                     *             "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
-                     *             "name": "Books a table for four",
-                     *             "counted": 12,
-                     *             "passed": 12,
-                     *             "passRate": 0.95,
-                     *             "passRateInterval": {
-                     *               "low": 0.84,
-                     *               "high": 0.99
-                     *             },
-                     *             "isFlaky": false
-                     *           }
-                     *         ],
-                     *         "flakyEvaluationIds": []
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Agent metrics retrieved successfully */
-                        message: string;
-                        data: components["schemas"]["AgentMetrics"];
-                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7255,7 +8336,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
                 agentId: string;
             };
             cookie?: never;
@@ -7321,7 +8405,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
                 agentId: string;
             };
             cookie?: never;
@@ -7468,19 +8555,25 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getAgent: {
+    getRun: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds to wait for the run to end before responding */
+                wait?: number;
+            };
             header?: never;
             path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Agent retrieved successfully */
+            /** @description Run retrieved successfully */
             200: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -7493,227 +8586,48 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Agent retrieved successfully",
+                     *       "message": "Run retrieved successfully",
                      *       "data": {
-                     *         "provider": "AGENT_PROVIDER_1",
-                     *         "type": "INBOUND",
-                     *         "promptType": "SINGLE",
-                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "name": "Bella Vista reservations",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "updated_at": "2026-11-21T06:37:42.758Z",
-                     *         "apiKey": "provider-key-1",
-                     *         "assistantId": "assistant-1",
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "deletedAt": null,
-                     *         "language": "en-US",
-                     *         "phoneNumber": "+15550100",
-                     *         "prompt": "You take table reservations.",
+                     *         "label": "READ",
+                     *         "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "name": "Nightly",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "userId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
                      *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "callMonitoring": false,
-                     *         "isUsingDefaultApiKey": false,
-                     *         "webhookUrl": "https://example.com/hooks/agent",
-                     *         "phoneNumberId": "phone-1",
-                     *         "webhookSecret": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Agent retrieved successfully */
-                        message: string;
-                        data: components["schemas"]["Agent"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deleteAgent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the agent */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Agent deleted successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Agent deleted successfully",
-                     *       "data": {
-                     *         "provider": "AGENT_PROVIDER_1",
-                     *         "type": "INBOUND",
-                     *         "promptType": "SINGLE",
-                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "name": "Bella Vista reservations",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "updated_at": "2026-11-21T06:37:42.758Z",
-                     *         "apiKey": "provider-key-1",
-                     *         "assistantId": "assistant-1",
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "deletedAt": "2026-11-21T06:37:42.758Z",
-                     *         "language": "en-US",
-                     *         "phoneNumber": "+15550100",
-                     *         "prompt": "You take table reservations.",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "callMonitoring": false,
-                     *         "isUsingDefaultApiKey": false,
-                     *         "webhookUrl": "https://example.com/hooks/agent",
-                     *         "phoneNumberId": "phone-1",
-                     *         "webhookSecret": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Agent deleted successfully */
-                        message: string;
-                        data: components["schemas"]["Agent"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    updateAgent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the agent */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateAgentRequest"];
-            };
-        };
-        responses: {
-            /** @description Agent updated successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Agent updated successfully",
-                     *       "data": {
-                     *         "provider": "AGENT_PROVIDER_1",
-                     *         "type": "INBOUND",
-                     *         "promptType": "SINGLE",
-                     *         "id": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "name": "Bella Vista reservations",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "updated_at": "2026-11-21T06:37:42.758Z",
-                     *         "apiKey": "provider-key-1",
-                     *         "assistantId": "assistant-1",
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "deletedAt": null,
-                     *         "language": "en-US",
-                     *         "phoneNumber": "+15550100",
-                     *         "prompt": "You take table reservations.",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "callMonitoring": false,
-                     *         "isUsingDefaultApiKey": false,
-                     *         "webhookUrl": "https://example.com/hooks/agent",
-                     *         "phoneNumberId": "phone-1",
-                     *         "webhookSecret": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Agent updated successfully */
-                        message: string;
-                        data: components["schemas"]["Agent"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getConnection: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the agent */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Connection retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Connection retrieved successfully",
-                     *       "data": {
-                     *         "protocol": "chat-completions",
-                     *         "url": "https://agent.example.com/v1/chat/completions",
-                     *         "headers": {
-                     *           "Authorization": null
+                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "status": "COMPLETED",
+                     *         "score": 92.5,
+                     *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
+                     *         "repeat": 3,
+                     *         "concurrency": 5,
+                     *         "startedAt": "2026-11-21T06:37:42.758Z",
+                     *         "endedAt": "2026-11-21T06:37:42.758Z",
+                     *         "counts": {
+                     *           "passed": 11,
+                     *           "failed": 1,
+                     *           "invalid": 0,
+                     *           "error": 0,
+                     *           "cancelled": 0,
+                     *           "pending": 0
                      *         },
-                     *         "firstSpeaker": "caller",
-                     *         "options": {},
-                     *         "source": "agent"
+                     *         "exitCode": 0,
+                     *         "retriedCalls": 0,
+                     *         "reasons": [],
+                     *         "warnings": []
                      *       }
                      *     }
                      */
                     "application/json": {
-                        /** @example Connection retrieved successfully */
+                        /** @example Run retrieved successfully */
                         message: string;
-                        data: components["schemas"]["Connection"];
+                        data: components["schemas"]["RunDetails"];
                     };
                 };
             };
@@ -7726,79 +8640,22 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    putConnection: {
+    deleteRun: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the agent */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PutConnectionRequest"];
-            };
-        };
-        responses: {
-            /** @description Connection set successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Connection set successfully",
-                     *       "data": {
-                     *         "protocol": "chat-completions",
-                     *         "url": "https://agent.example.com/v1/chat/completions",
-                     *         "headers": {
-                     *           "Authorization": null
-                     *         },
-                     *         "firstSpeaker": "caller",
-                     *         "options": {},
-                     *         "source": "agent"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Connection set successfully */
-                        message: string;
-                        data: components["schemas"]["Connection"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deleteConnection: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the agent */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Connection deleted successfully */
+            /** @description Run deleted successfully */
             200: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -7811,85 +8668,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Connection deleted successfully",
-                     *       "data": {
-                     *         "protocol": "chat-completions",
-                     *         "url": "https://agent.example.com/v1/chat/completions",
-                     *         "headers": {
-                     *           "Authorization": null
-                     *         },
-                     *         "firstSpeaker": "caller",
-                     *         "options": {},
-                     *         "source": "agent"
-                     *       }
+                     *       "message": "Run deleted successfully"
                      *     }
                      */
                     "application/json": {
-                        /** @example Connection deleted successfully */
+                        /** @example Run deleted successfully */
                         message: string;
-                        data: components["schemas"]["Connection"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    testConnection: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Identifier of the agent */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Connection tested */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Connection tested",
-                     *       "data": {
-                     *         "ok": true,
-                     *         "callId": "7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24",
-                     *         "steps": [
-                     *           {
-                     *             "step": "resolved",
-                     *             "status": "passed",
-                     *             "ms": 12.4,
-                     *             "message": "The connection was established",
-                     *             "said": null,
-                     *             "cure": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Connection tested */
-                        message: string;
-                        data: components["schemas"]["ConnectionTest"];
                     };
                 };
             };
@@ -7903,12 +8687,164 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    followRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The last received id; earlier events are not sent again */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: call
+                     *     data: {"id":"7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24","evaluationName":"Books a table for four","repetition":1,"status":"ENDED","outcome":"passed","score":100}
+                     *
+                     *     event: run
+                     *     id: 4711
+                     *     data: {"id":"1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946","status":"RUNNING","counts":{"passed":1,"pending":11}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCalls: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+                /** @description Only calls with this outcome */
+                outcome?: "passed" | "failed" | "invalid" | "error";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Calls retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Calls retrieved successfully",
+                     *       "meta": {
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "limit": 25,
+                     *         "pageCount": 1
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "id": "7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24",
+                     *           "runId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *           "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *           "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *           "evaluationName": "Books a table for four",
+                     *           "caseKey": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55",
+                     *           "variables": {
+                     *             "people": 4
+                     *           },
+                     *           "repetition": 1,
+                     *           "status": "ENDED",
+                     *           "outcome": "passed",
+                     *           "score": 100,
+                     *           "reason": "All 6 requirements were met.",
+                     *           "attempts": [
+                     *             {
+                     *               "outcome": "passed",
+                     *               "failureCode": null,
+                     *               "reason": "All 6 requirements were met.",
+                     *               "startedAt": "2026-11-21T06:37:42.758Z",
+                     *               "endedAt": "2026-11-21T06:37:42.758Z",
+                     *               "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
+                     *               "answeredTurns": 6
+                     *             }
+                     *           ],
+                     *           "retries": 0,
+                     *           "latencies": [
+                     *             412.3,
+                     *             388.1
+                     *           ],
+                     *           "startedAt": "2026-11-21T06:37:42.758Z",
+                     *           "endedAt": "2026-11-21T06:37:42.758Z",
+                     *           "createdAt": "2026-11-21T06:37:42.758Z",
+                     *           "updatedAt": "2026-11-21T06:37:42.758Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Calls retrieved successfully */
+                        message: string;
+                        meta: components["schemas"]["PageMeta"];
+                        data: components["schemas"]["Call"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getCall: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the call */
+                /**
+                 * @description Identifier of the call
+                 * @example 7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24
+                 */
                 id: string;
             };
             cookie?: never;
@@ -8330,19 +9266,22 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getEvaluation: {
+    getReport: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the evaluation */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Evaluation retrieved successfully */
+            /** @description The page */
             200: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -8353,137 +9292,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "message": "Evaluation retrieved successfully",
-                     *       "data": {
-                     *         "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "name": "Books a table for four",
-                     *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                     *         "generalInstructions": "Be polite.",
-                     *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "vendorCallPhoneNumber": "+15550100",
-                     *         "key": "table-for-four",
-                     *         "critical": true,
-                     *         "tags": [
-                     *           "booking",
-                     *           "smoke"
-                     *         ],
-                     *         "script": [
-                     *           {
-                     *             "say": "Hello, I'd like to book a table."
-                     *           },
-                     *           {
-                     *             "answers": [
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)how many (people|guests)"
-                     *                   }
-                     *                 },
-                     *                 "say": "Four of us."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) (day|date)"
-                     *                   }
-                     *                 },
-                     *                 "say": "On Friday."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) time"
-                     *                   }
-                     *                 },
-                     *                 "say": "At half past seven in the evening."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|your|what) name"
-                     *                   }
-                     *                 },
-                     *                 "say": "Rossi."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)your phone number"
-                     *                   }
-                     *                 },
-                     *                 "say": "My number is 555 0142."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
-                     *                   }
-                     *                 },
-                     *                 "say": "Yes, please."
-                     *               }
-                     *             ],
-                     *             "until": {
-                     *               "says": {
-                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
-                     *               }
-                     *             },
-                     *             "otherwise": "Sorry, could you say that again?"
-                     *           },
-                     *           {
-                     *             "say": "Thank you, goodbye."
-                     *           },
-                     *           {
-                     *             "end": "The table is booked"
-                     *           }
-                     *         ],
-                     *         "checks": [
-                     *           {
-                     *             "type": "says",
-                     *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)is (booked|confirmed)"
-                     *           },
-                     *           {
-                     *             "type": "calls_tool",
-                     *             "tool": "book_table",
-                     *             "arguments": {
-                     *               "people": 4,
-                     *               "time": "19:30"
-                     *             }
-                     *           },
-                     *           {
-                     *             "type": "max_latency_ms",
-                     *             "ms": 1500,
-                     *             "weight": 0.5,
-                     *             "required": false
-                     *           }
-                     *         ],
-                     *         "criteria": [
-                     *           {
-                     *             "text": "The agent repeats the date, the time and the number of people before it books.",
-                     *             "weight": 2,
-                     *             "required": true
-                     *           }
-                     *         ],
-                     *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300,
-                     *         "language": "en-US",
-                     *         "variables": [],
-                     *         "toolResults": []
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Evaluation retrieved successfully */
-                        message: string;
-                        data: components["schemas"]["Evaluation"];
-                    };
+                    /** @example <!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html> */
+                    "text/html": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8495,19 +9305,22 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    deleteEvaluation: {
+    getJunit: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the evaluation */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Evaluation deleted successfully */
+            /** @description The file */
             200: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -8519,876 +9332,20 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example {
-                     *       "message": "Evaluation deleted successfully"
-                     *     }
+                     * @example <?xml version="1.0" encoding="UTF-8"?>
+                     *     <testsuites name="Nightly" tests="1" failures="0" errors="0" skipped="0">
+                     *       <testsuite name="booking" tests="1" failures="0" errors="0" skipped="0">
+                     *         <testcase classname="booking" name="Books a table for four" time="4.2"/>
+                     *       </testsuite>
+                     *     </testsuites>
                      */
-                    "application/json": {
-                        /** @example Evaluation deleted successfully */
-                        message: string;
-                    };
+                    "application/xml": string;
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    updateEvaluation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the evaluation */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateEvaluationRequest"];
-            };
-        };
-        responses: {
-            /** @description Evaluation updated successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Evaluation updated successfully",
-                     *       "data": {
-                     *         "id": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "name": "Books a table for four",
-                     *         "scenarioText": "You want a table for four on Friday at 19:30 under the name Rossi.",
-                     *         "generalInstructions": "Be polite.",
-                     *         "personalityId": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "vendorCallPhoneNumber": "+15550100",
-                     *         "key": "table-for-four",
-                     *         "critical": true,
-                     *         "tags": [
-                     *           "booking",
-                     *           "smoke"
-                     *         ],
-                     *         "script": [
-                     *           {
-                     *             "say": "Hello, I'd like to book a table."
-                     *           },
-                     *           {
-                     *             "answers": [
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)how many (people|guests)"
-                     *                   }
-                     *                 },
-                     *                 "say": "Four of us."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) (day|date)"
-                     *                   }
-                     *                 },
-                     *                 "say": "On Friday."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|what) time"
-                     *                   }
-                     *                 },
-                     *                 "say": "At half past seven in the evening."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)(which|your|what) name"
-                     *                   }
-                     *                 },
-                     *                 "say": "Rossi."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)your phone number"
-                     *                   }
-                     *                 },
-                     *                 "say": "My number is 555 0142."
-                     *               },
-                     *               {
-                     *                 "when": {
-                     *                   "says": {
-                     *                     "pattern": "(?i)shall i book|is that (right|correct)"
-                     *                   }
-                     *                 },
-                     *                 "say": "Yes, please."
-                     *               }
-                     *             ],
-                     *             "until": {
-                     *               "says": {
-                     *                 "pattern": "(?i)(table|booking) is (booked|confirmed)"
-                     *               }
-                     *             },
-                     *             "otherwise": "Sorry, could you say that again?"
-                     *           },
-                     *           {
-                     *             "say": "Thank you, goodbye."
-                     *           },
-                     *           {
-                     *             "end": "The table is booked"
-                     *           }
-                     *         ],
-                     *         "checks": [
-                     *           {
-                     *             "type": "says",
-                     *             "name": "Confirms the booking",
-                     *             "pattern": "(?i)is (booked|confirmed)"
-                     *           },
-                     *           {
-                     *             "type": "calls_tool",
-                     *             "tool": "book_table",
-                     *             "arguments": {
-                     *               "people": 4,
-                     *               "time": "19:30"
-                     *             }
-                     *           },
-                     *           {
-                     *             "type": "max_latency_ms",
-                     *             "ms": 1500,
-                     *             "weight": 0.5,
-                     *             "required": false
-                     *           }
-                     *         ],
-                     *         "criteria": [
-                     *           {
-                     *             "text": "The agent repeats the date, the time and the number of people before it books.",
-                     *             "weight": 2,
-                     *             "required": true
-                     *           }
-                     *         ],
-                     *         "maxTurns": 20,
-                     *         "maxDurationSeconds": 300,
-                     *         "language": "en-US",
-                     *         "variables": [],
-                     *         "toolResults": []
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Evaluation updated successfully */
-                        message: string;
-                        data: components["schemas"]["Evaluation"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Alive */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Alive"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Alive */
-                        message: string;
-                    };
-                };
-            };
-        };
-    };
-    listPersonalities: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Entries per page */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Personalities retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Personalities retrieved successfully",
-                     *       "meta": {
-                     *         "total": 1,
-                     *         "page": 1,
-                     *         "limit": 25,
-                     *         "pageCount": 1
-                     *       },
-                     *       "data": [
-                     *         {
-                     *           "gender": "FEMALE",
-                     *           "provider": "PERSONALITY_PROVIDER_1",
-                     *           "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *           "createdAt": "2026-11-21T06:37:42.758Z",
-                     *           "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *           "created_at": "2026-11-21T06:37:42.758Z",
-                     *           "name": "Impatient regular",
-                     *           "description": "Calls on the way home",
-                     *           "prompt": "You are in a hurry and interrupt.",
-                     *           "temperature": 0.7,
-                     *           "accent": "Scottish",
-                     *           "backgroundNoise": false,
-                     *           "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *           "voice_id": "voice-1"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Personalities retrieved successfully */
-                        message: string;
-                        meta: components["schemas"]["PageMeta"];
-                        data: components["schemas"]["Personality"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    createPersonality: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreatePersonalityRequest"];
-            };
-        };
-        responses: {
-            /** @description Personality created successfully */
-            201: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Personality created successfully",
-                     *       "data": {
-                     *         "gender": "FEMALE",
-                     *         "provider": "PERSONALITY_PROVIDER_1",
-                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "name": "Impatient regular",
-                     *         "description": "Calls on the way home",
-                     *         "prompt": "You are in a hurry and interrupt.",
-                     *         "temperature": 0.7,
-                     *         "accent": "Scottish",
-                     *         "backgroundNoise": false,
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Personality created successfully */
-                        message: string;
-                        data: components["schemas"]["Personality"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getPersonality: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the personality */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Personality retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Personality retrieved successfully",
-                     *       "data": {
-                     *         "gender": "FEMALE",
-                     *         "provider": "PERSONALITY_PROVIDER_1",
-                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "name": "Impatient regular",
-                     *         "description": "Calls on the way home",
-                     *         "prompt": "You are in a hurry and interrupt.",
-                     *         "temperature": 0.7,
-                     *         "accent": "Scottish",
-                     *         "backgroundNoise": false,
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Personality retrieved successfully */
-                        message: string;
-                        data: components["schemas"]["Personality"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deletePersonality: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the personality */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Personality deleted successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Personality deleted successfully"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Personality deleted successfully */
-                        message: string;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    updatePersonality: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the personality */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdatePersonalityRequest"];
-            };
-        };
-        responses: {
-            /** @description Personality updated successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Personality updated successfully",
-                     *       "data": {
-                     *         "gender": "FEMALE",
-                     *         "provider": "PERSONALITY_PROVIDER_1",
-                     *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "created_at": "2026-11-21T06:37:42.758Z",
-                     *         "name": "Impatient regular",
-                     *         "description": "Calls on the way home",
-                     *         "prompt": "You are in a hurry and interrupt.",
-                     *         "temperature": 0.7,
-                     *         "accent": "Scottish",
-                     *         "backgroundNoise": false,
-                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Personality updated successfully */
-                        message: string;
-                        data: components["schemas"]["Personality"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Ready */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Ready"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Ready */
-                        message: string;
-                    };
-                };
-            };
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getRun: {
-        parameters: {
-            query?: {
-                /** @description Seconds to wait for the run to end before responding */
-                wait?: number;
-            };
-            header?: never;
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Run retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Run retrieved successfully",
-                     *       "data": {
-                     *         "label": "READ",
-                     *         "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *         "name": "Nightly",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "userId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "status": "COMPLETED",
-                     *         "score": 92.5,
-                     *         "totalCalls": 12,
-                     *         "minimumScore": 80,
-                     *         "minimumPassRate": 0.95,
-                     *         "allowedUncounted": 0,
-                     *         "notWorseThan": "previous",
-                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *         "agentVersion": "a1b2c3d",
-                     *         "repeat": 3,
-                     *         "concurrency": 5,
-                     *         "startedAt": "2026-11-21T06:37:42.758Z",
-                     *         "endedAt": "2026-11-21T06:37:42.758Z",
-                     *         "counts": {
-                     *           "passed": 11,
-                     *           "failed": 1,
-                     *           "invalid": 0,
-                     *           "error": 0,
-                     *           "cancelled": 0,
-                     *           "pending": 0
-                     *         },
-                     *         "exitCode": 0,
-                     *         "retriedCalls": 0,
-                     *         "reasons": [],
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Run retrieved successfully */
-                        message: string;
-                        data: components["schemas"]["RunDetails"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    deleteRun: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Run deleted successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Run deleted successfully"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Run deleted successfully */
-                        message: string;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    listCalls: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Entries per page */
-                limit?: number;
-                /** @description Only calls with this outcome */
-                outcome?: "passed" | "failed" | "invalid" | "error";
-            };
-            header?: never;
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Calls retrieved successfully */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Calls retrieved successfully",
-                     *       "meta": {
-                     *         "total": 1,
-                     *         "page": 1,
-                     *         "limit": 25,
-                     *         "pageCount": 1
-                     *       },
-                     *       "data": [
-                     *         {
-                     *           "id": "7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24",
-                     *           "runId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *           "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *           "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
-                     *           "evaluationName": "Books a table for four",
-                     *           "caseKey": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2#6f1ed002ab55",
-                     *           "variables": {
-                     *             "people": 4
-                     *           },
-                     *           "repetition": 1,
-                     *           "status": "ENDED",
-                     *           "outcome": "passed",
-                     *           "score": 100,
-                     *           "reason": "All 6 requirements were met.",
-                     *           "attempts": [
-                     *             {
-                     *               "outcome": "passed",
-                     *               "failureCode": null,
-                     *               "reason": "All 6 requirements were met.",
-                     *               "startedAt": "2026-11-21T06:37:42.758Z",
-                     *               "endedAt": "2026-11-21T06:37:42.758Z",
-                     *               "callId": "0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55",
-                     *               "answeredTurns": 6
-                     *             }
-                     *           ],
-                     *           "retries": 0,
-                     *           "latencies": [
-                     *             412.3,
-                     *             388.1
-                     *           ],
-                     *           "startedAt": "2026-11-21T06:37:42.758Z",
-                     *           "endedAt": "2026-11-21T06:37:42.758Z",
-                     *           "createdAt": "2026-11-21T06:37:42.758Z",
-                     *           "updatedAt": "2026-11-21T06:37:42.758Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Calls retrieved successfully */
-                        message: string;
-                        meta: components["schemas"]["PageMeta"];
-                        data: components["schemas"]["Call"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    cancelRun: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Run cancelled successfully */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Run cancelled successfully",
-                     *       "data": {
-                     *         "label": "READ",
-                     *         "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *         "name": "Nightly",
-                     *         "createdAt": "2026-11-21T06:37:42.758Z",
-                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
-                     *         "userId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
-                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
-                     *         "status": "CANCELLED",
-                     *         "score": 92.5,
-                     *         "totalCalls": 12,
-                     *         "minimumScore": 80,
-                     *         "minimumPassRate": 0.95,
-                     *         "allowedUncounted": 0,
-                     *         "notWorseThan": "previous",
-                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
-                     *         "agentVersion": "a1b2c3d",
-                     *         "repeat": 3,
-                     *         "concurrency": 5,
-                     *         "startedAt": "2026-11-21T06:37:42.758Z",
-                     *         "endedAt": "2026-11-21T06:37:42.758Z",
-                     *         "counts": {
-                     *           "passed": 11,
-                     *           "failed": 1,
-                     *           "invalid": 0,
-                     *           "error": 0,
-                     *           "cancelled": 0,
-                     *           "pending": 0
-                     *         },
-                     *         "exitCode": 0,
-                     *         "retriedCalls": 0,
-                     *         "reasons": [],
-                     *         "warnings": []
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Run cancelled successfully */
-                        message: string;
-                        data: components["schemas"]["RunDetails"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9402,7 +9359,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Identifier of the run */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9541,24 +9501,80 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    followRun: {
+    getRunMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Run metrics retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Run metrics retrieved successfully",
+                     *       "data": {
+                     *         "status": "COMPLETED",
+                     *         "score": 92.5,
+                     *         "totalCalls": 12
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Run metrics retrieved successfully */
+                        message: string;
+                        data: components["schemas"]["RunMetrics"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelRun: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The last received id; earlier events are not sent again */
-                "Last-Event-ID"?: string;
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Identifier of the run */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The events */
+            /** @description Run cancelled successfully */
             200: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "X-API-Version": components["headers"]["X-API-Version"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9568,99 +9584,57 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example event: call
-                     *     data: {"id":"7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24","evaluationName":"Books a table for four","repetition":1,"status":"ENDED","outcome":"passed","score":100}
-                     *
-                     *     event: run
-                     *     id: 4711
-                     *     data: {"id":"1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946","status":"RUNNING","counts":{"passed":1,"pending":11}}
+                     * @example {
+                     *       "message": "Run cancelled successfully",
+                     *       "data": {
+                     *         "label": "READ",
+                     *         "id": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "name": "Nightly",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "updatedAt": "2026-11-21T06:37:42.758Z",
+                     *         "userId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
+                     *         "agentId": "9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10",
+                     *         "status": "CANCELLED",
+                     *         "score": 92.5,
+                     *         "totalCalls": 12,
+                     *         "minimumScore": 80,
+                     *         "minimumPassRate": 0.95,
+                     *         "allowedUncounted": 0,
+                     *         "notWorseThan": "previous",
+                     *         "baselineRunId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *         "agentVersion": "a1b2c3d",
+                     *         "repeat": 3,
+                     *         "concurrency": 5,
+                     *         "startedAt": "2026-11-21T06:37:42.758Z",
+                     *         "endedAt": "2026-11-21T06:37:42.758Z",
+                     *         "counts": {
+                     *           "passed": 11,
+                     *           "failed": 1,
+                     *           "invalid": 0,
+                     *           "error": 0,
+                     *           "cancelled": 0,
+                     *           "pending": 0
+                     *         },
+                     *         "exitCode": 0,
+                     *         "retriedCalls": 0,
+                     *         "reasons": [],
+                     *         "warnings": []
+                     *       }
+                     *     }
                      */
-                    "text/event-stream": string;
+                    "application/json": {
+                        /** @example Run cancelled successfully */
+                        message: string;
+                        data: components["schemas"]["RunDetails"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getJunit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example <?xml version="1.0" encoding="UTF-8"?>
-                     *     <testsuites name="Nightly" tests="1" failures="0" errors="0" skipped="0">
-                     *       <testsuite name="booking" tests="1" failures="0" errors="0" skipped="0">
-                     *         <testcase classname="booking" name="Books a table for four" time="4.2"/>
-                     *       </testsuite>
-                     *     </testsuites>
-                     */
-                    "application/xml": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    getReport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Identifier of the run */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The page */
-            200: {
-                headers: {
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example <!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html> */
-                    "text/html": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9677,7 +9651,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Identifier of the run */
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9753,19 +9730,27 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    getRunMetrics: {
+    getAgentMetrics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Include runs that ended at or after this time; defaults to 30 days before `to` */
+                from?: string;
+                /** @description Include runs that ended before this time; defaults to now */
+                to?: string;
+            };
             header?: never;
             path: {
-                /** @description Identifier of the run */
-                runId: string;
+                /**
+                 * @description Identifier of the agent
+                 * @example 9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10
+                 */
+                agentId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Run metrics retrieved successfully */
+            /** @description Agent metrics retrieved successfully */
             200: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -9778,18 +9763,63 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Run metrics retrieved successfully",
+                     *       "message": "Agent metrics retrieved successfully",
                      *       "data": {
-                     *         "status": "COMPLETED",
+                     *         "from": "2026-11-21T06:37:42.758Z",
+                     *         "to": "2026-11-21T06:37:42.758Z",
+                     *         "runs": {
+                     *           "total": 12,
+                     *           "completed": 12,
+                     *           "failed": 12,
+                     *           "cancelled": 12
+                     *         },
+                     *         "calls": {
+                     *           "passed": 12,
+                     *           "failed": 12,
+                     *           "invalid": 12,
+                     *           "error": 12
+                     *         },
+                     *         "retriedCalls": 12,
                      *         "score": 92.5,
-                     *         "totalCalls": 12
+                     *         "scores": [
+                     *           {
+                     *             "runId": "1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946",
+                     *             "name": "Nightly",
+                     *             "status": "COMPLETED",
+                     *             "score": 92.5,
+                     *             "endedAt": "2026-11-21T06:37:42.758Z"
+                     *           }
+                     *         ],
+                     *         "latency": {
+                     *           "count": 6,
+                     *           "p50": 412.3,
+                     *           "p90": 655.1,
+                     *           "p95": 655.1,
+                     *           "p99": 655.1,
+                     *           "worst": 655.1
+                     *         },
+                     *         "evaluations": [
+                     *           {
+                     *             "evaluationId": "4f0d7a86-5b1e-4c39-9d27-61c8e0b3a5f2",
+                     *             "name": "Books a table for four",
+                     *             "counted": 12,
+                     *             "passed": 12,
+                     *             "passRate": 0.95,
+                     *             "passRateInterval": {
+                     *               "low": 0.84,
+                     *               "high": 0.99
+                     *             },
+                     *             "isFlaky": false
+                     *           }
+                     *         ],
+                     *         "flakyEvaluationIds": []
                      *       }
                      *     }
                      */
                     "application/json": {
-                        /** @example Run metrics retrieved successfully */
+                        /** @example Agent metrics retrieved successfully */
                         message: string;
-                        data: components["schemas"]["RunMetrics"];
+                        data: components["schemas"]["AgentMetrics"];
                     };
                 };
             };
@@ -10037,7 +10067,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the key */
+                /**
+                 * @description Identifier of the key
+                 * @example 8c2e6f1a-0d94-4b73-a5e8-3f7b9c1d2064
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10139,7 +10172,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Provider, AGENT_PROVIDER_1 to AGENT_PROVIDER_4 */
+                /**
+                 * @description Provider, AGENT_PROVIDER_1 to AGENT_PROVIDER_4
+                 * @example AGENT_PROVIDER_1
+                 */
                 provider: string;
             };
             cookie?: never;
@@ -10193,7 +10229,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Provider, AGENT_PROVIDER_1 to AGENT_PROVIDER_4 */
+                /**
+                 * @description Provider, AGENT_PROVIDER_1 to AGENT_PROVIDER_4
+                 * @example AGENT_PROVIDER_1
+                 */
                 provider: string;
             };
             cookie?: never;
@@ -10226,71 +10265,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    redeliverWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Identifier of the delivery */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Delivery queued successfully */
-            200: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    "X-API-Version": components["headers"]["X-API-Version"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "Delivery queued successfully",
-                     *       "data": {
-                     *         "id": "b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14",
-                     *         "eventId": "5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705",
-                     *         "eventType": "run.completed",
-                     *         "status": "DELIVERED",
-                     *         "attempts": [
-                     *           {
-                     *             "time": "2026-11-21T06:37:42.758Z",
-                     *             "responseStatus": 200,
-                     *             "durationMs": 120,
-                     *             "error": null
-                     *           }
-                     *         ],
-                     *         "nextAttemptAt": null,
-                     *         "createdAt": "2026-11-21T06:37:42.758Z"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @example Delivery queued successfully */
-                        message: string;
-                        data: components["schemas"]["WebhookDelivery"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10440,7 +10414,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the webhook */
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10500,7 +10477,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the webhook */
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10543,7 +10523,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Identifier of the webhook */
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10604,6 +10587,74 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Test event sent successfully */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Test event sent successfully",
+                     *       "data": {
+                     *         "id": "b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14",
+                     *         "eventId": "5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705",
+                     *         "eventType": "run.completed",
+                     *         "status": "DELIVERED",
+                     *         "attempts": [
+                     *           {
+                     *             "time": "2026-11-21T06:37:42.758Z",
+                     *             "responseStatus": 200,
+                     *             "durationMs": 120,
+                     *             "error": null
+                     *           }
+                     *         ],
+                     *         "nextAttemptAt": null,
+                     *         "createdAt": "2026-11-21T06:37:42.758Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Test event sent successfully */
+                        message: string;
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
@@ -10616,7 +10667,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Identifier of the webhook */
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10680,6 +10734,74 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the delivery
+                 * @example b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delivery queued successfully */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Delivery queued successfully",
+                     *       "data": {
+                     *         "id": "b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14",
+                     *         "eventId": "5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705",
+                     *         "eventType": "run.completed",
+                     *         "status": "DELIVERED",
+                     *         "attempts": [
+                     *           {
+                     *             "time": "2026-11-21T06:37:42.758Z",
+                     *             "responseStatus": 200,
+                     *             "durationMs": 120,
+                     *             "error": null
+                     *           }
+                     *         ],
+                     *         "nextAttemptAt": null,
+                     *         "createdAt": "2026-11-21T06:37:42.758Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Delivery queued successfully */
+                        message: string;
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     rotateWebhookSecret: {
         parameters: {
             query?: never;
@@ -10688,7 +10810,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description Identifier of the webhook */
+                /**
+                 * @description Identifier of the webhook
+                 * @example 2f9a4d7c-6b15-4e80-93c2-a8d0e5f17b36
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10746,25 +10871,18 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    testWebhook: {
+    getHealth: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Identifier of the webhook */
-                id: string;
-            };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Test event sent successfully */
-            201: {
+            /** @description Alive */
+            200: {
                 headers: {
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "X-API-Version": components["headers"]["X-API-Version"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -10775,39 +10893,48 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Test event sent successfully",
-                     *       "data": {
-                     *         "id": "b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14",
-                     *         "eventId": "5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705",
-                     *         "eventType": "run.completed",
-                     *         "status": "DELIVERED",
-                     *         "attempts": [
-                     *           {
-                     *             "time": "2026-11-21T06:37:42.758Z",
-                     *             "responseStatus": 200,
-                     *             "durationMs": 120,
-                     *             "error": null
-                     *           }
-                     *         ],
-                     *         "nextAttemptAt": null,
-                     *         "createdAt": "2026-11-21T06:37:42.758Z"
-                     *       }
+                     *       "message": "Alive"
                      *     }
                      */
                     "application/json": {
-                        /** @example Test event sent successfully */
+                        /** @example Alive */
                         message: string;
-                        data: components["schemas"]["WebhookDelivery"];
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ready */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Ready"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Ready */
+                        message: string;
+                    };
+                };
+            };
             503: components["responses"]["ServiceUnavailable"];
         };
     };

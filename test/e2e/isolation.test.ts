@@ -32,6 +32,7 @@ interface Member extends WorkspaceWithKey {
 
 /** Routes that are not in the document; each of them is public. */
 const PUBLIC_PAGES = [
+  'GET /',
   'GET /client.tgz',
   'GET /docs',
   'GET /docs/evaluations.schema.json',

@@ -30,6 +30,7 @@ describe('the Swagger page over HTTP', () => {
     const assets = [...body.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address]) => address ?? '');
     expect(assets.map((address) => address.split('?')[0])).toEqual([
       'docs/swagger-ui.css',
+      'docs/page.css',
       'docs/swagger-ui-bundle.js',
       'docs/start.js',
     ]);
@@ -40,6 +41,20 @@ describe('the Swagger page over HTTP', () => {
       expect(headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
       expect(headers.has('x-ratelimit-remaining')).toBe(true);
       expect(address).toMatch(/\?v=[0-9a-f]{16}$/);
+    }
+  });
+
+  it('redirects / to docs for GET and HEAD, and returns 404 for other methods', async () => {
+    const response = await fetch(`${app.url}/`, { redirect: 'manual' });
+    expect({ status: response.status, location: response.headers.get('location') }).toEqual({
+      status: 302,
+      location: 'docs',
+    });
+    expect(response.headers.has('x-ratelimit-remaining')).toBe(true);
+    expect((await fetch(app.url, { method: 'HEAD', redirect: 'manual' })).status).toBe(302);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const { status } = await fetch(app.url, { method });
+      expect({ method, status }).toEqual({ method, status: 404 });
     }
   });
 
@@ -158,6 +173,46 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     const { status, body } = await execute('createPersonality', 'Personalities');
     expect(status).toBe('201');
     expect(body.data.name).toBe('Impatient regular');
+  });
+
+  it('replaces ids of examples by those of the newest resources', async () => {
+    const { status, body } = await execute('getAgent', 'Agents');
+    expect(status).toBe('200');
+    expect(body.data.assistantId).toBe('assistant-1');
+  });
+
+  it('filters operations by words of method, path and summary', async () => {
+    const filter = page.locator('.operation-filter-input');
+    await filter.fill('post connection');
+    await page.locator('#operations-Personalities-createPersonality').waitFor({ state: 'detached' });
+    expect(
+      await page
+        .locator('.opblock:not([id^="operations-webhooks"])')
+        .evaluateAll((blocks) => blocks.map(({ id }) => id)),
+    ).toEqual(['operations-Agents-testConnection']);
+    await filter.fill('');
+    await page.locator('#operations-Personalities-createPersonality').waitFor();
+  });
+
+  it('shows the chapters after the operations, and shared errors and headers only there', async () => {
+    const top = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? 0;
+    expect(await top('.chapters h2')).toBeGreaterThan(await top('#operations-Health-getReadiness'));
+    expect(await page.locator('.information-container h2:has-text("Authentication")').count()).toBe(0);
+    const block = page.locator('#operations-Agents-createAgent');
+    const documented = block.locator('.responses-table:not(.live-responses-table)').last();
+    expect(await documented.locator('.response[data-code="201"]').isVisible()).toBe(true);
+    expect(await documented.locator('.response[data-code="401"]').isVisible()).toBe(false);
+    expect(await documented.locator('.headers-wrapper').first().isVisible()).toBe(false);
+  });
+
+  it('follows the colour scheme of the browser', async () => {
+    const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    const light = await background();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('html.dark-mode').waitFor();
+    expect(await background()).not.toBe(light);
+    await screenshot('dark');
+    await page.emulateMedia({ colorScheme: 'light' });
   });
 
   it('keeps the key across a reload', async () => {

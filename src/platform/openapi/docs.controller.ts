@@ -15,6 +15,13 @@ export class DocsController {
     private readonly page: SwaggerPage,
   ) {}
 
+  /** Relative, so that it also works behind a proxy that adds a prefix. */
+  @Redirect('docs', 302)
+  @Get()
+  redirectFromRoot(): void {
+    // The decorator does everything.
+  }
+
   @Header('Content-Type', 'application/json; charset=utf-8')
   @Header('Cache-Control', 'no-cache')
   @Get('openapi.json')

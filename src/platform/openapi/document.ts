@@ -1,17 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/domain-error.js';
+import { AGENT_PROVIDERS } from '../config/agent-providers.js';
+import { EXAMPLE_ID, KIND_OF_COLLECTION } from '../http/dto/example-ids.js';
 import { ErrorBody } from '../http/responses/error-body.js';
 import { BEARER, INFO, TAGS } from './info.js';
 import { namedSchemas } from './named-schemas.js';
 import { ERRORS_EXTENSION } from './operation.decorator.js';
 import { ordered } from './order.js';
 import { ERROR_RESPONSES, errorResponses, HEADERS, headers } from './responses.js';
-import { closed, exampleOf, resolve, tidy, withoutDefaults } from './schemas.js';
+import { closed, exampleOf, readable, resolve, tidy, withoutDefaults } from './schemas.js';
 import {
   type Components,
   METHODS,
   type OperationObject,
+  type Parameter,
   type Reference,
   type Response,
   type Responses,
@@ -48,10 +51,11 @@ export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['we
     autoTagControllers: false,
   });
   const schemas = { ...tidyAll(scanned.components?.schemas ?? {}), ...namedSchemas() };
-  for (const item of Object.values(scanned.paths)) {
+  for (const [path, item] of Object.entries(scanned.paths)) {
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
+      for (const parameter of operation.parameters ?? []) addPathExample(parameter, path);
       adaptRequest(operation, schemas, method === 'patch');
       item[method] = method === 'post' ? idempotent(operation, schemas) : completed(operation, schemas);
     }
@@ -62,12 +66,21 @@ export function buildDocument(app: INestApplication, webhooks: OpenAPIObject['we
     ...scanned,
     ...head,
     webhooks,
-    components: { ...components, securitySchemes: head.components.securitySchemes },
+    components: { ...components, schemas: readable(schemas), securitySchemes: head.components.securitySchemes },
   });
 }
 
 function tidyAll(schemas: Schemas): Schemas {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tidy(schema as Schema)]));
+}
+
+/** The example of a path parameter: for an id, that of the resource which the segment before it names. */
+function addPathExample(parameter: Parameter | Reference, path: string): void {
+  if (!('in' in parameter) || parameter.in !== 'path' || parameter.example !== undefined) return;
+  if (parameter.name === 'provider') parameter.example = AGENT_PROVIDERS[0];
+  const collection = new RegExp(`([\\w-]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
+  const kind = KIND_OF_COLLECTION[collection];
+  if (kind !== undefined) parameter.example = EXAMPLE_ID[kind];
 }
 
 /** Adapts the schema of a request body, which the field decorators cannot tell from that of a response. */

@@ -1,9 +1,17 @@
 import { API_VERSION } from '../api-version.js';
+import { ERROR_TABLE, HEADER_TABLE } from './responses.js';
 
 /** Introduction of the document: what the service is and how to use the API. */
 const DESCRIPTION =
   `Register voice AI agents, describe simulated callers and test scenarios, and read the results of test runs. The API
 is meant for scripts and CI pipelines. Every resource belongs to one workspace and records the user that created it.
+
+To try every example as it stands, start the reference agent with \`npm run reference-agent\` and the service with
+\`OUTBOUND_ALLOWED_NETWORKS=127.0.0.0/8 npm start\`, press _Authorize_ and enter an ADMIN key. Then execute **(1)** \`POST /personalities\`,
+and **(2)** \`POST /agents\` and \`PUT /agents/{id}/connection\`, which connects the agent with the reference agent. From then on the page
+replaces the ids in examples by those of the newest resources that it has created or listed. The chapters below the
+operations describe what all of them share: headers, errors, lists, rate limits and retries. The document itself is
+[openapi.json](openapi.json).
 
 ## Authentication
 
@@ -28,6 +36,14 @@ Every error has the same flat body: a \`code\` for programs, a \`message\` for p
 with one entry per cause that begins with the path of the field. Unknown body fields and query parameters are refused with
 400, so that typos are caught. A request that is not valid HTTP, or whose headers exceed 16 KiB, gets 400 on any path.
 
+ERROR_TABLE
+
+## Headers
+
+Every response has these headers:
+
+HEADER_TABLE
+
 ## Rate limits
 
 Requests are counted per workspace in windows of 60 seconds, all its keys together: by default 60 on the free plan, 300 on
@@ -47,7 +63,9 @@ key gets 409.
 Every response carries \`X-Request-Id\`: your own if you sent one of 1 to 128 characters of \`A-Za-z0-9._-\`. Quote it when you
 report a problem.`
     // Swagger UI renders every single line break.
-    .replace(/([^\n])\n(?!\n)/g, '$1 ');
+    .replace(/([^\n])\n(?!\n)/g, '$1 ')
+    .replace('ERROR_TABLE', ERROR_TABLE)
+    .replace('HEADER_TABLE', HEADER_TABLE);
 
 /** The head of the OpenAPI document. */
 export const INFO = {

@@ -1,5 +1,47 @@
 /** Keys that come first, in this order; all others follow by name. */
-const FIRST = ['openapi', 'info', 'servers', 'tags', 'paths', 'get', 'post', 'put', 'patch', 'delete', 'components'];
+const FIRST = ['openapi', 'info', 'servers', 'tags', 'paths', 'post', 'get', 'put', 'patch', 'delete', 'components'];
+
+/** Paths in the order in which people use them; the page groups them by tag. */
+export const PATHS = [
+  '/agents',
+  '/agents/{id}',
+  '/agents/{id}/connection',
+  '/agents/{id}/connection/test',
+  '/personalities',
+  '/personalities/{id}',
+  '/agents/{agentId}/evaluations',
+  '/evaluations/{id}',
+  '/agents/{agentId}/evaluations/import',
+  '/agents/{agentId}/evaluations/export',
+  '/agents/{agentId}/runs',
+  '/runs/{id}',
+  '/runs/{id}/events',
+  '/runs/{id}/calls',
+  '/calls/{id}',
+  '/runs/{id}/report',
+  '/runs/{id}/junit',
+  '/runs/{id}/comparison',
+  '/runs/{runId}/metrics',
+  '/runs/{id}/cancel',
+  '/runs/{id}/rerun',
+  '/runs/{id}/report-links',
+  '/runs/{id}/report-links/{linkId}',
+  '/reports/{token}',
+  '/agents/{agentId}/metrics',
+  '/workspace',
+  '/workspace/api-keys',
+  '/workspace/api-keys/{id}',
+  '/workspace/provider-keys',
+  '/workspace/provider-keys/{provider}',
+  '/workspace/webhooks',
+  '/workspace/webhooks/{id}',
+  '/workspace/webhooks/{id}/test',
+  '/workspace/webhooks/{id}/deliveries',
+  '/workspace/webhook-deliveries/{id}/redeliver',
+  '/workspace/webhooks/{id}/rotate-secret',
+  '/healthz',
+  '/readyz',
+];
 
 const rank = (key: string): number => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length);
 const byRankAndName = ([a]: [string, unknown], [b]: [string, unknown]): number => rank(a) - rank(b) || (a < b ? -1 : 1);
@@ -17,6 +59,12 @@ export function ordered<T>(node: T): T {
 
 function orderedBelow(key: string, value: unknown): unknown {
   switch (key) {
+    case 'paths':
+      return Object.fromEntries(
+        Object.entries(value as object)
+          .sort(([a], [b]) => PATHS.indexOf(a) - PATHS.indexOf(b))
+          .map(([path, item]) => [path, ordered(item)]),
+      );
     // Values, whose order of keys is the author's.
     case 'default':
     case 'example':

@@ -120,6 +120,20 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   },
 };
 
+/** A Markdown table of all errors, for the introduction. */
+export const ERROR_TABLE = [
+  '| Status | `code` | Meaning |',
+  '| --- | --- | --- |',
+  ...ERROR_CODES.map((code) => `| ${STATUS_OF[code]} | \`${code}\` | ${ERRORS[code].description} |`),
+].join('\n');
+
+/** A Markdown table of the headers of every response, for the introduction. */
+export const HEADER_TABLE = [
+  '| Header | Meaning |',
+  '| --- | --- |',
+  ...ON_EVERY_RESPONSE.map((name) => `| \`${name}\` | ${HEADERS[name].description} |`),
+].join('\n');
+
 /** Name of the shared response: `NotFound` for `NOT_FOUND`. */
 const nameOf = (code: ErrorCode): string =>
   code

@@ -29,6 +29,52 @@ export const closed = (schema: Schema): Schema => ({ ...schema, additionalProper
 export const withoutDefaults = (schema: Schema): Schema =>
   eachProperty(schema, (property) => without(property, 'default'));
 
+/**
+ * The schema with a name for each alternative, for readers of the page, and with `type: [x, 'null']` in place of the
+ * alternatives x and null. Recursive; returns values of examples as they are.
+ */
+export function readable<T>(node: T): T {
+  if (Array.isArray(node)) return node.map(readable) as T;
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).map(([key, value]: [string, unknown]) => {
+    if (key === 'example' || key === 'examples' || key === 'default') return [key, value] as const;
+    const below = readable(value);
+    const isAlternatives = (key === 'oneOf' || key === 'anyOf') && Array.isArray(below);
+    return [key, isAlternatives ? (below as object[]).map(titled) : below] as const;
+  });
+  return flattenedNull(Object.fromEntries(entries)) as T;
+}
+
+interface Alternative {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
+}
+
+function titled(alternative: Alternative): object {
+  const { $ref, title, type, required = [], properties, ...rest } = alternative;
+  if ($ref !== undefined || title !== undefined) return alternative;
+  const kinds = properties?.type?.enum ?? [];
+  if (kinds.length === 1) return { title: kinds[0], ...alternative };
+  // An object that differs from the other alternatives only in its fields.
+  if (Object.keys(rest).length === 0 && required.length > 0) {
+    return { title: `with ${required.join(' and ')}`, ...alternative };
+  }
+  return type === undefined ? alternative : { title: type, ...alternative };
+}
+
+/** `anyOf` of a simple schema and null as one schema. */
+function flattenedNull(schema: { readonly anyOf?: readonly Alternative[] }): object {
+  const { anyOf, ...outer } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [{ title, ...first }, second] = anyOf as [Alternative, Alternative];
+  if (second.type !== 'null' || typeof first.type !== 'string') return schema;
+  return { ...first, ...outer, type: [first.type, 'null'], ...(first.enum && { enum: [...first.enum, null] }) };
+}
+
 function eachProperty(schema: Schema, change: (property: Schema | Reference) => Schema | Reference): Schema {
   if (!schema.properties) return schema;
   const properties: Schemas = {};

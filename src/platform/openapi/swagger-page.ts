@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { notFound } from '../errors/domain-error.js';
 import { INFO } from './info.js';
+import { START, STYLE } from './swagger-start.js';
 
 /** A file of the page; its URL contains the hash of its text, so that it can be cached forever. */
 export interface PageAsset {
@@ -33,25 +34,6 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
     '<path d="M4 6v4M7 3v10M10 5v6M13 7v2" stroke="#85ea2d" stroke-width="1.6" stroke-linecap="round"/></svg>',
 )}`;
 
-/** Without the validator's badge, which would send the document to an external server. */
-const START = `window.addEventListener('load', () => {
-  window.ui = SwaggerUIBundle({
-    url: 'openapi.json',
-    dom_id: '#swagger-ui',
-    deepLinking: true,
-    displayOperationId: false,
-    displayRequestDuration: true,
-    docExpansion: 'list',
-    defaultModelsExpandDepth: 0,
-    persistAuthorization: true,
-    tryItOutEnabled: true,
-    validatorUrl: null,
-    presets: [SwaggerUIBundle.presets.apis],
-    layout: 'BaseLayout',
-  });
-});
-`;
-
 /**
  * The Swagger page and the few files that it needs, from the npm package. Read on first use: they take 3 MB, and many
  * processes never serve the page.
@@ -71,6 +53,7 @@ export class SwaggerPage {
     <title>${INFO.title}</title>
     <link rel="icon" href="${ICON}">
     <link rel="stylesheet" href="${this.urlOf('swagger-ui.css')}">
+    <link rel="stylesheet" href="${this.urlOf('page.css')}">
   </head>
   <body>
     <div id="swagger-ui"></div>
@@ -97,6 +80,7 @@ export class SwaggerPage {
     return (this.read ??= new Map([
       ['swagger-ui.css', { type: 'text/css; charset=utf-8', text: packaged('swagger-ui.css') }],
       ['swagger-ui-bundle.js', { type: 'text/javascript; charset=utf-8', text: packaged('swagger-ui-bundle.js') }],
+      ['page.css', { type: 'text/css; charset=utf-8', text: STYLE }],
       ['start.js', { type: 'text/javascript; charset=utf-8', text: START }],
     ]));
   }

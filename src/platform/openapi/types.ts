@@ -8,6 +8,7 @@ export type Responses = OperationObject['responses'];
 export type Response = NonNullable<Components['responses']>[string];
 export type Header = NonNullable<Components['headers']>[string];
 export type Schema = Exclude<NonNullable<Components['schemas']>[string], Reference>;
+export type Parameter = Exclude<NonNullable<OperationObject['parameters']>[number], Reference>;
 export interface Reference {
   readonly $ref: string;
 }

@@ -41,7 +41,8 @@ export class ConnectionController {
       type: PutConnectionRequest,
       example: {
         protocol: 'chat-completions',
-        url: 'https://agent.example.com/v1/chat/completions',
+        // The reference agent (npm run reference-agent).
+        url: 'http://127.0.0.1:4010/v1/chat/completions',
         headers: { Authorization: 'Bearer agent-token-1' },
         firstSpeaker: 'caller',
       },

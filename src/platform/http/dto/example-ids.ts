@@ -15,3 +15,16 @@ export const EXAMPLE_ID = {
 
 /** Kind of resource that an id belongs to. A new resource needs an entry in `EXAMPLE_ID`. */
 export type ExampleKind = keyof typeof EXAMPLE_ID;
+
+/** Kind of the resources of a collection, by its segment in a path. */
+export const KIND_OF_COLLECTION: Readonly<Record<string, ExampleKind>> = {
+  agents: 'agent',
+  personalities: 'personality',
+  evaluations: 'evaluation',
+  runs: 'run',
+  calls: 'call',
+  'api-keys': 'apiKey',
+  webhooks: 'webhook',
+  deliveries: 'webhookDelivery',
+  'webhook-deliveries': 'webhookDelivery',
+};
