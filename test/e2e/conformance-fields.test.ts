@@ -52,6 +52,7 @@ const TESTED_ELSEWHERE = [
   'variables',
   'toolResults',
   'evaluationIds',
+  'evaluationKeys',
 ];
 
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */

@@ -1,4 +1,5 @@
 import { Readiness } from '../../src/platform/observability/readiness.js';
+import { workspaceShare } from '../../src/platform/workspace-share.js';
 import { agentBody } from '../factories/bodies.js';
 import { expectError } from '../support/expect.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
@@ -103,14 +104,18 @@ describe('a request in progress', () => {
 
   it('gets 503 if no connection becomes free in time, while the others succeed', async () => {
     const pool = 5;
+    const other = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
     await withClient(database.url, async (blocker) => {
       await blocker.query('BEGIN; LOCK TABLE agents IN ACCESS EXCLUSIVE MODE');
-      // Each search uses its own connection; requests for the same page would share one.
-      const requests = Array.from({ length: pool }, () => client.get('/agents?search=any'));
+      // Each search uses its own connection; requests for the same page would share one. One workspace gets no more.
+      const share = workspaceShare(pool);
+      const requests = Array.from({ length: pool }, (_, index) =>
+        (index < share ? client : other).get('/agents?search=any'),
+      );
       const waiting = `SELECT pid FROM pg_locks WHERE NOT granted
                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
       await until('the pool is exhausted', async () => (await sql(database.url, waiting)).length === pool);
-      expectUnavailable(await client.get('/agents?search=any'));
+      expectUnavailable(await other.get('/agents?search=any'));
       expect((await client.get('/healthz')).status).toBe(200);
       await blocker.query('ROLLBACK');
       for (const response of await Promise.all(requests)) expect(response.status).toBe(200);

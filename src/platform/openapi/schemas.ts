@@ -70,9 +70,14 @@ function titled(alternative: Alternative): object {
 function flattenedNull(schema: { readonly anyOf?: readonly Alternative[] }): object {
   const { anyOf, ...outer } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
-  const [{ title, ...first }, second] = anyOf as [Alternative, Alternative];
+  const [first, second] = anyOf as [Alternative, Alternative];
   if (second.type !== 'null' || typeof first.type !== 'string') return schema;
-  return { ...first, ...outer, type: [first.type, 'null'], ...(first.enum && { enum: [...first.enum, null] }) };
+  return {
+    ...without(first, 'title'),
+    ...outer,
+    type: [first.type, 'null'],
+    ...(first.enum && { enum: [...first.enum, null] }),
+  };
 }
 
 function eachProperty(schema: Schema, change: (property: Schema | Reference) => Schema | Reference): Schema {
