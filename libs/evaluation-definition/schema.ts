@@ -56,7 +56,11 @@ const EXAMPLE_CHECKS = [
   { type: 'max_latency_ms', ms: 1500, weight: 0.5, required: false },
 ];
 const EXAMPLE_CRITERIA = [
-  { text: 'The agent repeats the date, the time and the number of people before it books.', weight: 2, required: false },
+  {
+    text: 'The agent repeats the date, the time and the number of people before it books.',
+    weight: 2,
+    required: false,
+  },
 ];
 
 /** Without line breaks, commas, semicolons and surrounding white space, so that lists of names work in CSV and in a shell. */
