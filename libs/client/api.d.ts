@@ -476,6 +476,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/report-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the report links of a run
+         * @description The links that have not expired, newest first, without their addresses.
+         */
+        get: operations["listReportLinks"];
+        put?: never;
+        /**
+         * Create a report link
+         * @description Everyone with the link can read the report of the run, without an API key, until the link expires or is deleted. Its address is only shown in this response. Returns 409 while the run is in progress, and if the run has 20 links that have not expired.
+         */
+        post: operations["createReportLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/report-links/{linkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a report link
+         * @description Its address returns 404 from then on.
+         */
+        delete: operations["deleteReportLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reports/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a report link
+         * @description The report of the run as an HTML page; the token is the credential. Returns 404 for a link that is unknown, expired or deleted, also with its run.
+         */
+        get: operations["getSharedReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{agentId}/metrics": {
         parameters: {
             query?: never;
@@ -2540,6 +2604,19 @@ export interface components {
              */
             voice_id?: string;
         };
+        CreateReportLinkRequest: {
+            /**
+             * @description Hours until the link expires
+             * @example 72
+             */
+            expiresInHours: number;
+            /**
+             * @description Whether the page also contains the recordings of the calls, if there are any
+             * @default false
+             * @example false
+             */
+            includeRecordings?: boolean;
+        };
         CreateWebhookRequest: {
             /**
              * Format: uri
@@ -4284,6 +4361,74 @@ export interface components {
              * @example provider-key-1
              */
             apiKey: string;
+        };
+        ReportLink: {
+            /**
+             * Format: uuid
+             * @description Identifier
+             * @example d6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130
+             */
+            id: string;
+            /**
+             * @description Whether the page also contains the recordings of the calls, if there are any
+             * @example false
+             */
+            includeRecordings: boolean;
+            /**
+             * Format: date-time
+             * @description When it expires
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            expiresAt: string;
+            /**
+             * Format: uuid
+             * @description User that created it
+             * @example 6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34
+             */
+            createdByUserId: string;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            createdAt: string;
+        };
+        ReportLinkWithUrl: {
+            /**
+             * Format: uuid
+             * @description Identifier
+             * @example d6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130
+             */
+            id: string;
+            /**
+             * @description Whether the page also contains the recordings of the calls, if there are any
+             * @example false
+             */
+            includeRecordings: boolean;
+            /**
+             * Format: date-time
+             * @description When it expires
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            expiresAt: string;
+            /**
+             * Format: uuid
+             * @description User that created it
+             * @example 6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34
+             */
+            createdByUserId: string;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2026-11-21T06:37:42.758Z
+             */
+            createdAt: string;
+            /**
+             * Format: uri-reference
+             * @description Address of the page; only shown in this response. Without the setting `PUBLIC_URL` it is the path on this service
+             * @example https://tests.example.com/reports/3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+             */
+            url: string;
         };
         Run: {
             /**
@@ -9725,6 +9870,228 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listReportLinks: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Entries per page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Report links retrieved successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Report links retrieved successfully",
+                     *       "meta": {
+                     *         "total": 1,
+                     *         "page": 1,
+                     *         "limit": 25,
+                     *         "pageCount": 1
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "id": "d6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130",
+                     *           "includeRecordings": false,
+                     *           "expiresAt": "2026-11-21T06:37:42.758Z",
+                     *           "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *           "createdAt": "2026-11-21T06:37:42.758Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Report links retrieved successfully */
+                        message: string;
+                        meta: components["schemas"]["PageMeta"];
+                        data: components["schemas"]["ReportLink"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createReportLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a retry safe: for 24 hours, the same key with the same body returns the first response again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateReportLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Report link created successfully */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Report link created successfully",
+                     *       "data": {
+                     *         "id": "d6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130",
+                     *         "includeRecordings": false,
+                     *         "expiresAt": "2026-11-21T06:37:42.758Z",
+                     *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
+                     *         "createdAt": "2026-11-21T06:37:42.758Z",
+                     *         "url": "https://tests.example.com/reports/3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Report link created successfully */
+                        message: string;
+                        data: components["schemas"]["ReportLinkWithUrl"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteReportLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the run
+                 * @example 1d8c6b4f-90e3-4a57-b2d1-7f5a3e8c0946
+                 */
+                id: string;
+                /**
+                 * @description Identifier of the link
+                 * @example d6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130
+                 */
+                linkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Report link deleted successfully */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Report link deleted successfully"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Report link deleted successfully */
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSharedReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Token of the link: the last part of its `url`
+                 * @example 3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    "X-API-Version": components["headers"]["X-API-Version"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html> */
+                    "text/html": string;
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -11,6 +11,7 @@ import { CallAttemptEntity } from '../modules/runs/call-attempt.entity.js';
 import { CallResultEntity } from '../modules/runs/call-result.entity.js';
 import { RunBaselineEntity } from '../modules/runs/comparison/run-baseline.entity.js';
 import { DeletedRunEntity } from '../modules/runs/retention/deleted-run.entity.js';
+import { ReportLinkEntity } from '../modules/runs/report-links/report-link.entity.js';
 import { RunEntity } from '../modules/runs/run.entity.js';
 import { RunEvaluationEntity } from '../modules/runs/run-evaluation.entity.js';
 import { WebhookDeliveryEntity } from '../modules/webhooks/webhook-delivery.entity.js';
@@ -39,6 +40,7 @@ const ENTITIES = [
   RunEntity,
   RunEvaluationEntity,
   RunBaselineEntity,
+  ReportLinkEntity,
   CallEntity,
   CallAttemptEntity,
   CallResultEntity,

@@ -26,6 +26,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   compareRuns: 404,
   // The example's endpoint does not exist, so the delivery waits for its next attempt.
   redeliverWebhook: 409,
+  // The link's address contains a token that no example can know.
+  getSharedReport: 404,
   // The run has ended.
   cancelRun: 409,
 };

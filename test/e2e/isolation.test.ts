@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { agentBody } from '../factories/bodies.js';
-import { requiresAdmin } from '../support/conformance.js';
+import { requiresAdmin, requiresEditorToRead } from '../support/conformance.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
@@ -8,6 +8,7 @@ import {
   collectionOf,
   createWithChildren,
   NAMED_ALIKE,
+  pathFor,
   type WorkspaceWithKey,
   withExistingPersonality,
   WITHOUT_WORKER,
@@ -50,8 +51,7 @@ let foreign: Member;
 /** `/agents/{agentId}/runs` with an id in place of the parameter. */
 const fill = (template: string, id: string) => template.replace(/\{\w+\}/, encodeURIComponent(id));
 
-const pathOf = async ({ template }: Operation, member: Member): Promise<string> =>
-  template.includes('{') ? fill(template, await createWithChildren(app, member, collectionOf(template))) : template;
+const pathOf = ({ template }: Operation, member: Member): Promise<string> => pathFor(app, member, template);
 
 const createMember = async (): Promise<Member> => {
   const subject = await app.createWorkspace();
@@ -68,7 +68,8 @@ const send = async (client: HttpClient, { method, example, mediaType }: Operatio
   );
 
 beforeAll(async () => {
-  app = await createTestApp({ env: WITHOUT_WORKER });
+  // The example of a connection is a loopback address.
+  app = await createTestApp({ env: { ...WITHOUT_WORKER, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' } });
   withoutWebhookLimits(app);
   const { body } = await new HttpClient(app.url).get('/openapi.json');
   operations = Object.entries<Record<string, any>>(body.paths).flatMap(([template, item]) =>
@@ -137,6 +138,7 @@ describe('every operation of the OpenAPI document', () => {
       ]),
     );
     expect(operations.filter(({ isPublic }) => isPublic).map(({ template }) => template)).toEqual([
+      '/reports/{token}',
       '/healthz',
       '/readyz',
     ]);
@@ -157,8 +159,16 @@ describe('every operation of the OpenAPI document', () => {
     expect(routes).toEqual(expect.arrayContaining([...documented]));
   });
 
-  it('has at most one path parameter, which is what this test replaces', () => {
-    expect(operations.filter(({ template }) => (template.match(/\{/g) ?? []).length > 1)).toEqual([]);
+  it('has a second path parameter only for a resource below the first one, whose owner is checked', () => {
+    const nested = operations.filter(({ template }) => (template.match(/\{/g) ?? []).length > 1);
+    expect(nested.map(({ name }) => name)).toEqual(['DELETE /runs/{id}/report-links/{linkId}']);
+  });
+
+  it("returns 404 for a resource below another workspace's one by way of an own one", async () => {
+    const path = await pathFor(app, foreign, '/runs/{id}/report-links/{linkId}');
+    const own = await pathFor(app, owner, '/runs/{id}/report-links');
+    expectNotFound(await owner.admin.delete(`${own}/${path.split('/').at(-1)}`));
+    expect(await exists(path, foreign)).toBe(true);
   });
 
   it('shows nothing of another workspace where it takes no id', async () => {
@@ -180,14 +190,15 @@ describe('every operation of the OpenAPI document', () => {
 
   it('requires a key unless it is public', () =>
     forEach(operations, async (operation) => {
-      const response = await send(new HttpClient(app.url), operation, fill(operation.template, randomUUID()));
+      const path = operation.isPublic ? await pathOf(operation, owner) : fill(operation.template, randomUUID());
+      const response = await send(new HttpClient(app.url), operation, path);
       if (operation.isPublic) expect(response.status).toBe(200);
       else expectError(response, 401, 'UNAUTHORIZED', 'Authorization not provided');
     }));
 
   it('returns 403 for a resource of another workspace, also in nested paths', () =>
     forEach(
-      operations.filter((operation) => hasParameter(operation) && !isNamedAlike(operation)),
+      operations.filter((operation) => hasParameter(operation) && !operation.isPublic && !isNamedAlike(operation)),
       async (operation) => {
         const path = await pathOf(operation, foreign);
         expectForbidden(await send(owner.admin, operation, path));
@@ -245,7 +256,8 @@ describe('every operation of the OpenAPI document', () => {
     await forEach(guarded, async (operation) => {
       const path = await pathOf(operation, owner);
       const response = await send(viewer, operation, path);
-      if (operation.method === 'GET' && !requiresAdmin(operation)) expect(response.status).toBe(200);
+      const isReadable = !requiresAdmin(operation) && !requiresEditorToRead(operation);
+      if (operation.method === 'GET' && isReadable) expect(response.status).toBe(200);
       else expectForbidden(response);
       const change = await send(editor, operation, path);
       if (!requiresAdmin(operation)) {

@@ -55,6 +55,9 @@ export const retryable = operations.filter(({ operation }) =>
 export const requiresAdmin = ({ name, template }: { name: string; template: string }): boolean =>
   name === 'DELETE /runs/{id}' || (/^\/workspace(\/|$)/.test(template) && name !== 'GET /workspace');
 
+/** Whether a VIEWER may not use the operation, although it only reads. The document does not say this. */
+export const requiresEditorToRead = ({ name }: { name: string }): boolean => name === 'GET /runs/{id}/report-links';
+
 /** The success status of an operation; if there are two, that of the request that writes (not of a dry run). */
 export function successStatus({ name, statuses }: DocumentedOperation): number {
   const status = statuses.findLast((candidate) => candidate < 300);

@@ -66,6 +66,11 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
     const runId = await createResource(service, workspace, 'runs');
     return (await new HttpClient(service.url, workspace.apiKey).get(`/runs/${runId}/calls`)).body.data[0].id;
   },
+  // Named by the token of a link.
+  reports: async (service, workspace) => {
+    const runId = await createResource(service, workspace, 'runs');
+    return (await createReportLink(service, workspace, runId)).url.split('/').at(-1);
+  },
   'workspace/api-keys': (service, workspace) => post(service, workspace, '/workspace/api-keys', { name: 'One more' }),
   'workspace/provider-keys': async ({ url }, { apiKey }) => {
     const provider = 'AGENT_PROVIDER_1';
@@ -103,6 +108,13 @@ const ADD_CHILDREN: Readonly<
   'workspace/webhooks': sendTestEvent,
 };
 
+/** How to create a member of each collection below a resource that has a path of its own below that. */
+const CREATE_BELOW: Readonly<
+  Record<string, (service: Service, workspace: WorkspaceWithKey, parentId: string) => Promise<string>>
+> = {
+  'report-links': async (service, workspace, runId) => (await createReportLink(service, workspace, runId)).id,
+};
+
 /**
  * Collections whose members have the same names in every workspace, so that no request can refer to another workspace's
  * member and get 403.
@@ -136,11 +148,17 @@ export async function createWithChildren(
   return id;
 }
 
-/** Returns the path with its parameter replaced by the id of a newly created resource with children. */
+/** Returns the path with its parameters replaced by the ids of newly created resources with children. */
 export async function pathFor(service: Service, workspace: WorkspaceWithKey, template: string): Promise<string> {
   const parameter = /\{\w+\}/;
   if (!parameter.test(template)) return template;
-  return template.replace(parameter, await createWithChildren(service, workspace, collectionOf(template)));
+  const id = await createWithChildren(service, workspace, collectionOf(template));
+  const path = template.replace(parameter, id);
+  const [, below] = /([\w-]+)\/\{\w+\}/.exec(path) ?? [];
+  if (below === undefined) return path;
+  const create = CREATE_BELOW[below];
+  if (!create) throw new Error(`Cannot create a member of ${path}: add ${below} to CREATE_BELOW`);
+  return path.replace(parameter, await create(service, workspace, id));
 }
 
 /**
@@ -168,6 +186,14 @@ async function cancelledRun(service: Service, workspace: WorkspaceWithKey, agent
   const id = await startRun(service, workspace, agentId);
   expect((await new HttpClient(service.url, workspace.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);
   return id;
+}
+
+async function createReportLink(service: Service, { apiKey }: WorkspaceWithKey, runId: string): Promise<any> {
+  const response = await new HttpClient(service.url, apiKey).post<any>(`/runs/${runId}/report-links`, {
+    expiresInHours: 1,
+  });
+  expect(response).toMatchObject({ status: 201 });
+  return response.body.data;
 }
 
 function sendTestEvent(service: Service, workspace: WorkspaceWithKey, id: string): Promise<string> {

@@ -20,6 +20,10 @@ import { ExecutionRepository } from './execution/execution.repository.js';
 import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
+import { ReportLinksController } from './report-links/report-links.controller.js';
+import { ReportLinksRepository } from './report-links/report-links.repository.js';
+import { ReportLinksService } from './report-links/report-links.service.js';
+import { SharedReportsController } from './report-links/shared-reports.controller.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
@@ -43,6 +47,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunEventsController,
     ResultsController,
     ComparisonController,
+    ReportLinksController,
+    SharedReportsController,
     AgentMetricsController,
   ],
   providers: [
@@ -64,6 +70,8 @@ import { RunStarterService } from './start/run-starter.service.js';
     ComparisonService,
     ComparisonRepository,
     BaselinesService,
+    ReportLinksService,
+    ReportLinksRepository,
     RunDeletionService,
     RunPruner,
     RetentionRepository,

@@ -40,7 +40,7 @@ export class RunsService {
    * @param signal ends the wait; its reason is thrown if it is a DomainError
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
-  async get(caller: Caller, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
+  async get(caller: Pick<Caller, 'workspaceId'>, id: string, waitMs = 0, signal?: AbortSignal): Promise<RunDetails> {
     const run = requireOwned(caller, await this.repository.findWithCounts(uuidOrNotFound(id)));
     if (waitMs === 0 || hasEnded(run.status)) return toDetails(run, run);
     await this.watcher.untilEnded(run.id, waitMs, signal);
@@ -56,7 +56,7 @@ export class RunsService {
   }
 
   /** Checks that the caller may read the run. @throws DomainError as `get` does */
-  async require(caller: Caller, id: string): Promise<RunEntity> {
+  async require(caller: Pick<Caller, 'workspaceId'>, id: string): Promise<RunEntity> {
     return requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
   }
 

@@ -6,7 +6,7 @@ import type { Caller } from './caller.js';
  * @throws DomainError NOT_FOUND, or FORBIDDEN for a resource of another workspace
  */
 export function requireOwned<Row extends { readonly workspaceId: string }>(
-  caller: Caller,
+  caller: Pick<Caller, 'workspaceId'>,
   row: Row | null | undefined,
 ): Row {
   if (!row) throw notFound();

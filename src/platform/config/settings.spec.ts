@@ -28,6 +28,7 @@ describe('settings', () => {
       bootstrapApiKey: undefined,
       encryptionKeys: undefined,
       trustProxy: false,
+      publicUrl: undefined,
       corsOrigins: [],
       logLevel: 'info',
       logFormat: 'json',

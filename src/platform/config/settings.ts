@@ -24,6 +24,8 @@ export interface Settings {
   readonly bootstrapApiKey: string | undefined;
   readonly encryptionKeys: readonly EncryptionKeySetting[] | undefined;
   readonly trustProxy: TrustProxy;
+  /** Address of the service from outside, without a slash at its end; undefined if unknown. */
+  readonly publicUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
   readonly logFormat: 'pretty' | 'json';
@@ -95,6 +97,15 @@ const address = (...protocols: string[]) =>
     }
     return input;
   });
+
+/** An address that paths are appended to. */
+const publicAddress = makeValidator<string>((input) => {
+  const url = URL.canParse(input) ? new URL(input) : undefined;
+  if (!url || !/^https?:\/\/[^/?#\\\s@]+(\/[^?#\\\s]*)?$/i.test(input)) {
+    throw new EnvError('must be an address such as https://tests.example.com, without credentials, query and fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+});
 
 /**
  * An address whose placeholders are filled in for each agent. They may not decide which server is called: editors choose
@@ -216,6 +227,7 @@ export function settingSpecs(isTerminal: boolean) {
     BOOTSTRAP_API_KEY: credential({ default: undefined }),
     ENCRYPTION_KEYS: encryptionKeys({ default: undefined }),
     TRUST_PROXY: trustProxy({ default: false }),
+    PUBLIC_URL: publicAddress({ default: undefined }),
     CORS_ORIGINS: origins({ default: [] }),
     LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
     LOG_FORMAT: str<'pretty' | 'json'>({ choices: ['pretty', 'json'], default: isTerminal ? 'pretty' : 'json' }),
@@ -262,6 +274,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     bootstrapApiKey: clean.BOOTSTRAP_API_KEY,
     encryptionKeys: clean.ENCRYPTION_KEYS,
     trustProxy: clean.TRUST_PROXY,
+    publicUrl: clean.PUBLIC_URL,
     corsOrigins: clean.CORS_ORIGINS,
     logLevel: clean.LOG_LEVEL,
     logFormat: clean.LOG_FORMAT,

@@ -8,8 +8,7 @@ export class RequestLog {
   /** Gives the request a `log` whose lines name it; never a header or a body. */
   attach(request: Request): void {
     const { id, method, originalUrl } = request;
-    // Without the query: a search can hold a phone number.
-    request.log = this.logger.child({ req: { id, method, path: originalUrl.split('?', 1)[0] } });
+    request.log = this.logger.child({ req: { id, method, path: loggedPath(originalUrl) } });
   }
 
   /** @param milliseconds duration of the request */
@@ -26,6 +25,10 @@ export class RequestLog {
     );
   }
 }
+
+/** Without the query, since a search can hold a phone number, and without the token of a report link. */
+const loggedPath = (url: string): string =>
+  (url.split('?', 1)[0] ?? '').replace(/^(\/+reports\/+).+/is, '$1[redacted]');
 
 function levelOf({ url }: Request, status: number): 'debug' | 'info' | 'error' {
   if (status >= 500) return 'error';

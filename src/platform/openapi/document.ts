@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/domain-error.js';
 import { AGENT_PROVIDERS } from '../config/agent-providers.js';
-import { EXAMPLE_ID, KIND_OF_COLLECTION } from '../http/dto/example-ids.js';
+import { EXAMPLE_ID, EXAMPLE_TOKEN, KIND_OF_COLLECTION } from '../http/dto/example-ids.js';
 import { ErrorBody } from '../http/responses/error-body.js';
 import { BEARER, INFO, TAGS } from './info.js';
 import { namedSchemas } from './named-schemas.js';
@@ -78,6 +78,7 @@ function tidyAll(schemas: Schemas): Schemas {
 function addPathExample(parameter: Parameter | Reference, path: string): void {
   if (!('in' in parameter) || parameter.in !== 'path' || parameter.example !== undefined) return;
   if (parameter.name === 'provider') parameter.example = AGENT_PROVIDERS[0];
+  if (parameter.name === 'token') parameter.example = EXAMPLE_TOKEN;
   const collection = new RegExp(`([\\w-]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
   const kind = KIND_OF_COLLECTION[collection];
   if (kind !== undefined) parameter.example = EXAMPLE_ID[kind];

@@ -1,10 +1,11 @@
 import { Controller, Get, Param, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { renderJunit, renderReport, REPORT_CSP } from '../../../../libs/run-report/index.js';
+import { renderJunit } from '../../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { REPORT_CONTENT, reportPage } from './report-page.js';
 import { ResultsService } from './results.service.js';
 
 const tag = 'Runs';
@@ -17,7 +18,6 @@ const JUNIT_EXAMPLE = `<?xml version="1.0" encoding="UTF-8"?>
   </testsuite>
 </testsuites>
 `;
-const REPORT_EXAMPLE = '<!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html>';
 
 @Controller('runs/:id')
 export class ResultsController {
@@ -57,7 +57,7 @@ export class ResultsController {
     response: {
       shape: 'file',
       message: 'The page',
-      content: { 'text/html': { schema: { type: 'string' }, example: REPORT_EXAMPLE } },
+      content: REPORT_CONTENT,
     },
   })
   @Get('report')
@@ -66,9 +66,6 @@ export class ResultsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    const { run, readCalls } = await this.service.read(caller, id, { withComparison: true });
-    response.setHeader('Content-Security-Policy', REPORT_CSP);
-    const options = { type: 'text/html; charset=utf-8', name: 'Report' };
-    return streamedFile(renderReport(run, readCalls), options, response);
+    return reportPage(await this.service.read(caller, id, { withComparison: true }), response);
   }
 }

@@ -33,7 +33,7 @@ export class ResultsService {
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
   async read(
-    caller: Caller,
+    caller: Pick<Caller, 'workspaceId'>,
     runId: string,
     { withComparison = false } = {},
   ): Promise<{ run: ReportedRun; readCalls: CallReader }> {

@@ -11,10 +11,14 @@ export const EXAMPLE_ID = {
   webhookDelivery: 'b4d81f3e-7c26-4a59-8e07-5d9c2b6f0a14',
   call: '7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24',
   webhookEvent: '5e7b0c92-d3a1-4f68-b24e-9a6f8d1c3705',
+  reportLink: 'd6f3a5b8-1e49-4c72-9a0d-4b7e2c8f6130',
 } as const;
 
 /** Kind of resource that an id belongs to. A new resource needs an entry in `EXAMPLE_ID`. */
 export type ExampleKind = keyof typeof EXAMPLE_ID;
+
+/** Token of a report link in examples. */
+export const EXAMPLE_TOKEN = '3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
 /** Kind of the resources of a collection, by its segment in a path. */
 export const KIND_OF_COLLECTION: Readonly<Record<string, ExampleKind>> = {
@@ -23,6 +27,7 @@ export const KIND_OF_COLLECTION: Readonly<Record<string, ExampleKind>> = {
   evaluations: 'evaluation',
   runs: 'run',
   calls: 'call',
+  'report-links': 'reportLink',
   'api-keys': 'apiKey',
   webhooks: 'webhook',
   deliveries: 'webhookDelivery',

@@ -1,0 +1,31 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+
+/** A link to the report of a run that works without an API key until it expires. Deleted with its run. */
+@Entity('report_links')
+@Index('report_links_token_hash_key', ['tokenHash'], { unique: true })
+@Index('report_links_list_idx', ['runId', 'createdAt', 'id'])
+export class ReportLinkEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'report_links_pkey' })
+  id: string;
+
+  @ForeignKey('RunEntity', { name: 'report_links_run_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'run_id', type: 'uuid' })
+  runId: string;
+
+  @ForeignKey('UserEntity', { name: 'report_links_created_by_user_id_fkey' })
+  @Column({ name: 'created_by_user_id', type: 'uuid' })
+  createdByUserId: string;
+
+  /** SHA-256 of the token, which is not stored. */
+  @Column({ name: 'token_hash', type: 'bytea' })
+  tokenHash: Buffer;
+
+  @Column({ name: 'include_recordings', type: 'boolean' })
+  includeRecordings: boolean;
+
+  @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
+  expiresAt: Date;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+}
