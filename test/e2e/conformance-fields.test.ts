@@ -167,7 +167,7 @@ describe('request bodies are accepted and rejected as the served OpenAPI documen
 
   beforeAll(async () => {
     // The document allows loopback addresses. Without a worker no events are sent.
-    app = await createTestApp({ env: { ...WITHOUT_WORKER, OUTBOUND_ALLOWED_NETWORKS: '::1/128' } });
+    app = await createTestApp({ env: { ...WITHOUT_WORKER, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' } });
     withoutWebhookLimits(app);
     workspace = await app.createWorkspace();
     prober = new Prober(app.url, createValidator(committedDocument));

@@ -98,7 +98,7 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
 
 /** Requests that match no operation, although some look similar to one. */
 export const UNROUTED = [
-  ['GET', '/'],
+  ['POST', '/'],
   ['GET', '/nope'],
   ['GET', '/agents/'],
   ['GET', '/Agents'],

@@ -30,6 +30,8 @@ const UNREACHABLE_URL = 'http://nowhere.invalid/v1';
 export const WITHOUT_WORKER = {
   ROLE: 'api',
   LLM_BASE_URL: UNREACHABLE_URL,
+  // The reference agent of the connection's example.
+  OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
   LLM_MODEL: 'none',
   ...Object.fromEntries(AGENT_PROVIDERS.map((provider) => [`${provider}_URL`, UNREACHABLE_URL])),
 } as const;
