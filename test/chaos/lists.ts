@@ -35,6 +35,11 @@ const LISTS: Readonly<Record<string, ListKind>> = {
     parents: 'SELECT id FROM runs WHERE workspace_id = $1',
     rows: 'SELECT id FROM calls WHERE run_id = $1',
   },
+  listReportLinks: {
+    path: '/runs/{id}/report-links',
+    parents: 'SELECT id FROM runs WHERE workspace_id = $1',
+    rows: 'SELECT id FROM report_links WHERE run_id = $1 AND expires_at > now()',
+  },
   listApiKeys: {
     path: '/workspace/api-keys',
     parents: workspace,

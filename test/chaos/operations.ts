@@ -202,6 +202,37 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   getJunit: { weight: 1, plan: readRun('/junit') },
   getReport: { weight: 1, plan: readRun('/report') },
+  createReportLink: {
+    weight: 1,
+    plan: (client) => {
+      const run = client.own('runs');
+      if (!run) return undefined;
+      const path = `/runs/${run.id}/report-links`;
+      const done = ({ data }: any) =>
+        void client.reportLinks.push({
+          path: `${path}/${data.id}`,
+          shared: new URL(data.url, 'http://local').pathname,
+        });
+      // 409: the run has not ended, or has 20 links.
+      return { method: 'POST', path, body: { expiresInHours: 1 }, expect: [201, 409], done };
+    },
+  },
+  listReportLinks: { weight: 1, plan: readRun('/report-links') },
+  deleteReportLink: {
+    weight: 1,
+    plan: (client) => {
+      const link = client.random.pick(client.reportLinks);
+      // 404: it was deleted before, or with its run.
+      return link && { method: 'DELETE', path: link.path, expect: [200, 404] };
+    },
+  },
+  getSharedReport: {
+    weight: 1,
+    plan: (client) => {
+      const link = client.random.pick(client.reportLinks);
+      return link && { ...get(link.shared), expect: [200, 404] };
+    },
+  },
   followRun: {
     weight: 1,
     plan: (client) => {

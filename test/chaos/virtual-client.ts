@@ -62,6 +62,8 @@ export class VirtualClient {
   /** Listed calls, each with its run. */
   readonly calls: { readonly id: string; readonly run: Entry }[] = [];
   readonly deliveries: string[] = [];
+  /** Links to reports: `path` to delete it, `shared` to open the report. */
+  readonly reportLinks: { readonly path: string; readonly shared: string }[] = [];
   private readonly entries: Entry[] = [];
   private counter = 0;
   /** Every operation is called once before the weights apply. */
