@@ -25,6 +25,7 @@ export function banner(run: ReportedRun): Html {
       Agent <bdi>${run.agentName === null ? '(deleted)' : title(run.agentName)}</bdi>
       <code>${run.agentId}</code> ${run.agentVersion !== null && html`version <bdi>${title(run.agentVersion)}</bdi>`}
     </p>
+    ${run.serviceUrl !== null && html`<p class="agent"><a href="${run.serviceUrl}/docs">${run.serviceUrl}</a></p>`}
     <div class="verdict">
       <p class="outcome">${badge(state, label)}</p>
       <p class="score">${run.score === null ? '–' : number(run.score)}<small> of 100</small></p>

@@ -244,4 +244,15 @@ describe('renderReport', () => {
       expect(without(shape(hostile))).toEqual(without(shape(harmless)));
     },
   );
+
+  it('offers the outcomes that occur as a filter without a script, and links to the service', async () => {
+    const states = { passed: 2, failed: 1 };
+    const counts = { total: 3, invalid: 0, error: 0, cancelled: 0, pending: 0, ...states };
+    const of = (more: Partial<ReportedRun>) => page({ ...sample, run: { ...sample.run, ...more } });
+    const shown = await of({ counts, serviceUrl: 'https://vat.example.com' });
+    expect([...shown.matchAll(/id="show-(\w+)"/g)].map(([, state]) => state)).toEqual(['all', 'passed', 'failed']);
+    expect(shown).toContain('.calls:has(#show-failed:checked) .call:not(.failed)');
+    expect(shown).toContain('<a href="https://vat.example.com/docs">https://vat.example.com</a>');
+    expect(await of({ counts: { ...counts, failed: 0 } })).not.toContain('id="show-');
+  });
 });

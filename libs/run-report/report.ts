@@ -8,6 +8,7 @@ import { badge, passRate } from './parts.js';
 import type { CallReader, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
 import { count, number, title } from '../text/index.js';
+import { outcomeFilter } from './filter.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, verdictOf } from './labels.js';
 import { evaluationState } from '../statistics/index.js';
@@ -29,7 +30,8 @@ export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncG
   yield '<main>';
   yield html`${await failuresSection(run, calls)}${countsSection(run)}${comparisonSection(run.comparison)}`.toString();
   yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
-  yield '<section aria-labelledby="calls"><h2 id="calls">Calls</h2>';
+  yield '<section class="calls" aria-labelledby="calls"><h2 id="calls">Calls</h2>';
+  yield outcomeFilter(run).toString();
   yield* callSections(run, calls);
   yield '</section></main></body></html>\n';
 }

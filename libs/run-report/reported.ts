@@ -38,6 +38,8 @@ export interface ReportedRun extends GateSettings {
   readonly retriedCalls: number;
   /** With the run of the gate, or else with the previous one; null if there is none. */
   readonly comparison: ReportedComparison | null;
+  /** Address of the service from outside, without a slash at the end; null if it is unknown. */
+  readonly serviceUrl: string | null;
   /** In the order of the plan. */
   readonly evaluations: readonly ReportedEvaluation[];
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { CSS } from './css.js';
+import { CSS as BASE_CSS } from './css.js';
+import { FILTER_CSS } from './filter.js';
 import { Html } from './html.js';
+
+const CSS = BASE_CSS + FILTER_CSS;
 
 /** The style element. Its text must match the hash in the policy exactly. */
 export const STYLE = Html.trusted(`<style>${CSS}</style>`);

@@ -55,6 +55,7 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     warnings,
     agentVersion: null,
     comparison: null,
+    serviceUrl: null,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),
     createdAt: at(0),
     startedAt: at(400),

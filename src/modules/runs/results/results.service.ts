@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   type CallReader,
   type ReportedAttempt,
@@ -10,6 +10,8 @@ import type { Attempt } from '../../../../libs/simulation/index.js';
 import { caseStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import { caseName } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
 import { ComparisonService } from '../comparison/comparison.service.js';
@@ -26,6 +28,7 @@ export class ResultsService {
     private readonly calls: CallsRepository,
     private readonly comparisons: ComparisonService,
     private readonly retention: RetentionRepository,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -65,6 +68,7 @@ export class ResultsService {
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
         comparison: withComparison ? ((await this.comparisons.forReport(entity)) ?? null) : null,
+        serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),
