@@ -115,6 +115,8 @@ describe('Idempotency-Key', () => {
         return schemas.some((schema) => schema.includes('only shown in this response')) ? [`POST ${path}`] : [];
       });
       expect(showing.sort()).toEqual([
+        // By report-links.test.ts.
+        'POST /runs/{id}/report-links',
         'POST /workspace/api-keys',
         'POST /workspace/webhooks',
         'POST /workspace/webhooks/{id}/rotate-secret',

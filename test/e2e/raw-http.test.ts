@@ -140,7 +140,7 @@ describe('raw HTTP', () => {
   describe('unusual but valid requests', () => {
     it.each([
       ['absolute form', 'GET http://localhost/agents?limit=1', 200],
-      ['absolute form of another scheme, without a path', 'GET ftp://localhost', 404],
+      ['absolute form of another scheme, without a path', 'POST ftp://localhost', 404],
       ['absolute form with dots, which are not resolved', 'GET http://localhost/x/../agents', 404],
       ['an unparsable authority', 'GET http://[::bad/agents', 200],
       ['an authority with a port that is not a number', 'GET http://a:b/agents', 200],

@@ -58,6 +58,14 @@ describe('report links', () => {
     expect(JSON.stringify(body)).not.toContain('/reports/');
   });
 
+  it('replays its creation only to the API key that sent it', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const first = await editor.post<any>(path, { expiresInHours: 1 }, headers);
+    expect((await editor.post(path, { expiresInHours: 1 }, headers)).body).toEqual(first.body);
+    const other = await prepared.client.post(path, { expiresInHours: 1 }, headers);
+    expect(other).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
   it('returns the path without PUBLIC_URL', async () => {
     const other = await createRunApp();
     try {
