@@ -26,9 +26,15 @@ export class RequestLog {
   }
 }
 
-/** Without the query, since a search can hold a phone number, and without the token of a report link. */
+/**
+ * Without the query, since a search can hold a phone number, and without the token of a report link, also if a proxy
+ * adds a path before it. No identifier has the length of a token.
+ */
 const loggedPath = (url: string): string =>
-  (url.split('?', 1)[0] ?? '').replace(/^(\/+reports\/+).+/is, '$1[redacted]');
+  (url.split('?', 1)[0] ?? '').replace(/^(\/+reports\/+).+/is, '$1[redacted]').replace(TOKEN, '[redacted]');
+
+/** At least 32 bytes in base64url. */
+const TOKEN = /[\w-]{43,}/g;
 
 function levelOf({ url }: Request, status: number): 'debug' | 'info' | 'error' {
   if (status >= 500) return 'error';
