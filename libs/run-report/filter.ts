@@ -29,7 +29,8 @@ export const FILTER_CSS = `
 .filter label { cursor: pointer; }
 ${CALL_STATES.map((state) => {
   const chosen = `.calls:has(#show-${state}:checked)`;
-  return `${chosen} .call:not(.${state}), ${chosen} .evaluation:not(:has(.call.${state})) { display: none; }`;
+  const shown = `:not(:has(:target))`;
+  return `${chosen} .call:not(.${state})${shown}, ${chosen} .evaluation:not(:has(.call.${state}))${shown} { display: none; }`;
 }).join('\n')}
 @media print { .filter { display: none; } }
 `;

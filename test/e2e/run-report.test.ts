@@ -157,6 +157,31 @@ const SCREENS = [
     expect(await page.locator('li:target').innerText()).toContain('Not met Never asks again for given details');
   });
 
+  it.each([360, 1280])(
+    'shows only the calls of the chosen outcome at %d px, and any call that is linked to',
+    async (width) => {
+      const { page, problems, requests } = await visit('/sample', width);
+      const visible = (selector: string) => page.locator(`${selector} >> visible=true`).count();
+      const { total, passed, failed } = sample.run.counts;
+      expect(await visible('.call')).toBe(total);
+      await page.getByRole('radio', { name: `failed ${failed}` }).check();
+      expect(await visible('.call')).toBe(failed);
+      expect(await visible('.call.failed')).toBe(failed);
+      expect(await visible('.evaluation')).toBe(
+        sample.run.evaluations.filter((evaluation) => evaluation.failed > 0).length,
+      );
+      await screenshot(page, `${width}-filter`);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      await page.getByRole('radio', { name: `passed ${passed}` }).check();
+      expect(await visible('.call.failed')).toBe(0);
+      await page.locator('nav a[href="#e2-r5"]').click();
+      await page.locator('#e2-r5').waitFor({ state: 'visible' });
+      await page.getByRole('radio', { name: `all ${total}` }).check();
+      expect(await visible('.call')).toBe(total);
+      checkBehaved(problems, requests, '/sample');
+    },
+  );
+
   it.each(['/hostile', '/hostile-without-policy'])(
     'shows input of agents and users as text at %s, and executes none of it',
     async (path) => {
