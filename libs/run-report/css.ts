@@ -93,7 +93,8 @@ td.sparks { min-width: 7rem; }
 .interval .dot { fill: var(--agent); }
 .bar { fill: var(--agent); }
 .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
-.histogram, .note + .facts { margin-top: 0.9rem; }
+.rate > .nowrap { display: inline-block; margin-right: 0.6rem; }
+.histogram, .note + .facts, .facts + table, .facts + .note, .note + table, table + .note { margin-top: 0.9rem; }
 `;
 
 const CALLS = `
@@ -123,6 +124,8 @@ const CALLS = `
 .findings q { color: var(--ink); font-style: italic; }
 .met > summary, .samples > summary { cursor: pointer; color: var(--muted); font-size: 0.85rem; margin-bottom: 0.4rem; }
 .samples { font-size: 0.85rem; }
+.samples ol { list-style: decimal; padding-left: 1.6rem; }
+.samples li { border: 0; padding: 0; margin-bottom: 0.2rem; }
 .lanes { margin: 0.2rem 0; }
 .lanes .lane { fill: var(--sunk); }
 .lanes .caller { fill: var(--caller); } .lanes .agent { fill: var(--agent); } .lanes .silence { fill: var(--flaky); opacity: 0.45; }

@@ -6,6 +6,8 @@ import { anchors } from './labels.js';
 
 /** Long text of the agent is in the transcript. */
 const MAX_TEXT = 1_500;
+/** Every criterion of every call can have three samples. */
+const MAX_SAMPLE = 500;
 
 /** Result of a check or criterion. */
 export interface Finding {
@@ -20,7 +22,7 @@ export interface Finding {
   /** Null if it is not decided and therefore not counted. */
   readonly met: boolean | null;
   readonly evidence: readonly Evidence[];
-  /** All responses of the judge, if they contradict each other. */
+  /** All answers of the judge; empty for a check. */
   readonly samples: CriterionResult['samples'];
 }
 
@@ -48,7 +50,7 @@ const ofCriterion = (criterion: CriterionResult, checks: number): Finding => ({
   required: criterion.required,
   met: criterion.verdict === 'met' ? true : criterion.verdict === 'not_met' ? false : null,
   evidence: criterion.evidence ? [criterion.evidence] : [],
-  samples: criterion.disagreement ? criterion.samples : [],
+  samples: criterion.samples,
 });
 
 /** Findings that are not met, followed by a collapsed list of those that are met. */
@@ -94,7 +96,7 @@ function findingItem(finding: Finding, { timeline }: ReportedCall, anchor: strin
     </p>
     <p class="detail"><span dir="auto">${clipped(detail, MAX_TEXT)}</span> ${said.map(({ entry }) => link(entry))}</p>
     ${unsaid.map(({ entry, quote }) => html`<p class="evidence"><q dir="auto">${clipped(quote, MAX_TEXT)}</q> ${link(entry)}</p>`)}
-    ${samples.length > 0 && disagreement(samples)}
+    ${samplesOf(samples, link)}
   </li>`;
 }
 
@@ -106,13 +108,34 @@ const signOf = (met: boolean | null): Html => {
   return html`<span aria-hidden="true">${sign}</span> ${word}`;
 };
 
-/** Shows that the verdict of the judge is less reliable. */
-function disagreement(samples: CriterionResult['samples']): Html {
-  const word = (met: boolean | null) => (met === null ? 'no verdict' : met ? 'met' : 'not met');
+/** The answers of the judge. A single one is the detail of the finding, unless it gave no verdict. */
+function samplesOf(samples: CriterionResult['samples'], link: (entry: number) => Html): Html {
+  if (samples.every(({ met }) => met !== null) && samples.length < 2) return NOTHING;
   return html`<details class="samples">
-    <summary>The judge contradicted itself in ${count(samples.length, 'answer')}</summary>
+    <summary>${agreement(samples)}</summary>
     <ol>
-      ${samples.map(({ met, reasoning }) => html`<li>${word(met)}: <span dir="auto">${clipped(reasoning, MAX_TEXT)}</span></li>`)}
+      ${samples.map((sample) => sampleItem(sample, link))}
     </ol>
   </details>`;
+}
+
+/** A verdict with contradictions or missing answers is less reliable. */
+function agreement(samples: CriterionResult['samples']): string {
+  const answers = count(samples.length, 'answer');
+  const of = (verdict: boolean | null) => samples.filter(({ met }) => met === verdict).length;
+  if (of(true) > 0 && of(false) > 0) return `The judge contradicted itself in ${answers}`;
+  return of(null) > 0
+    ? `The judge gave no verdict in ${of(null)} of ${answers}`
+    : `The judge agreed with itself in ${answers}`;
+}
+
+function sampleItem(
+  { met, reasoning, evidence }: CriterionResult['samples'][number],
+  link: (entry: number) => Html,
+): Html {
+  const word = met === null ? 'No verdict' : met ? 'Met' : 'Not met';
+  return html`<li>
+    <b>${word}</b>${reasoning !== '' && ': '}<span dir="auto">${clipped(reasoning, MAX_SAMPLE)}</span>
+    ${evidence && html`<q dir="auto">${clipped(evidence.quote, MAX_SAMPLE)}</q> ${link(evidence.entry)}`}
+  </li>`;
 }

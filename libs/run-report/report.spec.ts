@@ -117,6 +117,30 @@ describe('renderReport', () => {
     expect(words(document)).toContain('The judge contradicted itself in 3 answers');
   });
 
+  it('shows all answers of the judge with their quotes, and whether they agree', async () => {
+    const call = hostileCall('three vegan dishes');
+    const evidence = { entry: 1, quote: 'three vegan dishes' };
+    const yes = { met: true, reasoning: 'It names them', evidence };
+    const no = { met: false, reasoning: 'It names no price', evidence };
+    const none = { met: null, reasoning: '', evidence: null };
+    const shown = async (...samples: (typeof yes | typeof none)[]) => {
+      const criteria = call.criteria.map((criterion) => ({ ...criterion, samples }));
+      const built = buildRun([{ name: 'Vegan', calls: [{ ...call, criteria }] }]);
+      return /<details class="samples">.*?<\/details>/s.exec(await page(built))?.[0];
+    };
+    const twice = (await shown(yes, yes))!;
+    expect(words(twice)).toContain(
+      'The judge agreed with itself in 2 answers Met : It names them three vegan dishes at 0:00.0',
+    );
+    expect(count(twice, '<a href="#e1-r1-t1">')).toBe(2);
+    const split = words((await shown(yes, no, yes))!);
+    expect(split).toContain('The judge contradicted itself in 3 answers');
+    expect(split).toContain('Not met : It names no price three vegan dishes');
+    expect(words((await shown(yes, none, yes))!)).toContain('The judge gave no verdict in 1 of 3 answers');
+    expect(words((await shown(none))!)).toContain('The judge gave no verdict in 1 of 1 answer No verdict ');
+    expect(await shown(yes)).toBeUndefined();
+  });
+
   it('shows pass^k and pass@k for a flaky evaluation', () => {
     // Three of five: C(3, 2) / C(5, 2) and 1 - C(2, 2) / C(5, 2).
     expect(words(document)).toMatch(/Flaky 60 % 3 of 5 23 % to 88 % pass\^2 30 % pass@2 90 %/);
