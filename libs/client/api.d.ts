@@ -2157,7 +2157,7 @@ export interface components {
              * @example chat-completions
              * @enum {string}
              */
-            protocol: "chat-completions";
+            protocol: "chat-completions" | "twilio-media-streams";
             /**
              * @description Address of the agent. `{assistantId}`, `{phoneNumber}` and `{callId}` in its path or query are replaced, percent-encoded. Null if the address is that of the provider, a setting of the service
              * @example https://agent.example.com/v1/chat/completions
@@ -2173,7 +2173,7 @@ export interface components {
                 [key: string]: null;
             };
             /**
-             * @description Which side says the first words. By default `caller` over text
+             * @description Which side says the first words. By default `caller` over text, and null over sound: whichever side speaks
              * @example caller
              * @enum {string|null}
              */
@@ -4324,7 +4324,7 @@ export interface components {
              * @example chat-completions
              * @enum {string}
              */
-            protocol?: "chat-completions";
+            protocol?: "chat-completions" | "twilio-media-streams";
             /**
              * @description Address of the agent. `{assistantId}`, `{phoneNumber}` and `{callId}` in its path or query are replaced, percent-encoded
              * @example https://agent.example.com/v1/chat/completions
@@ -4341,13 +4341,13 @@ export interface components {
                 [key: string]: string | null;
             };
             /**
-             * @description Which side says the first words. By default `caller` over text
+             * @description Which side says the first words. By default `caller` over text, and null over sound: whichever side speaks
              * @example caller
              * @enum {string|null}
              */
             firstSpeaker?: "caller" | "agent" | null;
             /**
-             * @description Options of the protocol; `chat-completions` has none
+             * @description Options of the protocol. `chat-completions` has none. `twilio-media-streams`: `authToken` (secret; by default the `apiKey` of the agent), `publicUrl` (signed in place of the address that is called), `from`, `to`, `accountSid`, and `parameters`, an object of strings
              * @default {}
              * @example {}
              */

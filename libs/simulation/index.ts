@@ -75,10 +75,14 @@ export {
   type AgentEndpoint,
   FIRST_SPEAKERS,
   type FirstSpeaker,
-  type Protocol,
   type ProtocolName,
   type ProtocolOption,
+} from './transports/endpoint.js';
+export {
+  type Protocol,
   PROTOCOLS,
+  type SoundProtocol,
+  type TextProtocol,
   transportTo,
 } from './transports/protocols.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';

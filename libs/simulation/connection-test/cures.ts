@@ -1,5 +1,5 @@
 import type { FailureCode } from '../failure.js';
-import type { FirstSpeaker } from '../transports/protocols.js';
+import type { FirstSpeaker } from '../transports/endpoint.js';
 import type { ConnectionStepName } from './steps.js';
 
 /** What a cure depends on. */

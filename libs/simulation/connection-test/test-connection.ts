@@ -2,13 +2,8 @@ import { RealClock } from '../clock.js';
 import { type Failure, failure } from '../failure.js';
 import { OtherSide } from '../other-side.js';
 import type { AgentEvent, Line, RequestRecord } from '../transport.js';
-import {
-  type AgentCall,
-  type AgentEndpoint,
-  type FirstSpeaker,
-  PROTOCOLS,
-  transportTo,
-} from '../transports/protocols.js';
+import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/endpoint.js';
+import { PROTOCOLS, type TextProtocol } from '../transports/protocols.js';
 import { cureOf, cureOfSilence } from './cures.js';
 import { CONNECTION_STEPS, type ConnectionStep, type ConnectionStepName, type ConnectionTestResult } from './steps.js';
 
@@ -29,7 +24,9 @@ export function testConnection(
   call: AgentCall,
   timeoutMs: number,
 ): Promise<ConnectionTestResult> {
-  return new ConnectionTest(endpoint, call).run(timeoutMs);
+  const protocol = PROTOCOLS[endpoint.protocol];
+  if (protocol.medium === 'sound') throw new Error(`A connection over ${endpoint.protocol} cannot be tested yet`);
+  return new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
 }
 
 type Ending =
@@ -50,11 +47,12 @@ class ConnectionTest {
   private restTimer: NodeJS.Timeout | undefined;
 
   constructor(
+    private readonly protocol: TextProtocol,
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
-    this.firstSpeaker = endpoint.firstSpeaker ?? PROTOCOLS[endpoint.protocol].firstSpeaker;
-    this.agent = new OtherSide('', transportTo(endpoint, call).secrets?.all ?? []);
+    this.firstSpeaker = endpoint.firstSpeaker ?? protocol.firstSpeaker ?? 'caller';
+    this.agent = new OtherSide('', protocol.transport(endpoint, call).secrets?.all ?? []);
   }
 
   async run(timeoutMs: number): Promise<ConnectionTestResult> {
@@ -73,7 +71,7 @@ class ConnectionTest {
   }
 
   private connect(): Line {
-    const line: Line = transportTo(this.endpoint, this.call).connect({
+    const line: Line = this.protocol.transport(this.endpoint, this.call).connect({
       clock: this.clock,
       onPhase: (phase) => this.reached.set(phase, this.clock.now()),
       emit: (event) => {

@@ -212,10 +212,13 @@ describe('settings', () => {
       { LLM_PRICE_PROMPT: '$1', LLM_PRICE_COMPLETION: '1' },
       'LLM_PRICE_PROMPT="$1" must be an amount such as 0.15, without a currency',
     ],
-    [{ AGENT_PROVIDER_1_PROTOCOL: 'sip' }, 'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions'],
+    [
+      { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
+      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams',
+    ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },
-      'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http:// or https://',
+      'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http://, https://, ws:// or wss://',
     ],
     [
       { AGENT_PROVIDER_3_URL: 'https://agents/{id}' },
@@ -227,7 +230,7 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_URL: 'https:agents/v1' },
-      'AGENT_PROVIDER_1_URL="https:agents/v1" must be an address that begins with http:// or https://',
+      'AGENT_PROVIDER_1_URL="https:agents/v1" must be an address that begins with http://, https://, ws:// or wss://',
     ],
   ])('reject incomplete or invalid settings of the model or agents: %j', (env, line) => {
     expect(errorLines(env)).toEqual([line]);
@@ -266,6 +269,17 @@ describe('settings', () => {
       protocol: 'chat-completions',
       url,
     });
+  });
+
+  it('allow a WebSocket address for a protocol that has one', () => {
+    const [url, protocol] = ['wss://agents.example/media', 'twilio-media-streams'] as const;
+    const AGENT_PROVIDER_2_PROTOCOL = protocol;
+    expect(
+      readSettings({ AGENT_PROVIDER_2_PROTOCOL, AGENT_PROVIDER_2_URL: url }).agentProviders.AGENT_PROVIDER_2,
+    ).toEqual({ protocol, url });
+    expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
+      'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
+    ]);
   });
 
   it('report all invalid settings, one line each', () => {

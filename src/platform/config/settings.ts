@@ -58,7 +58,7 @@ export interface LanguageModelSetting {
   readonly prices: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
-export const AGENT_PROTOCOLS = ['chat-completions'] as const;
+export const AGENT_PROTOCOLS = ['chat-completions', 'twilio-media-streams'] as const;
 export type AgentProtocol = (typeof AGENT_PROTOCOLS)[number];
 
 export interface AgentProviderSetting {
@@ -120,8 +120,8 @@ const agentAddress = makeValidator<string>((input) => {
   const example = input.replaceAll(/\{\w+\}/g, 'x');
   const url = URL.canParse(example) ? new URL(example) : undefined;
   // Other forms, such as `https:host`, are refused although they can be parsed: their host begins elsewhere.
-  if (!url || !/^https?:\/\/[^/?#\\\s]/i.test(input)) {
-    throw new EnvError('must be an address that begins with http:// or https://');
+  if (!url || !/^(https?|wss?):\/\/[^/?#\\\s]/i.test(input)) {
+    throw new EnvError('must be an address that begins with http://, https://, ws:// or wss://');
   }
   if (url.username !== '' || url.password !== '') throw new EnvError('must not contain a user name or password');
   return input;
@@ -330,12 +330,16 @@ const agentProviderSettings = () =>
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
 
+/** @throws SettingsError for a WebSocket address where the protocol has none */
 const agentProviders = (clean: ProviderSettings) =>
   Object.fromEntries(
-    AGENT_PROVIDERS.map((provider) => [
-      provider,
-      { protocol: clean[`${provider}_PROTOCOL`], url: clean[`${provider}_URL`] },
-    ]),
+    AGENT_PROVIDERS.map((provider) => {
+      const { [`${provider}_PROTOCOL` as const]: protocol, [`${provider}_URL` as const]: url } = clean;
+      if (protocol === 'chat-completions' && url !== undefined && /^ws/i.test(url)) {
+        throw new SettingsError(`${provider}_URL must begin with http:// or https:// for ${protocol}`);
+      }
+      return [provider, { protocol, url }];
+    }),
   ) as Record<AgentProvider, AgentProviderSetting>;
 
 function report(errors: Partial<Record<string, Error>>, given: Record<string, string | undefined>): void {

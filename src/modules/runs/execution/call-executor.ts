@@ -50,18 +50,20 @@ export class CallExecutor {
     // Not cached: a call uses the connection and the key of the moment at which it begins, both of the same moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
+    const transport = transportTo(endpoint, {
+      client: this.client,
+      // New for each attempt, and known to the database even if this process dies.
+      callId: call.claimId,
+      assistantId: agent.assistantId,
+      phoneNumber: snapshot.phoneNumber,
+    });
+    if ('call' in transport) return unstartedCall(transport.name, failure('internal', 'no calls with sound yet'));
     return executeCall({
       // jsonb does not preserve the order of properties.
       definition: normalise(snapshot.definition),
       scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
       personality: snapshot.personality,
-      transport: transportTo(endpoint, {
-        client: this.client,
-        // New for each attempt, and known to the database even if this process dies.
-        callId: call.claimId,
-        assistantId: agent.assistantId,
-        phoneNumber: snapshot.phoneNumber,
-      }),
+      transport,
       signal,
       onAborted,
       ...(this.model && { model: this.model }),

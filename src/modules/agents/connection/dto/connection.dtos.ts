@@ -32,7 +32,8 @@ const fields = {
     maxLength: MAX_LENGTH.url,
   },
   firstSpeaker: {
-    description: 'Which side says the first words. By default `caller` over text',
+    description:
+      'Which side says the first words. By default `caller` over text, and null over sound: whichever side speaks',
     example: 'caller',
     nullable: true,
   },
@@ -94,7 +95,8 @@ export class PutConnectionRequest {
   firstSpeaker?: FirstSpeaker | null;
 
   @ObjectField({
-    description: 'Options of the protocol; `chat-completions` has none',
+    description:
+      'Options of the protocol. `chat-completions` has none. `twilio-media-streams`: `authToken` (secret; by default the `apiKey` of the agent), `publicUrl` (signed in place of the address that is called), `from`, `to`, `accountSid`, and `parameters`, an object of strings',
     example: {},
     optional: true,
     default: {},
