@@ -1,0 +1,119 @@
+import type { AgentSound, SayAct, SoundAct, VoiceFacts } from '../facts.js';
+import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
+import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
+import { contains, overlapOf, tenth } from './spans.js';
+
+/** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
+export const YIELD_MS = 2_000;
+/** With at least this much sound buffered, only a `clear` yields. */
+const BUFFERED_MS = 500;
+/** Speech that ends by itself so soon after the caller's onset shows nothing. */
+const NATURAL_END_MS = 500;
+/** Speech that goes on for so long after a backchannel or noise was kept (tau-voice). */
+const KEPT_MS = 1_000;
+/** An answer to a noise in silence within this time (tau-voice). */
+const ANSWERED_NOISE_MS = 2_000;
+/** A shorter overlap is no interruption. */
+const MIN_OVERLAP_MS = 300;
+const COLLISION = { afterCallerMs: 500, afterAgentMs: 2_000 } as const;
+
+export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
+  lines.flatMap(({ act, over }) => (act.bargeIn ? [bargeInOf(facts, act, act.bargeIn, over)] : []));
+
+function bargeInOf(
+  { clears }: VoiceFacts,
+  { startMs }: SayAct,
+  { possible, afterHeardMs, heardUntilMs, bufferedMs }: NonNullable<SayAct['bargeIn']>,
+  over: readonly AgentSound[],
+): BargeInResult {
+  const result = { atMs: tenth(startMs), afterHeardMs: tenth(afterHeardMs), heardUntilMs: tenth(heardUntilMs) };
+  const end = over.at(-1)?.endMs;
+  if (!possible || end === undefined) return { ...result, possible: false, yielded: null, yieldMs: null };
+  const yieldMs = tenth(end - startMs);
+  const isCleared = clears.some(({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS);
+  return { ...result, possible, yielded: hasYielded({ yieldMs, isCleared, bufferedMs }), yieldMs };
+}
+
+function hasYielded({ yieldMs, isCleared, bufferedMs }: { yieldMs: number; isCleared: boolean; bufferedMs: number }) {
+  if (yieldMs > YIELD_MS) return false;
+  if (isCleared) return true;
+  if (bufferedMs >= BUFFERED_MS) return false;
+  return yieldMs <= NATURAL_END_MS ? null : true;
+}
+
+/** Whether the agent kept speaking through each backchannel and noise, and did not answer a noise in silence. */
+export const soundResultsOf = (facts: VoiceFacts): SoundResult[] =>
+  facts.caller.flatMap((act) => (isSound(act) ? [soundResultOf(facts, act)] : []));
+
+const isSound = (act: VoiceFacts['caller'][number]): act is SoundAct =>
+  act.type === 'backchannel' || act.type === 'noise';
+
+function soundResultOf(facts: VoiceFacts, act: SoundAct): SoundResult {
+  const result = { type: act.type, atMs: tenth(act.startMs) };
+  if (!act.possible) return { ...result, kept: null };
+  return { ...result, kept: act.afterMs === null ? isLeftAlone(facts, act) : isSpokenThrough(facts, act) };
+}
+
+/** Whether the agent did not take a noise in silence for words. Null if the caller spoke too soon to know. */
+function isLeftAlone({ agent, caller }: VoiceFacts, { startMs, endMs }: SoundAct): boolean | null {
+  const until = startMs + ANSWERED_NOISE_MS;
+  const answer = agent.find((sound) => sound.startMs >= startMs && sound.startMs < until);
+  const next = caller.find((act) => act.type === 'say' && act.startMs >= endMs);
+  if (answer && (!next || answer.startMs < next.startMs)) return false;
+  return next && next.startMs < until ? null : true;
+}
+
+/** Null if the agent's speech ended at that moment by itself. */
+function isSpokenThrough(facts: VoiceFacts, { startMs }: SoundAct): boolean | null {
+  const speech = speechAt(facts, startMs);
+  const end = speech.at(-1)?.endMs;
+  if (end === undefined) return null;
+  const until = startMs + KEPT_MS;
+  if (end >= until) return true;
+  const isCleared = facts.clears.some(({ atMs }) => atMs >= startMs && atMs <= until);
+  return isCleared ? false : null;
+}
+
+type Interruption = VoiceMeasures['interruptions'][number];
+
+export interface FloorConflicts {
+  readonly interruptions: readonly Interruption[];
+  readonly collisions: number;
+}
+
+/** Sounds of the agent that began while the caller spoke or hesitated. */
+export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
+  const interruptions: Interruption[] = [];
+  let collisions = 0;
+  for (const { act, during } of lines) {
+    for (const speech of speechesOf(during)) {
+      const first = speech[0]!;
+      const previous = agent[agent.indexOf(first) - 1];
+      if (isCollision(act, first, previous)) {
+        collisions++;
+        continue;
+      }
+      const overlapMs = tenth(speech.reduce((sum, sound) => sum + overlapOf(act, sound), 0));
+      if (overlapMs < MIN_OVERLAP_MS) continue;
+      const inHesitation = !act.parts.some((part) => contains(part, first.startMs));
+      interruptions.push({ atMs: tenth(first.startMs), overlapMs, inHesitation });
+    }
+  }
+  return { interruptions, collisions };
+}
+
+const isCollision = (act: SayAct, sound: AgentSound, previous: AgentSound | undefined): boolean =>
+  sound.startMs - act.startMs < COLLISION.afterCallerMs &&
+  previous !== undefined &&
+  sound.startMs - previous.endMs < COLLISION.afterAgentMs;
+
+/** Sounds with short silences between them are one speech. */
+function speechesOf(sounds: readonly AgentSound[]): AgentSound[][] {
+  const speeches: AgentSound[][] = [];
+  for (const sound of sounds) {
+    const last = speeches.at(-1);
+    if (last && sound.startMs - last.at(-1)!.endMs < CONTINUATION_MS) last.push(sound);
+    else speeches.push([sound]);
+  }
+  return speeches;
+}

@@ -1,0 +1,3 @@
+export { latenciesOf } from './latencies.js';
+export { type HeardSilence, pausesOf, silencesOf } from './silences.js';
+export { voiceMeasures } from './voice-measures.js';

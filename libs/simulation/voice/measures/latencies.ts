@@ -1,0 +1,61 @@
+import type { CallerAct, VoiceFacts } from '../facts.js';
+import type { VoiceLatency } from '../results.js';
+import { contains, tenth } from './spans.js';
+import { stallWithin } from './stall-within.js';
+
+/** The caller speaks or presses keys, and then waits for the agent. */
+interface Floor {
+  readonly turn: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * Response latency as heard: from the end of the caller's speech, or of its last key, to the agent's first onset after it.
+ * Null if the agent was sounding at that moment or had answered before it.
+ */
+export function latenciesOf(facts: VoiceFacts): VoiceLatency[] {
+  const floors = floorsOf(facts);
+  return floors.map((floor, index) => {
+    const until = floors[index + 1]?.startMs ?? facts.end.atMs;
+    return latencyOf(facts, floor, until);
+  });
+}
+
+/** A line whose keys follow before the agent answers is one floor. */
+function floorsOf(facts: VoiceFacts): Floor[] {
+  const floors: Floor[] = [];
+  for (const act of facts.caller.filter(takesFloor)) {
+    const last = floors.at(-1);
+    const { turn, startMs, endMs } = act;
+    const hasAnswer = last && facts.agent.some((sound) => sound.startMs >= last.startMs && sound.startMs < startMs);
+    if (act.type === 'press' && last && !hasAnswer) floors[floors.length - 1] = { ...last, endMs };
+    else floors.push({ turn, startMs, endMs });
+  }
+  return floors;
+}
+
+const takesFloor = ({ type }: CallerAct): boolean => type === 'say' || type === 'press';
+
+/** @param until when the caller stopped waiting */
+function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: number): VoiceLatency {
+  const { agent, timing } = facts;
+  const none = { turn, heardMs: null, firstByteMs: null, leadingSilenceMs: null, plusMinusMs: 0 };
+  if (agent.some((sound) => contains(sound, endMs))) return { ...none, answered: true, note: 'already_speaking' };
+  const wasSpeaking = agent.some((sound) => contains(sound, startMs));
+  const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs);
+  // An agent that the caller interrupted may have paused before it stopped.
+  if (isEarly && !wasSpeaking) return { ...none, answered: true, note: 'answered_early' };
+  const answer = agent.find((sound) => sound.startMs >= endMs && sound.startMs < until);
+  const answeredAt = answer?.startMs ?? until;
+  const plusMinusMs = stallWithin(timing, { startMs: endMs, endMs: answeredAt });
+  if (!answer) return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
+  return {
+    turn,
+    heardMs: tenth(answer.startMs - endMs),
+    firstByteMs: tenth(answer.firstByteMs - endMs),
+    leadingSilenceMs: tenth(answer.startMs - answer.firstByteMs),
+    answered: true,
+    plusMinusMs,
+  };
+}

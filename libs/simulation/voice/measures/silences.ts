@@ -1,0 +1,70 @@
+import type { AgentSound, Span, VoiceFacts } from '../facts.js';
+import type { VoiceMeasures } from '../results.js';
+import { tenth } from './spans.js';
+import { stallWithin } from './stall-within.js';
+
+/** A time in which neither side was heard and the agent should have been. */
+export interface HeardSilence extends Span {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
+/** Shorter silences are ordinary in a conversation (tau-voice and voxprobe use the same limit). */
+export const DEAD_AIR_MS = 3_000;
+
+/**
+ * The agent's silences: from the end of the caller's words or keys to the agent's next onset, and between two of the
+ * agent's sounds with nothing of the caller between. The wait for the greeting, for the end of the agent's turn and the
+ * caller's own waits are in none of them.
+ */
+export function silencesOf(facts: VoiceFacts): HeardSilence[] {
+  const { agent, caller, end, silences, timing } = facts;
+  const isHeard = (act: VoiceFacts['caller'][number]) => act.endMs > act.startMs || act.type === 'press';
+  const heard: readonly (Span & { readonly isAgent: boolean })[] = [
+    ...caller.filter(isHeard).map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: false })),
+    ...silences.filter(({ of }) => of === 'caller').map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: false })),
+    ...agent.map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: true })),
+  ].sort((a, b) => a.startMs - b.startMs);
+  const found: HeardSilence[] = [];
+  let quietSince: number | undefined;
+  let wasCaller = false;
+  const add = (startMs: number, endMs: number) => {
+    if (endMs <= startMs) return;
+    const span = { startMs: tenth(startMs), endMs: tenth(endMs) };
+    found.push({ ...span, ms: tenth(endMs - startMs), plusMinusMs: stallWithin(timing, span) });
+  };
+  for (const { startMs, endMs, isAgent } of heard) {
+    // Between the agent's last sound and the caller's next words lies the wait for the end of the agent's turn.
+    if (quietSince !== undefined && (isAgent || wasCaller)) add(quietSince, startMs);
+    if (quietSince === undefined || endMs >= quietSince) wasCaller = !isAgent;
+    quietSince = Math.max(quietSince ?? 0, endMs);
+  }
+  const isWaiting = end.by !== 'caller' || end.code === 'agent_silent';
+  if (quietSince !== undefined && wasCaller && isWaiting) add(quietSince, end.atMs);
+  return found;
+}
+
+/** Total and longest of the silences over `DEAD_AIR_MS`; ordinary gaps are not part of it. */
+export function deadAirOf(silences: readonly HeardSilence[]): VoiceMeasures['deadAir'] {
+  const long = silences.filter(({ ms }) => ms > DEAD_AIR_MS).map(({ ms }) => ms);
+  return {
+    totalMs: tenth(long.reduce((sum, ms) => sum + ms, 0)),
+    longestMs: Math.max(0, ...long),
+    over3s: long.length,
+  };
+}
+
+/** Pauses between two sounds of one turn of the agent. */
+export function pausesOf({
+  agentTurns,
+  agent,
+  timing,
+}: VoiceFacts): (HeardSilence & { readonly before: AgentSound })[] {
+  return agentTurns.flatMap((turn) => {
+    const sounds = agent.filter(({ startMs }) => startMs >= turn.startMs && startMs < turn.endMs);
+    return sounds.slice(1).map((before, index) => {
+      const span = { startMs: sounds[index]!.endMs, endMs: before.startMs };
+      return { ...span, ms: tenth(span.endMs - span.startMs), plusMinusMs: stallWithin(timing, span), before };
+    });
+  });
+}

@@ -1,0 +1,223 @@
+import { agentSound, bargeIn, factsOf, keys, line, sound } from '../testing/facts.js';
+import { silencesOf, voiceMeasures } from './index.js';
+
+const LINE = line(1_000, 2_000);
+
+describe('response latency as heard', () => {
+  it('is the time from the end of the line to the first onset after it, with first byte and leading silence', () => {
+    const { latencies } = voiceMeasures(
+      factsOf({ caller: [LINE], agent: [agentSound(2_812, 4_000, { firstByteMs: 2_640 })] }),
+    );
+    expect(latencies).toEqual([
+      { turn: 1, heardMs: 812, firstByteMs: 640, leadingSilenceMs: 172, answered: true, plusMinusMs: 0 },
+    ]);
+  });
+
+  it('is unknown if the agent is sounding when the line ends', () => {
+    const { latencies } = voiceMeasures(factsOf({ caller: [LINE], agent: [agentSound(1_800, 4_000)] }));
+    expect(latencies).toMatchObject([{ heardMs: null, note: 'already_speaking', answered: true }]);
+  });
+
+  it('is unknown if the agent answered before the line ended', () => {
+    const agent = [agentSound(1_300, 1_700), agentSound(2_500, 4_000)];
+    expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([
+      { heardMs: null, note: 'answered_early' },
+    ]);
+  });
+
+  it('starts at the end of the line that interrupted the agent', () => {
+    const agent = [agentSound(500, 1_240), agentSound(2_600, 4_000)];
+    expect(voiceMeasures(factsOf({ caller: [bargeIn(1_000, 2_000)], agent })).latencies).toMatchObject([
+      { heardMs: 600 },
+    ]);
+  });
+
+  it('starts at the last key', () => {
+    const caller = [LINE, keys(2_500, 2_900)];
+    expect(voiceMeasures(factsOf({ caller, agent: [agentSound(3_500, 4_000)] })).latencies).toMatchObject([
+      { turn: 1, heardMs: 600 },
+    ]);
+  });
+
+  it('is the patience of the caller if there is no answer', () => {
+    const caller = [LINE, line(10_000, 11_000, { turn: 2, repeated: true })];
+    const { latencies } = voiceMeasures(factsOf({ caller, agent: [agentSound(11_700, 12_000)] }));
+    expect(latencies).toMatchObject([
+      { turn: 1, heardMs: 8_000, firstByteMs: null, answered: false },
+      { turn: 2, heardMs: 700, answered: true },
+    ]);
+  });
+
+  it('carries the largest stall inside its span', () => {
+    const timing = {
+      frameLatenessMs: { p50: 0, p99: 0, worst: 300 },
+      stalls: [
+        { at: 500, ms: 400 },
+        { at: 2_100, ms: 300 },
+      ],
+      sentAsPlanned: true,
+    };
+    const facts = factsOf({ caller: [LINE], agent: [agentSound(2_800, 4_000)], timing });
+    expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: 300 }]);
+  });
+
+  it('does not include the greeting, which is measured apart', () => {
+    const facts = factsOf({ caller: [line(3_000, 4_000)], agent: [agentSound(900, 2_000), agentSound(4_500, 5_000)] });
+    expect(voiceMeasures(facts)).toMatchObject({ greetingMs: 900, latencies: [{ heardMs: 500 }] });
+    expect(voiceMeasures(factsOf({ caller: [LINE], agent: [agentSound(2_500, 3_000)] })).greetingMs).toBeNull();
+  });
+});
+
+describe('barge-in', () => {
+  const one = (given: Parameters<typeof factsOf>[0]) => voiceMeasures(factsOf(given)).bargeIns[0];
+
+  it('is yielded to if the agent cleared its sound', () => {
+    const facts = { agent: [agentSound(0, 1_240)], clears: [{ atMs: 1_240, droppedMs: 3_000 }] };
+    expect(one({ ...facts, caller: [bargeIn(1_000, 2_500, { bufferedMs: 3_200 })] })).toEqual({
+      atMs: 1_000,
+      afterHeardMs: 1_000,
+      possible: true,
+      yielded: true,
+      yieldMs: 240,
+      heardUntilMs: 1_000,
+    });
+  });
+
+  it('is not yielded to if the buffered sound was played to its end without a clear, however soon', () => {
+    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
+    expect(one({ caller, agent: [agentSound(0, 1_600)] })).toMatchObject({ yielded: false, yieldMs: 600 });
+  });
+
+  it('needs no clear if little was buffered', () => {
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_700)] })).toMatchObject({
+      yielded: true,
+      yieldMs: 700,
+    });
+  });
+
+  it('is undecided if the speech ended soon by itself', () => {
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_400)] })).toMatchObject({ yielded: null });
+  });
+
+  it('is not yielded to after two seconds', () => {
+    const agent = [agentSound(0, 3_100)];
+    const clears = [{ atMs: 3_100, droppedMs: 100 }];
+    expect(one({ caller: [bargeIn(1_000, 3_500)], agent, clears })).toMatchObject({ yielded: false, yieldMs: 2_100 });
+  });
+
+  it('is not yielded to by a breath between two sentences', () => {
+    const agent = [agentSound(0, 1_600), agentSound(1_900, 5_000)];
+    const facts = { caller: [bargeIn(1_000, 3_000)], agent };
+    expect(one(facts)).toMatchObject({ yielded: false, yieldMs: 4_000 });
+    expect(voiceMeasures(factsOf(facts)).interruptions).toEqual([]);
+  });
+
+  it('is undecided if it was not possible', () => {
+    const caller = [bargeIn(1_000, 2_000, { possible: false })];
+    expect(one({ caller, agent: [agentSound(0, 900)] })).toMatchObject({ possible: false, yielded: null });
+  });
+});
+
+describe('backchannels and noises', () => {
+  const kept = (given: Parameters<typeof factsOf>[0]) => voiceMeasures(factsOf(given)).backchannels[0]?.kept;
+  const cough = sound('noise', 2_000, 2_350);
+
+  it('are spoken through by an agent that goes on for a second', () => {
+    expect(kept({ caller: [cough], agent: [agentSound(0, 3_000)] })).toBe(true);
+    expect(kept({ caller: [cough], agent: [agentSound(0, 2_300), agentSound(2_600, 3_200)] })).toBe(true);
+  });
+
+  it('are yielded to by an agent that clears its sound', () => {
+    expect(kept({ caller: [cough], agent: [agentSound(0, 2_300)], clears: [{ atMs: 2_300, droppedMs: 900 }] })).toBe(
+      false,
+    );
+  });
+
+  it('are undecided if the speech ended by itself or the sound was not possible', () => {
+    expect(kept({ caller: [cough], agent: [agentSound(0, 2_300)] })).toBeNull();
+    expect(kept({ caller: [{ ...cough, possible: false }], agent: [agentSound(0, 5_000)] })).toBeNull();
+  });
+
+  it('in silence get no answer within two seconds', () => {
+    const door = sound('noise', 2_000, 2_300, { afterMs: null });
+    expect(kept({ caller: [door], agent: [agentSound(3_900, 5_000)] })).toBe(false);
+    expect(kept({ caller: [door], agent: [agentSound(4_100, 5_000)] })).toBe(true);
+    expect(kept({ caller: [door, line(2_500, 3_000)], agent: [agentSound(3_500, 5_000)] })).toBeNull();
+  });
+});
+
+describe('interruptions', () => {
+  const of = (given: Parameters<typeof factsOf>[0]) => voiceMeasures(factsOf(given));
+
+  it('are sounds that begin while the caller speaks and overlap it by 300 ms', () => {
+    const found = of({ caller: [LINE], agent: [agentSound(1_600, 2_200)] });
+    expect(found).toMatchObject({
+      interruptions: [{ atMs: 1_600, overlapMs: 400, inHesitation: false }],
+      overlapMs: 400,
+      collisions: 0,
+    });
+    expect(of({ caller: [LINE], agent: [agentSound(1_750, 2_200)] }).interruptions).toEqual([]);
+  });
+
+  it('count inside a hesitation, too', () => {
+    const hesitating = line(1_000, 4_000, {
+      parts: [
+        { startMs: 1_000, endMs: 2_000 },
+        { startMs: 3_200, endMs: 4_000 },
+      ],
+    });
+    expect(of({ caller: [hesitating], agent: [agentSound(2_600, 3_000)] }).interruptions).toEqual([
+      { atMs: 2_600, overlapMs: 400, inHesitation: true },
+    ]);
+  });
+
+  it('are collisions if both began at about the same time after the agent had spoken', () => {
+    const agent = [agentSound(0, 500), agentSound(1_400, 2_400)];
+    expect(of({ caller: [LINE], agent })).toMatchObject({ interruptions: [], collisions: 1 });
+    expect(of({ caller: [LINE], agent: [agentSound(1_400, 2_400)] })).toMatchObject({ collisions: 0 });
+  });
+});
+
+describe('silence', () => {
+  it('is the time to the onset and between two sounds, not the greeting, the end of a turn or the wait of the caller', () => {
+    const facts = factsOf({
+      caller: [line(3_000, 4_000), line(12_700, 13_000, { turn: 2 })],
+      agent: [agentSound(2_000, 2_300), agentSound(4_500, 6_000), agentSound(10_000, 12_000)],
+      silences: [{ of: 'caller', turn: 2, startMs: 13_500, endMs: 20_000 }],
+    });
+    expect(silencesOf(facts).map(({ ms }) => ms)).toEqual([500, 4_000, 500]);
+    expect(voiceMeasures(facts).deadAir).toEqual({ totalMs: 4_000, longestMs: 4_000, over3s: 1 });
+  });
+
+  it('lasts until the caller gives up', () => {
+    const end = { by: 'caller', code: 'agent_silent', reason: '', atMs: 10_000 } as const;
+    expect(voiceMeasures(factsOf({ caller: [LINE], end })).deadAir).toMatchObject({ longestMs: 8_000 });
+  });
+});
+
+describe('speech', () => {
+  it('has a share, a level and gaps inside', () => {
+    const gap = (startMs: number, ms: number, isBetweenSpeech = true) => ({
+      startMs,
+      endMs: startMs + ms,
+      isBetweenSpeech,
+    });
+    const underruns = [gap(3_000, 60), gap(3_500, 400), gap(4_000, 19), gap(5_000, 401), gap(6_000, 60, false)];
+    const found = voiceMeasures(factsOf({ caller: [LINE], agent: [agentSound(2_500, 5_500)], underruns }));
+    expect(found).toMatchObject({
+      speech: { agentMs: 3_000, callerMs: 1_000 },
+      speechShare: 0.75,
+      choppiness: { gaps: 2, perMinute: 40 },
+      level: { agentDbfs: -20, clippedPercent: 0 },
+    });
+  });
+
+  it('has no share without sound', () => {
+    const level = { dbfs: null, sentDbfs: -70, clippedPercent: 0, inaudible: true };
+    expect(voiceMeasures(factsOf({ level }))).toMatchObject({
+      speechShare: null,
+      choppiness: { gaps: 0, perMinute: 0 },
+      level: { agentDbfs: null, inaudible: true },
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import type { VoiceFacts } from '../facts.js';
+import type { VoiceMeasures } from '../results.js';
+import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
+import { latenciesOf } from './latencies.js';
+import { spokenLines } from './lines.js';
+import { deadAirOf, silencesOf } from './silences.js';
+import { lengthOf, tenth } from './spans.js';
+
+/** A shorter underrun is not heard; a longer one is a pause. */
+const CHOPPY_MS = { min: 20, max: 400 } as const;
+
+/** The measures of a call with sound; formulas and sources are in docs/guides/measures.md. */
+export function voiceMeasures(facts: VoiceFacts): VoiceMeasures {
+  const lines = spokenLines(facts);
+  const { interruptions, collisions } = conflictsOf(facts, lines);
+  const agentMs = tenth(lengthOf(facts.agent));
+  const callerMs = tenth(lines.reduce((sum, { act }) => sum + lengthOf(act.parts), 0));
+  const { dbfs, clippedPercent, inaudible } = facts.level;
+  return {
+    clock: 'heard',
+    latencies: latenciesOf(facts),
+    bargeIns: bargeInsOf(facts, lines),
+    backchannels: soundResultsOf(facts),
+    interruptions,
+    overlapMs: tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0)),
+    deadAir: deadAirOf(silencesOf(facts)),
+    choppiness: choppinessOf(facts, agentMs),
+    speech: { agentMs, callerMs },
+    speechShare: agentMs + callerMs === 0 ? null : Math.round((agentMs / (agentMs + callerMs)) * 1000) / 1000,
+    // Words of the agent are not known from sound alone.
+    agentWordsPerMinute: null,
+    level: { agentDbfs: dbfs === null ? null : tenth(dbfs), clippedPercent, ...(inaudible && { inaudible: true }) },
+    greetingMs: greetingOf(facts),
+    collisions,
+  };
+}
+
+function choppinessOf({ underruns }: VoiceFacts, agentMs: number): VoiceMeasures['choppiness'] {
+  const gaps = underruns.filter(({ startMs, endMs, isBetweenSpeech }) => {
+    const ms = endMs - startMs;
+    return isBetweenSpeech && ms >= CHOPPY_MS.min && ms <= CHOPPY_MS.max;
+  }).length;
+  return { gaps, perMinute: agentMs === 0 ? 0 : tenth(gaps / (agentMs / 60_000)) };
+}
+
+/** From the answer to the agent's first onset, if it spoke before the caller. */
+function greetingOf({ agent, caller }: VoiceFacts): number | null {
+  const first = agent[0];
+  const line = caller.find(({ type }) => type === 'say');
+  return first && (!line || first.startMs < line.startMs) ? tenth(first.startMs) : null;
+}
