@@ -18,6 +18,8 @@ export interface MediaProtocol {
   message(now: number, data: string | Uint8Array): void;
   /** The caller hangs up: sends the last messages. */
   stop(now: number): void;
+  /** Findings that can only be made when the call is over, such as a missing reaction. */
+  review?(facts: Omit<VoiceFacts, 'wireFindings'>): readonly WireFinding[];
 }
 
 /** What a protocol may do to the call; times are those of the driver's clock. */
@@ -31,6 +33,7 @@ export interface MediaSide {
   mark(now: number, onPlayed: (now: number) => void): void;
   /** Milliseconds of sound in the playout buffer. */
   bufferedMs(now: number): number;
+  /** Recorded once for each code, with the number of times (`WireFindings`). */
   finding(now: number, finding: Omit<WireFinding, 'atMs'>): void;
   event(now: number, event: Omit<PlatformEvent, 'atMs'>): void;
   /** Adds a message to the wire log; sound is replaced by its length and hash beforehand. */
