@@ -1,3 +1,4 @@
+import type { Failure } from '../failure.js';
 import type { EndCode, EndEntry } from '../timeline.js';
 
 /**
@@ -23,6 +24,10 @@ export interface VoiceFacts {
   })[];
   readonly level: AgentLevel;
   readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
+  /** Present if the connection broke off; `end.code` is then `failure`. */
+  readonly failure?: Failure;
+  /** Number of the caller's turns that the agent answered with sound, and its greeting. */
+  readonly answeredTurns: number;
   readonly wireFindings: readonly WireFinding[];
   /** What the agent asked of the platform beside sound, such as a transfer. */
   readonly platformEvents: readonly PlatformEvent[];

@@ -38,6 +38,10 @@ export interface MediaSide {
   event(now: number, event: Omit<PlatformEvent, 'atMs'>): void;
   /** Adds a message to the wire log; sound is replaced by its length and hash beforehand. */
   log(now: number, direction: 'sent' | 'received', message: unknown): void;
+  /** Whether there is a wire log; without one, sound need not be hashed. */
+  readonly isLogged: boolean;
+  /** The agent said that its turn ends with the sound sent so far, in protocols that have such a message. */
+  turnEnded(now: number): void;
 }
 
 export type MediaProtocolFactory = (side: MediaSide) => MediaProtocol;
