@@ -48,6 +48,7 @@ export const factsOf = (given: Partial<VoiceFacts>): VoiceFacts => ({
   caller: [],
   agent: [],
   agentTurns: [],
+  answeredTurns: 0,
   silences: [],
   arrivals: [],
   clears: [],
