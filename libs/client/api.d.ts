@@ -1197,6 +1197,35 @@ export interface components {
              */
             createdByUserId: string;
         };
+        /**
+         * Level
+         * @description The level of the agent's active speech is within these limits, and at most this share of its sound is clipped. Not met if the agent sent sound that cannot be heard.
+         */
+        AudioLevelCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "audio_level";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Minimum level in dBFS; telephone speech is usually at about -26 */
+            minDbfs?: number;
+            /** @description Maximum level in dBFS */
+            maxDbfs?: number;
+            /** @description Maximum share of the samples that lie in runs at full scale, in percent */
+            maxClippedPercent?: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        } | unknown | unknown | unknown;
         Call: {
             /**
              * Format: uuid
@@ -1978,7 +2007,7 @@ export interface components {
          * Check
          * @description A deterministic condition on what happened during the call.
          */
-        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["InOrderCheck"] | components["schemas"]["AnyOfCheck"] | components["schemas"]["AllOfCheck"] | components["schemas"]["NotCheck"] | components["schemas"]["WhenCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["MaxTimeToFirstWordCheck"] | components["schemas"]["MaxPauseCheck"] | components["schemas"]["MaxAnswerWordsCheck"] | components["schemas"]["TalkRatioCheck"] | components["schemas"]["LanguageCheck"] | components["schemas"]["SpeakableCheck"] | components["schemas"]["NoPersonalDataCheck"] | components["schemas"]["SameValueCheck"] | components["schemas"]["SaysBeforeCheck"];
+        Check: components["schemas"]["SaysCheck"] | components["schemas"]["NeverSaysCheck"] | components["schemas"]["CallsToolCheck"] | components["schemas"]["NeverCallsToolCheck"] | components["schemas"]["InOrderCheck"] | components["schemas"]["AnyOfCheck"] | components["schemas"]["AllOfCheck"] | components["schemas"]["NotCheck"] | components["schemas"]["WhenCheck"] | components["schemas"]["EndsByCheck"] | components["schemas"]["MaxTurnsCheck"] | components["schemas"]["MaxDurationCheck"] | components["schemas"]["MaxLatencyCheck"] | components["schemas"]["MaxSilenceCheck"] | components["schemas"]["MaxTimeToFirstWordCheck"] | components["schemas"]["MaxPauseCheck"] | components["schemas"]["MaxAnswerWordsCheck"] | components["schemas"]["TalkRatioCheck"] | components["schemas"]["LanguageCheck"] | components["schemas"]["SpeakableCheck"] | components["schemas"]["NoPersonalDataCheck"] | components["schemas"]["SameValueCheck"] | components["schemas"]["SaysBeforeCheck"] | components["schemas"]["YieldsWithinCheck"] | components["schemas"]["KeepsSpeakingCheck"] | components["schemas"]["MaxInterruptionsCheck"] | components["schemas"]["MaxOverlapCheck"] | components["schemas"]["SpeakingRateCheck"] | components["schemas"]["AudioLevelCheck"] | components["schemas"]["MaxChoppinessCheck"] | components["schemas"]["CleanProtocolCheck"] | components["schemas"]["HearsKeysCheck"] | components["schemas"]["UnderstoodCheck"];
         /**
          * @example {
          *       "index": 2,
@@ -2000,7 +2029,7 @@ export interface components {
             /** @description Position among the evaluation's checks */
             index: number;
             /** @enum {string} */
-            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "in_order" | "any_of" | "all_of" | "not" | "when" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "max_time_to_first_word_ms" | "max_pause_ms" | "max_answer_words" | "talk_ratio" | "language" | "speakable" | "no_personal_data" | "same_value" | "says_before";
+            type: "says" | "never_says" | "calls_tool" | "never_calls_tool" | "in_order" | "any_of" | "all_of" | "not" | "when" | "ends_by" | "max_turns" | "max_duration_ms" | "max_latency_ms" | "max_silence_ms" | "max_time_to_first_word_ms" | "max_pause_ms" | "max_answer_words" | "talk_ratio" | "language" | "speakable" | "no_personal_data" | "same_value" | "says_before" | "yields_within_ms" | "keeps_speaking" | "max_interruptions" | "max_overlap_ms" | "speaking_rate" | "audio_level" | "max_choppiness" | "clean_protocol" | "hears_keys" | "understood";
             name: string;
             weight: number;
             required: boolean;
@@ -2010,6 +2039,29 @@ export interface components {
             evidence: components["schemas"]["Evidence"][];
             /** @description Present if not met and nothing later in the call could have changed that: index in the timeline of what decided it */
             decidedByEntry?: number;
+        };
+        /**
+         * Clean protocol
+         * @description The agent does not deviate from the protocol of its platform in a way that the caller hears or the platform ignores: there is no wire finding of severity `error`.
+         */
+        CleanProtocolCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "clean_protocol";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         ComparedCase: {
             /**
@@ -2544,6 +2596,24 @@ export interface components {
              * @example []
              */
             toolResults?: components["schemas"]["ToolResult"][];
+            /**
+             * @description Conditions of the line on calls with sound, such as noise; without effect over text. All of them are repeatable: the same `seed` gives the same noise, loss and jitter
+             * @default {}
+             * @example {
+             *       "noise": {
+             *         "type": "babble",
+             *         "snrDb": 20
+             *       },
+             *       "packetLossPercent": 1
+             *     }
+             */
+            conditions?: components["schemas"]["LineConditions"];
+            /**
+             * @description Silence after which the caller takes the agent's turn for ended, in milliseconds; only calls with sound use it. A shorter pause stays inside the turn
+             * @default 700
+             * @example 700
+             */
+            turnEndMs?: number;
         };
         CreatePersonalityRequest: {
             /**
@@ -2980,6 +3050,22 @@ export interface components {
              * @example []
              */
             toolResults: components["schemas"]["ToolResult"][];
+            /**
+             * @description Conditions of the line on calls with sound, such as noise; without effect over text. All of them are repeatable: the same `seed` gives the same noise, loss and jitter
+             * @example {
+             *       "noise": {
+             *         "type": "babble",
+             *         "snrDb": 20
+             *       },
+             *       "packetLossPercent": 1
+             *     }
+             */
+            conditions: components["schemas"]["LineConditions"];
+            /**
+             * @description Silence after which the caller takes the agent's turn for ended, in milliseconds; only calls with sound use it. A shorter pause stays inside the turn
+             * @example 700
+             */
+            turnEndMs: number;
         };
         EvaluationFigures: {
             /**
@@ -3132,6 +3218,13 @@ export interface components {
          *           "weight": 0.5
          *         }
          *       ],
+         *       "conditions": {
+         *         "noise": {
+         *           "snrDb": 20,
+         *           "type": "babble"
+         *         },
+         *         "packetLossPercent": 1
+         *       },
          *       "criteria": [
          *         {
          *           "required": false,
@@ -3218,6 +3311,7 @@ export interface components {
          *         }
          *       ],
          *       "toolResults": [],
+         *       "turnEndMs": 700,
          *       "variables": [],
          *       "vendorCallPhoneNumber": "+15550100"
          *     }
@@ -3443,6 +3537,24 @@ export interface components {
              *     ]
              */
             toolResults?: components["schemas"]["ToolResult"][];
+            /**
+             * @description Conditions of the line on calls with sound, such as noise; without effect over text. All of them are repeatable: the same `seed` gives the same noise, loss and jitter
+             * @default {}
+             * @example {
+             *       "noise": {
+             *         "snrDb": 20,
+             *         "type": "babble"
+             *       },
+             *       "packetLossPercent": 1
+             *     }
+             */
+            conditions?: components["schemas"]["LineConditions"];
+            /**
+             * @description Silence after which the caller takes the agent's turn for ended, in milliseconds; only calls with sound use it. A shorter pause stays inside the turn
+             * @default 700
+             * @example 700
+             */
+            turnEndMs?: number;
         } & (unknown | unknown);
         /**
          * Personality
@@ -3509,6 +3621,36 @@ export interface components {
              * @example voice-1
              */
             voice_id?: string;
+        };
+        /**
+         * Hears keys
+         * @description The agent acts on keys that the caller presses (`press`): as `then` says or, without it, by saying something or transferring the call before the caller acts again.
+         */
+        HearsKeysCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "hears_keys";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description The keys, as in a `press` step of the script, without `w`
+             * @example 123#
+             */
+            keys: string;
+            /** @description What the agent does after the last of the keys, and before the caller acts again */
+            then?: components["schemas"]["KeysReaction"];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         ImportResult: {
             /**
@@ -3640,6 +3782,90 @@ export interface components {
             required?: boolean;
         };
         /**
+         * Keeps speaking
+         * @description The agent keeps its turn through every `backchannel` and `noise` of the script, and does not answer a noise in silence. Undecided if none of them was possible.
+         */
+        KeepsSpeakingCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "keeps_speaking";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
+         * Reaction to keys
+         * @description What the agent does after the keys: its words, by `text` or `pattern`, a call of a `tool`, or a `transfer`.
+         */
+        KeysReaction: {
+            /**
+             * @description Words to find, ignoring letter case, white space, typographic quotes and dashes, and Markdown emphasis. Only whole words and numbers match: `45 euros` is not in "145 euros"
+             * @example table for four
+             */
+            text?: string;
+            /**
+             * @description Used with `text`: whether it also matches parts of words and numbers
+             * @default false
+             */
+            partOfWord?: boolean;
+            /**
+             * @description RE2 regular expression (https://github.com/google/re2/wiki/Syntax) to find anywhere in the text. A leading `(?i)` ignores letter case; look-around and back references are not supported
+             * @example (?i)\b(booked|confirmed)\b
+             */
+            pattern?: string;
+            /**
+             * @description Speaker whose words are checked
+             * @default agent
+             * @enum {string}
+             */
+            speaker?: "agent" | "caller";
+            /**
+             * @description Name of the tool, exactly as the agent calls it
+             * @example book_table
+             */
+            tool?: string;
+            /**
+             * @description Only calls with these arguments count. Each given argument must be present with the same value, nested objects likewise; further arguments are ignored. For ranges, patterns and choices use `argumentsSchema`
+             * @example {
+             *       "people": 4
+             *     }
+             */
+            arguments?: Record<string, never>;
+            /**
+             * @description Only calls whose arguments fit this JSON Schema (2020-12) count: at most 64 KiB, `$ref` only within the schema, patterns as RE2. `format` asserts nothing
+             * @example {
+             *       "properties": {
+             *         "people": {
+             *           "maximum": 8,
+             *           "minimum": 1,
+             *           "type": "integer"
+             *         }
+             *       },
+             *       "required": [
+             *         "people"
+             *       ]
+             *     }
+             */
+            argumentsSchema?: Record<string, never>;
+            /**
+             * @description The agent passes the call on: `true` for any target, or words of the target, such as its number
+             * @example true
+             * @example +15550142
+             */
+            transfer?: boolean | string;
+        } & (unknown | unknown | unknown | unknown);
+        /**
          * Language
          * @description The agent answers in this language. Undecided if it says too little to tell.
          */
@@ -3685,6 +3911,55 @@ export interface components {
             p95: number | null;
             p99: number | null;
             worst: number | null;
+        };
+        /**
+         * Conditions of the line
+         * @description What the line between caller and agent does to the sound. Everything that is absent is left as it is.
+         */
+        LineConditions: {
+            /** @description Noise on the caller's side, throughout the call */
+            noise?: {
+                /**
+                 * @description Kind of noise; `babble` consists of overlaid synthetic voices
+                 * @enum {string}
+                 */
+                type: "white" | "pink" | "brown" | "hum" | "babble";
+                /**
+                 * @description Ratio of the caller's active speech to the noise in decibels
+                 * @example 20
+                 */
+                snrDb: number;
+            };
+            /**
+             * @description Change of the caller's level in decibels; by default its speech is at -26 dBFS
+             * @example -6
+             */
+            gainDb?: number;
+            /**
+             * @description Level of the agent's own voice that comes back to it, in decibels relative to what was played
+             * @example -30
+             */
+            echoDb?: number;
+            /**
+             * @description Share of the caller's packets of 20 ms that are lost, in percent
+             * @example 2
+             */
+            packetLossPercent?: number;
+            /**
+             * @description Maximum delay of the caller's packets in milliseconds, different for each packet
+             * @example 30
+             */
+            jitterMs?: number;
+            /**
+             * @description `telephone` lets 300 to 3,400 Hz of the caller pass, `wide` everything; `wide` if absent
+             * @enum {string}
+             */
+            band?: "telephone" | "wide";
+            /**
+             * @description The same seed gives the same noise, loss and jitter in every call
+             * @example 1
+             */
+            seed?: number;
         };
         /**
          * Matcher
@@ -3733,6 +4008,34 @@ export interface components {
             required?: boolean;
         };
         /**
+         * Maximum choppiness
+         * @description The agent's speech has at most this many gaps per minute, because its sound came too late. Fewer than three gaps in a call never fail.
+         */
+        MaxChoppinessCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_choppiness";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Maximum number of gaps per minute of agent speech
+             * @example 2
+             */
+            perMinute: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
          * Maximum duration
          * @description The call lasts at most this long.
          */
@@ -3746,6 +4049,34 @@ export interface components {
             name?: string;
             /** @description Milliseconds */
             ms: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
+         * Maximum number of interruptions
+         * @description The agent begins to speak while the caller speaks or hesitates at most this often. Overlaps below 300 ms do not count.
+         */
+        MaxInterruptionsCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_interruptions";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Maximum number of interruptions
+             * @example 0
+             */
+            count: number;
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -3777,6 +4108,31 @@ export interface components {
              * @enum {integer}
              */
             percentile?: 50 | 90 | 95 | 99 | 100;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        };
+        /**
+         * Maximum overlap
+         * @description Agent and caller speak at the same time for at most this long in the whole call.
+         */
+        MaxOverlapCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "max_overlap_ms";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Milliseconds */
+            ms: number;
             /**
              * @description Share of the score, relative to the other checks and criteria
              * @default 1
@@ -4906,21 +5262,54 @@ export interface components {
             /**
              * @description Line that the caller answers with
              * @example Rossi, with a double s.
+             * @example [
+             *       "My number is",
+             *       {
+             *         "pauseMs": 1200
+             *       },
+             *       "five five five."
+             *     ]
              */
-            say: string;
+            say: string | (string | {
+                /** @description Milliseconds for which the caller hesitates; it keeps its turn */
+                pauseMs: number;
+            })[];
         };
         /**
          * Step of a script
-         * @description One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.
+         * @description One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call. On calls with sound it can also make a `backchannel` or `noise` and `press` keys.
          */
         ScriptStep: {
             /** @description The step is skipped unless this holds for the agent's last response */
             when?: components["schemas"]["Condition"];
             /**
-             * @description Line that the caller says; the next step follows the response
+             * @description Line that the caller says; the next step follows the response. A list of texts with `pauseMs` between them is a line with hesitations: still one turn of the caller
              * @example Hello, I'd like to book a table.
+             * @example [
+             *       "My number is",
+             *       {
+             *         "pauseMs": 1200
+             *       },
+             *       "five five five."
+             *     ]
              */
-            say?: string;
+            say?: string | (string | {
+                /** @description Milliseconds for which the caller hesitates; it keeps its turn */
+                pauseMs: number;
+            })[];
+            /**
+             * @description Used with `say`: the caller says the line over the response to the `say` before it. If the agent ends its turn first, the line is said at once. Over text it is said after the response
+             * @example {
+             *       "afterMs": 1200
+             *     }
+             */
+            bargeIn?: {
+                /**
+                 * @description Audible milliseconds of the agent's turn before the caller begins
+                 * @example 1500
+                 */
+                afterMs: number;
+            };
             /** @description Answers to questions in any order. In every turn the caller says all matching answers, in the order of the list. The step ends at the first turn without a matching answer or, with `until`, when that condition holds. The turn that ends it belongs to the next step */
             answers?: components["schemas"]["ScriptAnswer"][];
             /** @description Used with `answers`: the step continues until this holds. Requires `otherwise` */
@@ -4931,6 +5320,26 @@ export interface components {
              */
             otherwise?: string;
             /**
+             * @description Sound by which the caller shows during the response to the `say` before it that it listens, without taking the turn. Requires `afterMs`. Left out over text
+             * @enum {string}
+             */
+            backchannel?: "mm-hmm" | "uh-huh" | "yeah";
+            /**
+             * @description Noise on the caller's side: with `afterMs` during the response to the `say` before it, else in the silence after the agent's turn. Left out over text
+             * @enum {string}
+             */
+            noise?: "cough" | "door";
+            /**
+             * @description Used with `backchannel` and `noise`: audible milliseconds of the agent's turn before the sound. If the turn ends first, the sound is left out
+             * @example 1500
+             */
+            afterMs?: number;
+            /**
+             * @description Keys that the caller presses; `w` waits for half a second. Left out over text
+             * @example 123#
+             */
+            press?: string;
+            /**
              * @description Seconds for which the caller is silent
              * @example 5
              */
@@ -4940,7 +5349,7 @@ export interface components {
              * @example The table is booked
              */
             end?: string;
-        } & (unknown | unknown | unknown | unknown);
+        } & (unknown | unknown | unknown | unknown | unknown | unknown | unknown);
         /**
          * Speakable
          * @description The agent says nothing that a voice would stumble over: Markdown, web and e-mail addresses, emoji, long runs of digits.
@@ -4968,6 +5377,33 @@ export interface components {
              */
             required?: boolean;
         };
+        /**
+         * Speaking rate
+         * @description The agent's words per minute of its speech are within these limits.
+         */
+        SpeakingRateCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "speaking_rate";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /** @description Minimum words per minute */
+            minWpm?: number;
+            /** @description Maximum words per minute */
+            maxWpm?: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
+        } | unknown | unknown;
         /**
          * Spoken matcher
          * @description Matches part of what one side said, by either `text` or `pattern`.
@@ -5099,7 +5535,7 @@ export interface components {
             required?: boolean;
         } | unknown | unknown;
         /**
-         * @description One event of a call: speech of either side, a tool call, silence, an error or the end
+         * @description One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an error or the end
          * @example {
          *       "type": "speech",
          *       "speaker": "agent",
@@ -5128,6 +5564,57 @@ export interface components {
                 /** @description Present when the line was repeated because the agent had not answered */
                 repeated?: boolean;
             };
+            /**
+             * @description Present when the words were heard and are not known
+             * @enum {string}
+             */
+            words?: "unknown";
+            /** @description Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first */
+            bargeIn?: {
+                afterMs: number;
+                possible: boolean;
+            };
+            /** @description When the entry starts, in milliseconds since the call was answered */
+            start: number;
+            /** @description When the entry ends, in milliseconds since the call was answered */
+            end: number;
+            /** @description Number of caller turns so far; 0 before the first */
+            turn: number;
+        } | {
+            /** @enum {string} */
+            type: "sound";
+            /** @enum {string} */
+            speaker: "caller";
+            /** @enum {string} */
+            kind: "backchannel" | "noise" | "keys";
+            /** @description Name of the sound, or the keys, as in the script */
+            name: string;
+            /** @description False when it was left out: over text, or because the agent's turn ended first */
+            possible: boolean;
+            /** @description Where in its script a scripted caller found the line */
+            script?: {
+                /** @description Position of the step in the script, from 0 */
+                step: number;
+                /** @description Positions of the answers that matched, from 0 */
+                answers?: number[];
+                /** @description Present when no answer matched */
+                otherwise?: boolean;
+                /** @description Present when the line was repeated because the agent had not answered */
+                repeated?: boolean;
+            };
+            /** @description When the entry starts, in milliseconds since the call was answered */
+            start: number;
+            /** @description When the entry ends, in milliseconds since the call was answered */
+            end: number;
+            /** @description Number of caller turns so far; 0 before the first */
+            turn: number;
+        } | {
+            /** @enum {string} */
+            type: "finding";
+            code: string;
+            /** @enum {string} */
+            severity: "error" | "warning";
+            detail: string;
             /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;
             /** @description When the entry ends, in milliseconds since the call was answered */
@@ -5225,6 +5712,42 @@ export interface components {
              *     }
              */
             result: unknown;
+        };
+        /**
+         * Understood
+         * @description What the caller said arrives in the arguments of tools: all values are the same, compared as `same_value` does.
+         */
+        UnderstoodCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "understood";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Where the values come from; at least one is an argument of a tool
+             * @example [
+             *       {
+             *         "value": "Rossi"
+             *       },
+             *       {
+             *         "argument": "name",
+             *         "tool": "book_table"
+             *       }
+             *     ]
+             */
+            values: components["schemas"]["ValueSource"][];
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
         /**
          * @example {
@@ -5494,6 +6017,22 @@ export interface components {
              * @example []
              */
             toolResults?: components["schemas"]["ToolResult"][];
+            /**
+             * @description Conditions of the line on calls with sound, such as noise; without effect over text. All of them are repeatable: the same `seed` gives the same noise, loss and jitter
+             * @example {
+             *       "noise": {
+             *         "type": "babble",
+             *         "snrDb": 20
+             *       },
+             *       "packetLossPercent": 1
+             *     }
+             */
+            conditions?: components["schemas"]["LineConditions"];
+            /**
+             * @description Silence after which the caller takes the agent's turn for ended, in milliseconds; only calls with sound use it. A shorter pause stays inside the turn
+             * @example 700
+             */
+            turnEndMs?: number;
         };
         UpdatePersonalityRequest: {
             /**
@@ -5911,6 +6450,34 @@ export interface components {
              * @example 2026-11-21T06:37:42.758Z
              */
             updatedAt: string;
+        };
+        /**
+         * Yields to a barge-in
+         * @description When the caller barges in (`bargeIn`), the agent is silent within this time. Undecided if no barge-in was possible.
+         */
+        YieldsWithinCheck: {
+            /**
+             * @description Kind of the check (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "yields_within_ms";
+            /** @description Name in the result; by default a description of the check */
+            name?: string;
+            /**
+             * @description Milliseconds from the onset of the caller's line to the end of the agent's sound
+             * @example 1000
+             */
+            ms: number;
+            /**
+             * @description Share of the score, relative to the other checks and criteria
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description Whether the call fails if this is not met; otherwise it only lowers the score
+             * @default true
+             */
+            required?: boolean;
         };
     };
     responses: {
@@ -7181,7 +7748,15 @@ export interface operations {
                      *           "maxDurationSeconds": 300,
                      *           "language": "en-US",
                      *           "variables": [],
-                     *           "toolResults": []
+                     *           "toolResults": [],
+                     *           "conditions": {
+                     *             "noise": {
+                     *               "type": "babble",
+                     *               "snrDb": 20
+                     *             },
+                     *             "packetLossPercent": 1
+                     *           },
+                     *           "turnEndMs": 700
                      *         }
                      *       ]
                      *     }
@@ -7359,7 +7934,15 @@ export interface operations {
                      *         "maxDurationSeconds": 300,
                      *         "language": "en-US",
                      *         "variables": [],
-                     *         "toolResults": []
+                     *         "toolResults": [],
+                     *         "conditions": {
+                     *           "noise": {
+                     *             "type": "babble",
+                     *             "snrDb": 20
+                     *           },
+                     *           "packetLossPercent": 1
+                     *         },
+                     *         "turnEndMs": 700
                      *       }
                      *     }
                      */
@@ -7531,7 +8114,15 @@ export interface operations {
                      *         "maxDurationSeconds": 300,
                      *         "language": "en-US",
                      *         "variables": [],
-                     *         "toolResults": []
+                     *         "toolResults": [],
+                     *         "conditions": {
+                     *           "noise": {
+                     *             "type": "babble",
+                     *             "snrDb": 20
+                     *           },
+                     *           "packetLossPercent": 1
+                     *         },
+                     *         "turnEndMs": 700
                      *       }
                      *     }
                      */
@@ -7749,7 +8340,15 @@ export interface operations {
                      *         "maxDurationSeconds": 300,
                      *         "language": "en-US",
                      *         "variables": [],
-                     *         "toolResults": []
+                     *         "toolResults": [],
+                     *         "conditions": {
+                     *           "noise": {
+                     *             "type": "babble",
+                     *             "snrDb": 20
+                     *           },
+                     *           "packetLossPercent": 1
+                     *         },
+                     *         "turnEndMs": 700
                      *       }
                      *     }
                      */
@@ -7916,7 +8515,15 @@ export interface operations {
                  *           "maxDurationSeconds": 300,
                  *           "language": "en-US",
                  *           "variables": [],
-                 *           "toolResults": []
+                 *           "toolResults": [],
+                 *           "conditions": {
+                 *             "noise": {
+                 *               "type": "babble",
+                 *               "snrDb": 20
+                 *             },
+                 *             "packetLossPercent": 1
+                 *           },
+                 *           "turnEndMs": 700
                  *         }
                  *       ]
                  *     }
@@ -7994,6 +8601,12 @@ export interface operations {
                  *         language: en-US
                  *         variables: []
                  *         toolResults: []
+                 *         conditions:
+                 *           noise:
+                 *             type: babble
+                 *             snrDb: 20
+                 *           packetLossPercent: 1
+                 *         turnEndMs: 700
                  */
                 "application/x-yaml": string;
                 /**
@@ -8068,11 +8681,17 @@ export interface operations {
                  *         language: en-US
                  *         variables: []
                  *         toolResults: []
+                 *         conditions:
+                 *           noise:
+                 *             type: babble
+                 *             snrDb: 20
+                 *           packetLossPercent: 1
+                 *         turnEndMs: 700
                  */
                 "application/yaml": string;
                 /**
-                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
-                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,
+                 * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults,conditions,turnEndMs
+                 *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,,"{""noise"":{""type"":""babble"",""snrDb"":20},""packetLossPercent"":1}",700
                  */
                 "text/csv": string;
                 /**
@@ -8147,6 +8766,12 @@ export interface operations {
                  *         language: en-US
                  *         variables: []
                  *         toolResults: []
+                 *         conditions:
+                 *           noise:
+                 *             type: babble
+                 *             snrDb: 20
+                 *           packetLossPercent: 1
+                 *         turnEndMs: 700
                  */
                 "text/yaml": string;
             };
@@ -8373,7 +8998,15 @@ export interface operations {
                      *           "maxDurationSeconds": 300,
                      *           "language": "en-US",
                      *           "variables": [],
-                     *           "toolResults": []
+                     *           "toolResults": [],
+                     *           "conditions": {
+                     *             "noise": {
+                     *               "type": "babble",
+                     *               "snrDb": 20
+                     *             },
+                     *             "packetLossPercent": 1
+                     *           },
+                     *           "turnEndMs": 700
                      *         }
                      *       ]
                      *     }
@@ -8451,11 +9084,17 @@ export interface operations {
                      *         language: en-US
                      *         variables: []
                      *         toolResults: []
+                     *         conditions:
+                     *           noise:
+                     *             type: babble
+                     *             snrDb: 20
+                     *           packetLossPercent: 1
+                     *         turnEndMs: 700
                      */
                     "application/yaml": string;
                     /**
-                     * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults
-                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,
+                     * @example key,name,scenarioText,generalInstructions,personality,vendorCallPhoneNumber,critical,tags,script,checks,criteria,maxTurns,maxDurationSeconds,language,variables,toolResults,conditions,turnEndMs
+                     *     table-for-four,Books a table for four,You want a table for four on Friday at 19:30 under the name Rossi.,Be polite.,Hurried guest,'+15550100,true,booking;smoke,"[{""say"":""Hello, I'd like to book a table.""},{""answers"":[{""when"":{""says"":{""pattern"":""(?i)how many (people|guests)""}},""say"":""Four of us.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) (day|date)""}},""say"":""On Friday.""},{""when"":{""says"":{""pattern"":""(?i)(which|what) time""}},""say"":""At half past seven in the evening.""},{""when"":{""says"":{""pattern"":""(?i)(which|your|what) name""}},""say"":""Rossi.""},{""when"":{""says"":{""pattern"":""(?i)your phone number""}},""say"":""My number is 555 0142.""},{""when"":{""says"":{""pattern"":""(?i)shall i book|is that (right|correct)""}},""say"":""Yes, please.""}],""until"":{""says"":{""pattern"":""(?i)(table|booking) is (booked|confirmed)""}},""otherwise"":""Sorry, could you say that again?""},{""say"":""Thank you, goodbye.""},{""end"":""The table is booked""}]","[{""type"":""says"",""name"":""Confirms the booking"",""pattern"":""(?i)is (booked|confirmed)""},{""type"":""calls_tool"",""tool"":""book_table"",""arguments"":{""people"":4,""time"":""19:30""}},{""type"":""max_latency_ms"",""ms"":1500,""weight"":0.5,""required"":false}]","[{""text"":""The agent repeats the date, the time and the number of people before it books."",""weight"":2,""required"":false}]",20,300,en-US,,,"{""noise"":{""type"":""babble"",""snrDb"":20},""packetLossPercent"":1}",700
                      */
                     "text/csv": string;
                 };

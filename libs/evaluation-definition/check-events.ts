@@ -1,5 +1,5 @@
 import type { Path } from '../json-input/index.js';
-import type { EventMatcher, NestedCheck, PartialDefinition } from './definition.js';
+import type { EventMatcher, NestedCheck, PartialDefinition, ValueSource } from './definition.js';
 
 export interface FoundCheck {
   readonly check: NestedCheck;
@@ -58,10 +58,15 @@ export function eventsOf(check: NestedCheck): FoundEvent[] {
     case 'in_order':
       return check.events.map((event, index) => [['events', index], event] as const);
     case 'same_value':
-      return check.sources.flatMap((source, index) =>
-        'value' in source ? [] : [[['sources', index], source] as const],
-      );
+      return spokenSources('sources', check.sources);
+    case 'understood':
+      return spokenSources('values', check.values);
+    case 'hears_keys':
+      return check.then === undefined || 'transfer' in check.then ? [] : [[['then'], check.then]];
     default:
       return [];
   }
 }
+
+const spokenSources = (field: string, sources: readonly ValueSource[]): FoundEvent[] =>
+  sources.flatMap((source, index) => ('value' in source ? [] : [[[field, index], source] as const]));

@@ -176,6 +176,26 @@ export const checkParts = {
     oneOf: exactlyOne('pattern', 'argument', 'result', 'value'),
     dependentRequired: { group: ['pattern'], argument: ['tool'], result: ['tool'] },
   },
+  KeysReaction: {
+    title: 'Reaction to keys',
+    description:
+      'What the agent does after the keys: its words, by `text` or `pattern`, a call of a `tool`, or a `transfer`.',
+    type: 'object',
+    properties: {
+      ...spokenFields,
+      ...toolFields,
+      transfer: {
+        type: ['boolean', 'string'],
+        description: 'The agent passes the call on: `true` for any target, or words of the target, such as its number',
+        minLength: 1,
+        maxLength: LIMITS.matcherText,
+        examples: [true, '+15550142'],
+      },
+    },
+    additionalProperties: false,
+    oneOf: exactlyOne('text', 'pattern', 'tool', 'transfer'),
+    dependentRequired: { partOfWord: ['text'], arguments: ['tool'], argumentsSchema: ['tool'] },
+  },
   Times: {
     title: 'Times',
     description: 'How often something happens: by default at least once and any number of times.',

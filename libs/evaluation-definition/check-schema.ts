@@ -10,6 +10,7 @@ import {
   turn,
 } from './check-parts-schema.js';
 import { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
+import { SOUND_CHECKS } from './sound-check-schema.js';
 import { DEFAULTS, LIMITS } from './limits.js';
 import { exactlyOne, type JsonSchema, oneMatcher, ref } from './script-schema.js';
 
@@ -310,6 +311,7 @@ const CHECKS = {
       ['first', 'then'],
     ),
   ],
+  ...SOUND_CHECKS,
 } as const;
 
 /** Name of the schema part of each type of check. */

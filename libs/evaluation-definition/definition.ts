@@ -1,93 +1,10 @@
-/** A side of the conversation. */
-export type Speaker = 'agent' | 'caller';
+import type { EventMatcher, Placement, ToolMatcher, TurnSelector, ValueSource } from './events.js';
+import type { ScriptStep, Speaker, SpokenMatcher } from './script.js';
+import type { LineConditions, SoundCheckSpec, UnderstoodSpec } from './voice.js';
 
-/** Matches whole words, or with `partOfWord` parts of them too, after normalisation (`normaliseText`). */
-export interface TextMatcher {
-  readonly text: string;
-  readonly partOfWord?: boolean;
-}
-
-/** Matches a text: either words or an RE2 regular expression. */
-export type Matcher = TextMatcher | { readonly pattern: string };
-
-export type SpokenMatcher = Matcher & { readonly speaker: Speaker };
-
-/** A condition on the agent's last response; if both are given, both must hold. */
-export interface Condition {
-  readonly says?: Matcher;
-  readonly notSays?: Matcher;
-}
-
-/** A line that the caller says whenever the agent asks for it. */
-export interface ScriptAnswer {
-  readonly when: Condition;
-  readonly say: string;
-}
-
-/** Says one line and waits for the response. */
-export interface SayStep {
-  readonly when?: Condition;
-  readonly say: string;
-}
-
-/**
- * Answers the agent's questions in any order: in every turn the caller says all answers whose condition holds, in the
- * order of the list. With `until` the step continues until that condition holds, and the caller says `otherwise` if no
- * answer matches; without `until` it ends at the first turn without a matching answer. The turn that ends it belongs to
- * the next step.
- */
-export interface AnswersStep {
-  readonly when?: Condition;
-  readonly answers: readonly ScriptAnswer[];
-  readonly until?: Condition;
-  readonly otherwise?: string;
-}
-
-/** Stays silent. */
-export interface WaitStep {
-  readonly when?: Condition;
-  readonly waitSeconds: number;
-}
-
-/** Ends the call, with a reason for the reader of the result. */
-export interface EndStep {
-  readonly when?: Condition;
-  readonly end: string;
-}
-
-/** One action of a scripted caller. A step whose condition does not hold is skipped. */
-export type ScriptStep = SayStep | AnswersStep | WaitStep | EndStep;
-
-/** A call of a tool by the agent. */
-export interface ToolMatcher {
-  readonly tool: string;
-  /** Each given argument must be present with the same value. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  /** A JSON Schema that the arguments must fit. */
-  readonly argumentsSchema?: Readonly<Record<string, unknown>>;
-}
-
-/** Something that happens on a call: words of one side, or a tool call. */
-export type EventMatcher = SpokenMatcher | ToolMatcher;
-
-/** How often something happens. */
-export interface Times {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-/** Where on the timeline something has to happen. `after` and `before` refer to the first time that the event happens. */
-export interface Placement {
-  readonly after?: EventMatcher;
-  readonly before?: EventMatcher;
-  readonly times?: Times;
-}
-
-/** 0 is the agent's greeting; turn n are the caller's nth words and the answer to them. */
-export type TurnSelector = number | 'first' | 'last';
-
-/** Which of several occurrences has the value that counts. */
-export type ValueOccurrence = 'first' | 'last';
+export type * from './events.js';
+export type * from './script.js';
+export type * from './voice.js';
 
 export const PERSONAL_DATA_KINDS = ['card', 'iban', 'email', 'phone'] as const;
 export type PersonalDataKind = (typeof PERSONAL_DATA_KINDS)[number];
@@ -147,26 +64,6 @@ export type NoPersonalDataSpec = {
   readonly kinds?: readonly PersonalDataKind[];
   readonly allow?: readonly string[];
 };
-/** A value that a named group of a pattern finds in the words of one side. */
-export interface SpokenValue {
-  readonly pattern: string;
-  readonly speaker: Speaker;
-  /** May be left out if the pattern has only one. */
-  readonly group?: string;
-  readonly occurrence: ValueOccurrence;
-}
-/** A value in the arguments or in the result of a tool call. */
-export interface ToolValue {
-  readonly tool: string;
-  /** Path such as `guest.name` or `items[0].price`. */
-  readonly argument?: string;
-  readonly result?: string;
-  readonly occurrence: ValueOccurrence;
-}
-export interface FixedValue {
-  readonly value: string | number | boolean;
-}
-export type ValueSource = SpokenValue | ToolValue | FixedValue;
 export type SameValueSpec = { readonly type: 'same_value'; readonly sources: readonly ValueSource[] };
 export type SaysBeforeSpec = {
   readonly type: 'says_before';
@@ -197,7 +94,9 @@ export type CheckSpec =
   | InOrderSpec
   | ListSpec
   | NotSpec
-  | WhenSpec;
+  | WhenSpec
+  | SoundCheckSpec
+  | UnderstoodSpec;
 
 /** A check inside another one, which alone counts for the score. */
 export type NestedCheck = Named & CheckSpec;
@@ -236,6 +135,10 @@ export interface EvaluationDefinition {
   /** A turn is one exchange: the caller speaks, the agent responds. */
   readonly maxTurns: number;
   readonly maxDurationSeconds: number;
+  /** Of calls with sound; an empty object for a good line. */
+  readonly conditions: LineConditions;
+  /** Heard silence that ends a turn of the agent, in milliseconds; only calls with sound use it. */
+  readonly turnEndMs: number;
 }
 
 /** A definition whose invalid parts are undefined; the others are still validated, so that all violations are reported at once. */
@@ -283,6 +186,8 @@ export interface DefinitionInput {
   readonly toolResults?: readonly ToolResult[];
   readonly maxTurns?: number;
   readonly maxDurationSeconds?: number;
+  readonly conditions?: LineConditions;
+  readonly turnEndMs?: number;
 }
 
 /** Fields that are optional in a request or file, because they have defaults. */

@@ -5,6 +5,8 @@ export { caseKey } from './case-key.js';
 export { CHECK_DEFINITIONS } from './check-schema.js';
 export type * from './definition.js';
 export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
+export { BACKCHANNELS, lineText, NOISES, startsDuringTurnAfter } from './script.js';
+export { LINE_NOISES } from './voice.js';
 export { DEFAULTS, LIMITS } from './limits.js';
 export { compileMatcher, compileText, fold } from './matcher.js';
 export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './language.js';

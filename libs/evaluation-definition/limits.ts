@@ -11,6 +11,12 @@ export const LIMITS = {
   line: 2_000,
   reason: 255,
   waitSeconds: 60,
+  /** Texts and hesitations of a line. */
+  lineParts: 20,
+  pauseMs: 10_000,
+  /** Audible milliseconds of the agent's turn before a step that begins during it. */
+  afterMs: 60_000,
+  keys: 100,
   checks: 100,
   matcherText: 500,
   pattern: 500,
@@ -50,6 +56,23 @@ export const LIMITS = {
   language: 64,
   maxTurns: 200,
   maxDurationSeconds: 3_600,
+  turnEndMs: { min: 200, max: 3_000 },
+  snrDb: { min: -10, max: 60 },
+  gainDb: { min: -40, max: 20 },
+  echoDb: { min: -60, max: 0 },
+  packetLossPercent: 50,
+  jitterMs: 500,
+  seed: 4_294_967_295,
+  yieldMs: 5_000,
+  interruptions: 100,
+  gapsPerMinute: 600,
 } as const;
 
-export const DEFAULTS = { maxTurns: 40, maxDurationSeconds: 600, weight: 1, required: true, percentile: 100 } as const;
+export const DEFAULTS = {
+  maxTurns: 40,
+  maxDurationSeconds: 600,
+  turnEndMs: 700,
+  weight: 1,
+  required: true,
+  percentile: 100,
+} as const;

@@ -28,7 +28,7 @@ function normalised(part: string, value: Fields, isNested: boolean): Fields {
 function hasDefault(field: string, value: Fields, isNested: boolean): boolean {
   if (field === 'weight' || field === 'required') return !isNested;
   if (field === 'occurrence') return !('value' in value);
-  return field !== 'speaker' || !('tool' in value || 'value' in value);
+  return field !== 'speaker' || !('tool' in value || 'value' in value || 'transfer' in value);
 }
 
 function normalisedField(schema: JsonSchema, value: unknown): unknown {

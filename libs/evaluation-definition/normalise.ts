@@ -4,6 +4,7 @@ import type {
   CriterionInput,
   DefinitionInput,
   EvaluationDefinition,
+  LineConditions,
   Matcher,
   ScriptStep,
   ToolResult,
@@ -21,12 +22,19 @@ export function normalise(input: DefinitionInput): EvaluationDefinition {
     toolResults: (input.toolResults ?? []).map(normaliseToolResult),
     maxTurns: input.maxTurns ?? DEFAULTS.maxTurns,
     maxDurationSeconds: input.maxDurationSeconds ?? DEFAULTS.maxDurationSeconds,
+    conditions: normaliseConditions(input.conditions ?? {}),
+    turnEndMs: input.turnEndMs ?? DEFAULTS.turnEndMs,
   };
 }
 
 export function normaliseStep(step: ScriptStep): ScriptStep {
   const when = step.when && { when: condition(step.when) };
-  if ('say' in step) return { ...when, say: step.say };
+  if ('say' in step) return { ...when, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }) };
+  if ('backchannel' in step) return { backchannel: step.backchannel, afterMs: step.afterMs };
+  if ('noise' in step) {
+    return { ...when, noise: step.noise, ...(step.afterMs !== undefined && { afterMs: step.afterMs }) };
+  }
+  if ('press' in step) return { ...when, press: step.press };
   if ('waitSeconds' in step) return { ...when, waitSeconds: step.waitSeconds };
   if ('end' in step) return { ...when, end: step.end };
   return {
@@ -39,6 +47,18 @@ export function normaliseStep(step: ScriptStep): ScriptStep {
 export function normaliseCriterion({ text, weight, required }: CriterionInput): Criterion {
   return { text, weight: weight ?? DEFAULTS.weight, required: required ?? DEFAULTS.required };
 }
+
+/** Conditions in the order of the schema: the database does not preserve it. */
+export function normaliseConditions(input: LineConditions): LineConditions {
+  const { noise, ...others } = input;
+  const given = CONDITIONS.flatMap((name) => (others[name] === undefined ? [] : [[name, others[name]] as const]));
+  return {
+    ...(noise && { noise: { type: noise.type, snrDb: noise.snrDb } }),
+    ...(Object.fromEntries(given) as Omit<LineConditions, 'noise'>),
+  };
+}
+
+const CONDITIONS = ['gainDb', 'echoDb', 'packetLossPercent', 'jitterMs', 'band', 'seed'] as const;
 
 const normaliseToolResult = ({ tool, arguments: wanted, result }: ToolResult): ToolResult => ({
   tool,

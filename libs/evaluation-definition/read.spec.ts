@@ -55,7 +55,7 @@ describe('inputViolations', () => {
         'tags[0] must not contain a comma, semicolon or line break, or begin or end with white space',
         'maxTurns must not be less than 1',
         'colour is not a known field',
-        'script[0] must have exactly one of say, answers, waitSeconds, end',
+        'script[0] must have exactly one of say, answers, backchannel, noise, press, waitSeconds, end',
         'script[1].when must have at least one of says, notSays',
         'script[2].answers[0].when is required',
         'script[2].until.says must have exactly one of text, pattern',
@@ -291,6 +291,8 @@ describe('authored', () => {
       criteria: [{ text: 'Polite.', weight: 1, required: true }],
       maxTurns: 40,
       maxDurationSeconds: 600,
+      conditions: {},
+      turnEndMs: 700,
     });
   });
 });

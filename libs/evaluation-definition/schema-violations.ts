@@ -35,14 +35,14 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const errors = validate.errors ?? [];
   // Errors of the branches of "exactly one of" are redundant.
   const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
-  // A value of the wrong type also has none of the required fields.
+  // A value of the wrong type also lacks the required fields, and 1.5 may lie below the minimum of a whole number.
   const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
   return (
     errors
       // The rule for the name itself is reported.
       .filter(({ keyword }) => keyword !== 'propertyNames')
       .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
-      .filter(({ keyword, instancePath }) => keyword !== 'oneOf' || !mistyped.has(instancePath))
+      .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
       .map((error) => violationOf(error, value))
   );
 }

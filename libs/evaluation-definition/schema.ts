@@ -3,11 +3,13 @@ import { DEFAULTS, LIMITS } from './limits.js';
 import { LANGUAGE_RULE } from './language.js';
 import { examplePersonality, personalitySchema } from './personality-schema.js';
 import { exactlyOne, type JsonSchema, ref, scriptDefinitions } from './script-schema.js';
+import { lineConditionsSchema } from './voice-schema.js';
 
 /** The named parts, by name. */
 export const definitions: Readonly<Record<string, JsonSchema>> = {
   ...scriptDefinitions,
   ...checkDefinitions,
+  LineConditions: lineConditionsSchema,
   ToolResult: {
     title: 'Tool result',
     description: 'What the tester returns when the agent waits for the result of a tool.',
@@ -213,6 +215,23 @@ export const fields = {
     maxItems: LIMITS.toolResults,
     default: [],
     examples: [[], [{ tool: 'find_table', arguments: { people: 4 }, result: { times: ['19:00', '19:30'] } }]],
+  },
+  conditions: {
+    type: 'object',
+    description:
+      'Conditions of the line on calls with sound, such as noise; without effect over text. All of them are repeatable: the same `seed` gives the same noise, loss and jitter',
+    allOf: [ref('LineConditions')],
+    default: {},
+    examples: [{ noise: { type: 'babble', snrDb: 20 }, packetLossPercent: 1 }],
+  },
+  turnEndMs: {
+    type: 'integer',
+    description:
+      "Silence after which the caller takes the agent's turn for ended, in milliseconds; only calls with sound use it. A shorter pause stays inside the turn",
+    minimum: LIMITS.turnEndMs.min,
+    maximum: LIMITS.turnEndMs.max,
+    default: DEFAULTS.turnEndMs,
+    examples: [700],
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 

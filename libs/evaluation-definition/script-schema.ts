@@ -1,4 +1,5 @@
 import { LIMITS } from './limits.js';
+import { BACKCHANNELS, NOISES } from './script.js';
 
 /** A JSON Schema of version 2020-12, the dialect of OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -14,6 +15,41 @@ const line = (description: string, example: string): JsonSchema => ({
   maxLength: LIMITS.line,
   examples: [example],
 });
+
+/** A line that may hesitate. Types side by side instead of alternatives: violations then name the part that is wrong. */
+const hesitantLine = (description: string, example: string): JsonSchema => ({
+  ...line(description, example),
+  type: ['string', 'array'],
+  items: {
+    type: ['string', 'object'],
+    description: 'A text, or a pause of `pauseMs` milliseconds',
+    minLength: 1,
+    maxLength: LIMITS.line,
+    properties: {
+      pauseMs: {
+        type: 'integer',
+        description: 'Milliseconds for which the caller hesitates; it keeps its turn',
+        minimum: 1,
+        maximum: LIMITS.pauseMs,
+      },
+    },
+    required: ['pauseMs'],
+    additionalProperties: false,
+  },
+  minItems: 1,
+  maxItems: LIMITS.lineParts,
+  examples: [example, ['My number is', { pauseMs: 1200 }, 'five five five.']],
+});
+
+const afterMs = (description: string): JsonSchema => ({
+  type: 'integer',
+  description,
+  minimum: 0,
+  maximum: LIMITS.afterMs,
+  examples: [1500],
+});
+
+export const PRESSED_KEYS = '^[0-9*#A-Dw]*$';
 
 export const matcherFields = {
   text: {
@@ -72,7 +108,7 @@ export const scriptDefinitions = {
     type: 'object',
     properties: {
       when: { allOf: [ref('Condition')], description: 'Condition that recognises the question of the agent' },
-      say: line('Line that the caller answers with', 'Rossi, with a double s.'),
+      say: hesitantLine('Line that the caller answers with', 'Rossi, with a double s.'),
     },
     required: ['when', 'say'],
     additionalProperties: false,
@@ -80,11 +116,23 @@ export const scriptDefinitions = {
   ScriptStep: {
     title: 'Step of a script',
     description:
-      'One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call.',
+      'One action of the scripted caller: `say` a line, give `answers` to questions in any order, be silent for `waitSeconds`, or `end` the call. On calls with sound it can also make a `backchannel` or `noise` and `press` keys.',
     type: 'object',
     properties: {
       when,
-      say: line('Line that the caller says; the next step follows the response', "Hello, I'd like to book a table."),
+      say: hesitantLine(
+        'Line that the caller says; the next step follows the response. A list of texts with `pauseMs` between them is a line with hesitations: still one turn of the caller',
+        "Hello, I'd like to book a table.",
+      ),
+      bargeIn: {
+        type: 'object',
+        description:
+          'Used with `say`: the caller says the line over the response to the `say` before it. If the agent ends its turn first, the line is said at once. Over text it is said after the response',
+        properties: { afterMs: afterMs("Audible milliseconds of the agent's turn before the caller begins") },
+        required: ['afterMs'],
+        additionalProperties: false,
+        examples: [{ afterMs: 1200 }],
+      },
       answers: {
         type: 'array',
         description:
@@ -101,6 +149,30 @@ export const scriptDefinitions = {
         'Used with `until`: line that the caller says if no answer matches',
         'Sorry, could you say that again?',
       ),
+      backchannel: {
+        type: 'string',
+        description:
+          'Sound by which the caller shows during the response to the `say` before it that it listens, without taking the turn. Requires `afterMs`. Left out over text',
+        enum: BACKCHANNELS,
+      },
+      noise: {
+        type: 'string',
+        description:
+          "Noise on the caller's side: with `afterMs` during the response to the `say` before it, else in the silence after the agent's turn. Left out over text",
+        enum: NOISES,
+      },
+      afterMs: afterMs(
+        "Used with `backchannel` and `noise`: audible milliseconds of the agent's turn before the sound. If the turn ends first, the sound is left out",
+      ),
+      press: {
+        type: 'string',
+        description: 'Keys that the caller presses; `w` waits for half a second. Left out over text',
+        minLength: 1,
+        maxLength: LIMITS.keys,
+        pattern: PRESSED_KEYS,
+        patternErrorMessage: 'must consist of 0 to 9, *, #, A to D, and w for half a second',
+        examples: ['123#'],
+      },
       waitSeconds: {
         type: 'number',
         description: 'Seconds for which the caller is silent',
@@ -117,7 +189,12 @@ export const scriptDefinitions = {
       },
     },
     additionalProperties: false,
-    oneOf: exactlyOne('say', 'answers', 'waitSeconds', 'end'),
-    dependentRequired: { until: ['answers', 'otherwise'], otherwise: ['answers', 'until'] },
+    oneOf: exactlyOne('say', 'answers', 'backchannel', 'noise', 'press', 'waitSeconds', 'end'),
+    dependentRequired: {
+      until: ['answers', 'otherwise'],
+      otherwise: ['answers', 'until'],
+      bargeIn: ['say'],
+      backchannel: ['afterMs'],
+    },
   },
 } as const;

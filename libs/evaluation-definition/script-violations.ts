@@ -1,4 +1,5 @@
 import type { Matcher, PartialDefinition, ScriptStep, TextMatcher } from './definition.js';
+import { lineText } from './script.js';
 import { compileText, fold } from './matcher.js';
 import { compilePattern, compileTime } from './pattern.js';
 import type { Violation, Path } from '../json-input/index.js';
@@ -76,9 +77,12 @@ export class ScriptedLines {
     this.isUnknown = script.length === 0 || script.includes(undefined);
     this.lines = script.flatMap((step) => {
       if (!step) return [];
-      if ('say' in step) return [step.say];
+      if ('say' in step) return [lineText(step.say)];
       if (!('answers' in step)) return [];
-      return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
+      return [
+        ...step.answers.map(({ say }) => lineText(say)),
+        ...(step.otherwise === undefined ? [] : [step.otherwise]),
+      ];
     });
     this.length = this.lines.reduce((sum, line) => sum + line.length, 0);
   }

@@ -128,7 +128,7 @@ const CALLS = `
 .samples li { border: 0; padding: 0; margin-bottom: 0.2rem; }
 .lanes { margin: 0.2rem 0; }
 .lanes .lane { fill: var(--sunk); }
-.lanes .caller { fill: var(--caller); } .lanes .agent { fill: var(--agent); } .lanes .silence { fill: var(--flaky); opacity: 0.45; }
+.lanes .sound { fill: var(--caller); opacity: 0.45; } .lanes .caller { fill: var(--caller); } .lanes .agent { fill: var(--agent); } .lanes .silence { fill: var(--flaky); opacity: 0.45; }
 .lanes .tool { fill: var(--invalid); } .lanes .error { fill: var(--fail); }
 .lanes .wait { stroke: var(--caller); stroke-dasharray: 2 3; stroke-width: 1.5; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 1rem; font-size: 0.78rem; color: var(--muted); margin-bottom: 0.7rem; }
@@ -141,7 +141,7 @@ const CALLS = `
 .said { justify-self: start; max-width: 82%; padding: 0.25rem 0.7rem 0.35rem; border-radius: 8px; background: var(--sunk); }
 .agent > .said { justify-self: end; background: var(--agent-bg); }
 .tool > .said { background: none; border: 1px solid var(--line); }
-.silence > .said, .end > .said, .error > .said { max-width: none; justify-self: stretch; border-radius: 4px; background: none; border-left: 3px solid var(--line); font-size: 0.9rem; color: var(--muted); }
+.silence > .said, .sound > .said, .finding > .said, .end > .said, .error > .said { max-width: none; justify-self: stretch; border-radius: 4px; background: none; border-left: 3px solid var(--line); font-size: 0.9rem; color: var(--muted); }
 .silence > .said { border-left-color: var(--flaky); color: var(--flaky); }
 .error > .said { border-left-color: var(--fail); color: var(--fail); }
 .who { display: flex; flex-wrap: wrap; gap: 0 0.7rem; font-size: 0.78rem; color: var(--muted); }

@@ -1,4 +1,4 @@
-import { type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
 import { findingsOf } from './findings.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
 import { stateOf } from './reported.js';
@@ -215,6 +215,10 @@ function words(entry: TimelineEntry): string {
       return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${entry.text}`;
     case 'tool_call':
       return `Agent calls ${toolCallText(entry)}${entry.result === undefined ? '' : `, result ${JSON.stringify(entry.result)}`}`;
+    case 'sound':
+      return `(${soundText(entry)})`;
+    case 'finding':
+      return `Protocol ${entry.severity} ${entry.code}: ${entry.detail}`;
     case 'silence':
       return `(the ${entry.of} is silent for ${duration(entry.end - entry.start)})`;
     case 'error':

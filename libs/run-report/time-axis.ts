@@ -50,6 +50,10 @@ function shape(entry: TimelineEntry, whole: number): Html | false {
       return bar(entry.speaker, entry.speaker === 'caller' ? CALLER_Y : AGENT_Y, start, end, whole);
     case 'silence':
       return bar('silence', entry.of === 'caller' ? CALLER_Y : AGENT_Y, start, end, whole);
+    case 'sound':
+      return entry.possible && bar('sound', CALLER_Y, start, end, whole);
+    case 'finding':
+      return false;
     case 'tool_call':
       return html`<circle
         class="tool"

@@ -1,4 +1,6 @@
 import {
+  bargeInText,
+  soundText,
   CallView,
   END_CODES,
   type EndEntry,
@@ -95,6 +97,7 @@ function content(shown: Line): Html {
             >`
           }
           ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}
+          ${entry.bargeIn && html`<span>${bargeInText(entry.bargeIn)}</span>`}
           ${entry.continues && html`<span>after a pause</span>`}
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
         </p>
@@ -113,6 +116,10 @@ function content(shown: Line): Html {
         ${entry.result !== undefined && html`<p>Result <code>${resultText(entry.result)}</code></p>`}
         ${entry.isResultOmitted && html`<p class="cut">The result is not stored: the call has too many.</p>`}`;
     }
+    case 'sound':
+      return html`<p>${soundText(entry)} ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}</p>`;
+    case 'finding':
+      return html`<p><b>Protocol ${entry.severity}</b> <code>${entry.code}</code> ${marked(entry.detail, shown)}</p>`;
     case 'silence':
       return html`<p>
         ${entry.of === 'agent' ? 'No answer from the agent' : 'The caller is silent'} for

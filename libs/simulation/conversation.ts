@@ -163,6 +163,11 @@ class Conversation {
         return 'over';
       case 'wait':
         return this.wait(act.ms);
+      case 'sound': {
+        const { kind, name, script } = act;
+        this.timeline.soundLeftOut({ kind, name, script }, this.time.now());
+        return 'answered';
+      }
       case 'speak': {
         if (this.answeredTurns >= this.options.maxTurns) {
           this.stop('tester', 'max_turns');
@@ -171,7 +176,12 @@ class Conversation {
         const since = this.clock.now();
         const { start, end } = await this.line.say(act.text);
         if (!this.line.isDuplex) this.time.exclude(since, start);
-        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end), act.script);
+        const { script, bargeIn } = act;
+        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end), {
+          ...(script && { script }),
+          // The agent has answered before the caller acts: over text nobody speaks over anybody.
+          ...(bargeIn && { bargeIn: { ...bargeIn, possible: false } }),
+        });
         return this.listen(this.time.at(end));
       }
     }

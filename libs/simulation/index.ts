@@ -25,6 +25,7 @@
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
+export type { EvaluateVoiceCheck } from './checks/evaluate-checks.js';
 export { type NextStep, afterAttempt, type Attempt, attemptOf } from './attempts.js';
 export { type CallExchange, EXCHANGE_LIMITS, type ExchangedRequest, type UnusableAnswer } from './call-exchange.js';
 export { unstartedCall } from './unstarted-call.js';
@@ -35,6 +36,7 @@ export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './evidence.js';
+export { bargeInText, soundText } from './sound-text.js';
 export { toolCallText } from './tool-call-text.js';
 export type { JsonValue } from './text.js';
 export {
@@ -60,8 +62,10 @@ export {
   type EndCode,
   type EndEntry,
   type ErrorEntry,
+  type FindingEntry,
   type ScriptSource,
   type SilenceEntry,
+  type SoundEntry,
   type SpeechEntry,
   type TimelineEntry,
   type ToolCallEntry,

@@ -34,6 +34,35 @@ export interface SpeechEntry extends Span {
   readonly script?: ScriptSource;
   /** Present when this goes on after a pause of its speaker: the words follow those of the previous entry directly. */
   readonly continues?: true;
+  /** Present when the words were heard and are not known; `text` is then empty. */
+  readonly words?: 'unknown';
+  /** Present on a caller's line that was to be spoken over the agent. */
+  readonly bargeIn?: {
+    /** Audible milliseconds of the agent's turn before it, as the script says. */
+    readonly afterMs: number;
+    /** False over text, or when the agent's turn ended first: the line was then said at once. */
+    readonly possible: boolean;
+  };
+}
+
+/** A sound of the caller without the wish to speak, or keys that it pressed. */
+export interface SoundEntry extends Span {
+  readonly type: 'sound';
+  readonly speaker: 'caller';
+  readonly kind: 'backchannel' | 'noise' | 'keys';
+  /** Name of the backchannel or noise, or the keys, as in the script. */
+  readonly name: string;
+  /** False when it was left out: over text, or because the agent's turn ended first. */
+  readonly possible: boolean;
+  readonly script?: ScriptSource;
+}
+
+/** A deviation of the agent from the protocol of its platform. */
+export interface FindingEntry extends Span {
+  readonly type: 'finding';
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly detail: string;
 }
 
 /** An answer is split into entries where this time passes between two parts of it: the caller hears silence. */
@@ -90,7 +119,8 @@ export interface EndEntry extends Span {
   readonly reason: string;
 }
 
-export type TimelineEntry = SpeechEntry | ToolCallEntry | SilenceEntry | ErrorEntry | EndEntry;
+export type TimelineEntry =
+  SpeechEntry | SoundEntry | ToolCallEntry | SilenceEntry | FindingEntry | ErrorEntry | EndEntry;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -120,10 +150,20 @@ export class Timeline {
     return this.turnNumber;
   }
 
-  callerSpoke(text: string, start: number, end: number, script?: ScriptSource): void {
+  callerSpoke(
+    text: string,
+    start: number,
+    end: number,
+    { script, bargeIn }: Pick<SpeechEntry, 'script' | 'bargeIn'> = {},
+  ): void {
     this.turnNumber++;
     const words = { type: 'speech', speaker: 'caller', text: sanitizeText(text) } as const;
-    this.add({ ...words, ...this.span(start, end), ...(script && { script }) });
+    this.add({ ...words, ...this.span(start, end), ...(script && { script }), ...(bargeIn && { bargeIn }) });
+  }
+
+  /** A sound of the caller that this call cannot carry. */
+  soundLeftOut(sound: Pick<SoundEntry, 'kind' | 'name' | 'script'>, at: number): void {
+    this.add({ type: 'sound', speaker: 'caller', ...sound, possible: false, ...this.span(at, at) });
   }
 
   /** Adds to what the agent is saying. White space neither starts speech nor ends a pause. */

@@ -39,7 +39,7 @@ const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
- * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts` and `run-start.test.ts` test them.
+ * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts` and `run-start.test.ts` test them.
  */
 const TESTED_ELSEWHERE = [
   'personalityId',
@@ -51,6 +51,7 @@ const TESTED_ELSEWHERE = [
   'criteria',
   'variables',
   'toolResults',
+  'conditions',
   'evaluationIds',
   'evaluationKeys',
 ];

@@ -68,6 +68,8 @@ describe('evaluation authoring', () => {
         language: null,
         variables: [],
         toolResults: [],
+        conditions: {},
+        turnEndMs: 700,
       });
       expect((await client.get(`/evaluations/${body.data.id}`)).body.data).toEqual(body.data);
       expect((await client.get(`/agents/${agentId}/evaluations`)).body.data).toEqual([body.data]);

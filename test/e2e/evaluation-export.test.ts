@@ -66,6 +66,8 @@ describe('export of evaluations', () => {
           maxDurationSeconds: 600,
           variables: [],
           toolResults: [],
+          conditions: {},
+          turnEndMs: 700,
         },
       ],
     });

@@ -55,6 +55,8 @@ describe('evaluations', () => {
       language: null,
       variables: [],
       toolResults: [],
+      conditions: {},
+      turnEndMs: 700,
     };
     const one = await client.get(`/evaluations/${row.id}`);
     expect(one.status).toBe(200);

@@ -1,4 +1,5 @@
 import {
+  lineText,
   type AuthoredEvaluation,
   type Check,
   compileMatcher,
@@ -116,9 +117,9 @@ const meets = ({ says, notSays }: Condition, answer: string): boolean =>
 /** The caller's line in this step, and whether the step continues. */
 function lineOf(step: ScriptStep, answer: string): { say?: string; stays: boolean } {
   if (step.when && !meets(step.when, answer)) return { stays: false };
-  if ('say' in step) return { say: step.say, stays: false };
+  if ('say' in step) return { say: lineText(step.say), stays: false };
   if (!('answers' in step) || (step.until && meets(step.until, answer))) return { stays: false };
-  const fitting = step.answers.filter(({ when }) => meets(when, answer)).map(({ say }) => say);
+  const fitting = step.answers.filter(({ when }) => meets(when, answer)).map(({ say }) => lineText(say));
   const say = fitting.length > 0 ? fitting.join(' ') : step.otherwise;
   return { say, stays: say !== undefined };
 }

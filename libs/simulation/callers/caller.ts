@@ -1,8 +1,17 @@
-import type { ScriptSource } from '../timeline.js';
+import type { BargeIn } from '../../evaluation-definition/index.js';
+import type { ScriptSource, SoundEntry } from '../timeline.js';
 
 /** What the caller does in its turn. */
 export type CallerAction =
-  | { readonly type: 'speak'; readonly text: string; readonly script?: ScriptSource }
+  | {
+      readonly type: 'speak';
+      readonly text: string;
+      readonly script?: ScriptSource;
+      /** The line is meant to be spoken over the agent. */
+      readonly bargeIn?: BargeIn;
+    }
+  /** A sound or keys, which need a call with sound. */
+  | ({ readonly type: 'sound'; readonly script: ScriptSource } & Pick<SoundEntry, 'kind' | 'name'>)
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done' | 'no_answer'; readonly reason: string };
 

@@ -1,9 +1,17 @@
-import type { AnswersStep, Condition, ScriptStep } from '../../evaluation-definition/index.js';
+import {
+  type AnswersStep,
+  type BackchannelStep,
+  type Condition,
+  lineText,
+  type NoiseStep,
+  type PressStep,
+  type ScriptStep,
+} from '../../evaluation-definition/index.js';
 import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { matches } from '../matching.js';
 import { truncate } from '../text.js';
-import type { ScriptSource } from '../timeline.js';
+import type { ScriptSource, SoundEntry } from '../timeline.js';
 import type { Caller, CallerAction, AgentReply } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
@@ -47,7 +55,12 @@ export class ScriptedCaller implements Caller {
       const at = { step: this.position };
       if ('say' in step) {
         this.advance();
-        return this.speak({ text: step.say, script: at });
+        const action = this.speak({ text: lineText(step.say), script: at });
+        return step.bargeIn ? { ...action, bargeIn: step.bargeIn } : action;
+      }
+      if ('backchannel' in step || 'noise' in step || 'press' in step) {
+        this.advance();
+        return { type: 'sound', ...soundOf(step), script: at };
       }
       if ('waitSeconds' in step) {
         this.advance();
@@ -67,10 +80,10 @@ export class ScriptedCaller implements Caller {
     this.hasStarted = false;
   }
 
-  private speak(line: ScriptLine): CallerAction {
+  private speak(line: ScriptLine) {
     this.lastLine = line;
     if (!line.script.otherwise) this.unanswered = [];
-    return { type: 'speak', ...line };
+    return { type: 'speak', ...line } as const;
   }
 
   /** Whether `otherwise` would be said too often in a row; counts this use. */
@@ -92,7 +105,7 @@ export class ScriptedCaller implements Caller {
     const fitting: number[] = [];
     for (const [index, { when }] of answers.entries()) if (await this.holds(when, answer)) fitting.push(index);
     if (fitting.length > 0) {
-      const text = fitting.map((index) => answers[index]!.say).join(' ');
+      const text = fitting.map((index) => lineText(answers[index]!.say)).join(' ');
       return { text, script: { step, answers: fitting } };
     }
     return until && otherwise !== undefined ? { text: otherwise, script: { step, otherwise: true } } : undefined;
@@ -103,6 +116,12 @@ export class ScriptedCaller implements Caller {
     await this.yieldToEventLoop();
     return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
   }
+}
+
+function soundOf(step: BackchannelStep | NoiseStep | PressStep): Pick<SoundEntry, 'kind' | 'name'> {
+  if ('backchannel' in step) return { kind: 'backchannel', name: step.backchannel };
+  if ('noise' in step) return { kind: 'noise', name: step.noise };
+  return { kind: 'keys', name: step.press };
 }
 
 const noAnswer = (answer: string): CallerAction => ({

@@ -1,6 +1,7 @@
 import {
   type EndsBySpec,
   type EventMatcher,
+  type HearsKeysSpec,
   isLanguageTag,
   languageName,
   type Matcher,
@@ -12,6 +13,7 @@ import {
   type ValueSource,
 } from '../../evaluation-definition/index.js';
 import { truncate } from '../text.js';
+import { soundCheckText } from './sound-check-description.js';
 
 /** A matcher as shown in sentences. */
 export const quoteOf = (matcher: Matcher): string =>
@@ -101,7 +103,19 @@ function text(check: NestedCheck): string {
         : `${check.percentile} % of the answers start within ${check.ms} ms`;
     case 'max_silence_ms':
       return `no silence longer than ${check.ms} ms`;
+    case 'understood':
+      return `understood, the same value: ${list(check.values.map(sourceText), '; ')}`;
+    case 'hears_keys':
+      return `after the keys ${check.keys}, ${reactionText(check.then)}`;
+    default:
+      return soundCheckText(check);
   }
+}
+
+function reactionText(then: HearsKeysSpec['then']): string {
+  if (then === undefined) return 'agent says something or transfers the call';
+  if (!('transfer' in then)) return eventText(then);
+  return `agent transfers the call${then.transfer === true ? '' : ` to "${truncate(then.transfer, 120)}"`}`;
 }
 
 function endText({ by, code, withinMs }: EndsBySpec): string {

@@ -1,4 +1,4 @@
-import type { Check, NestedCheck } from '../../evaluation-definition/index.js';
+import type { Check, NestedCheck, SoundCheckSpec } from '../../evaluation-definition/index.js';
 import { TooManySteps } from '../../json-schema/index.js';
 import type { CallView } from '../call-view.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
@@ -15,40 +15,61 @@ import { answerWordsWithin, endsBy, talkRatioWithin, turnsWithin } from './shape
 import { isSpeakable } from './speakable.js';
 import { durationWithin, firstWordWithin, latencyWithin, pauseWithin, silenceWithin } from './times.js';
 
+/** Decides a check that needs sound, from what was observed on the call. */
+export type EvaluateVoiceCheck = (check: SoundCheckSpec, finder: EventFinder) => Finding | Promise<Finding>;
+
+/** Runs do not start with such a check for an agent without sound; the agent's connection may change before its calls. */
+const withoutSound: EvaluateVoiceCheck = () => ({
+  met: null,
+  detail: 'Needs a call with sound',
+  evidence: [],
+  undecided: 'evidence',
+});
+
 /**
  * Evaluates every check on a finished timeline.
  * @param view of the timeline
+ * @param evaluateVoiceCheck for a call with sound
  * @throws the reason of the aborted signal
  */
 export async function evaluateChecks(
   checks: readonly Check[],
   view: CallView,
   yieldToEventLoop: YieldToEventLoop,
+  evaluateVoiceCheck = withoutSound,
 ): Promise<CheckResult[]> {
   const finder = new EventFinder(view, yieldToEventLoop);
   const results: CheckResult[] = [];
   for (const [index, check] of checks.entries()) {
     const { type, weight, required } = check;
     const name = check.name ?? describeCheck(check);
-    const { settledBy, ...finding } = await evaluate(check, finder);
+    const { settledBy, ...finding } = await evaluate(check, finder, evaluateVoiceCheck);
     const decided = finding.met === false && settledBy !== undefined ? { decidedByEntry: settledBy } : {};
     results.push({ index, type, name, weight, required, ...finding, ...decided });
   }
   return results;
 }
 
-async function evaluate(check: NestedCheck, finder: EventFinder): Promise<Finding> {
+async function evaluate(
+  check: NestedCheck,
+  finder: EventFinder,
+  evaluateVoiceCheck: EvaluateVoiceCheck,
+): Promise<Finding> {
   try {
-    return await found(check, finder);
+    return await found(check, finder, evaluateVoiceCheck);
   } catch (error) {
     if (error instanceof TooManySteps) return { met: null, detail: error.message, evidence: [], undecided: 'evidence' };
     throw error;
   }
 }
 
-async function found(check: NestedCheck, finder: EventFinder): Promise<Finding> {
+async function found(
+  check: NestedCheck,
+  finder: EventFinder,
+  evaluateVoiceCheck: EvaluateVoiceCheck,
+): Promise<Finding> {
   const { view } = finder;
-  const inner = (nested: NestedCheck) => evaluate(nested, finder);
+  const inner = (nested: NestedCheck) => evaluate(nested, finder, evaluateVoiceCheck);
   switch (check.type) {
     case 'says':
     case 'calls_tool':
@@ -69,7 +90,7 @@ async function found(check: NestedCheck, finder: EventFinder): Promise<Finding> 
     case 'when':
       return whenMet(check, inner);
     case 'same_value':
-      return holdSameValue(check, finder);
+      return holdSameValue(check.sources, finder);
     case 'ends_by':
       return endsBy(check, view);
     case 'max_turns':
@@ -94,5 +115,9 @@ async function found(check: NestedCheck, finder: EventFinder): Promise<Finding> 
       return latencyWithin(check.ms, check.percentile, view);
     case 'max_silence_ms':
       return silenceWithin(check.ms, view);
+    case 'understood':
+      return holdSameValue(check.values, finder);
+    default:
+      return evaluateVoiceCheck(check, finder);
   }
 }

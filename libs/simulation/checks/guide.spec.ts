@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
 import { call } from '../testing/calls.js';
-import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks } from '../testing/guide-agent.js';
+import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks, soundGuide } from '../testing/guide-agent.js';
 
-const checks = guideChecks(readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8'));
+const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
+const checks = guideChecks(guide);
+const sound = soundGuide(guide);
 const evaluation = {
   key: 'guide',
   name: 'Guide',
@@ -15,7 +17,8 @@ const evaluation = {
 describe('the examples of the guide to checks', () => {
   it('are valid, and show every type of check', () => {
     expect(inputViolations('file', { ...evaluation, script: GUIDE_SCRIPT, checks })).toEqual([]);
-    const types = new Set(checks.map(({ type }) => type));
+    expect(inputViolations('file', { ...evaluation, ...sound })).toEqual([]);
+    const types = new Set([...checks, ...sound.checks].map(({ type }) => type));
     expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
   });
 

@@ -1,7 +1,6 @@
 import {
   compilePattern,
   groupNames,
-  type SameValueSpec,
   type SpokenValue,
   type ToolValue,
   type ValueSource,
@@ -21,7 +20,7 @@ interface Held {
 }
 
 /** Whether all sources hold the same value. */
-export async function holdSameValue({ sources }: SameValueSpec, finder: EventFinder): Promise<Finding> {
+export async function holdSameValue(sources: readonly ValueSource[], finder: EventFinder): Promise<Finding> {
   const held: Held[] = [];
   const missing: string[] = [];
   for (const source of sources) {

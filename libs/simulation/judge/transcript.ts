@@ -1,5 +1,6 @@
 import { findWords, normaliseText } from '../../text/index.js';
 import type { Evidence } from '../evidence.js';
+import { soundText } from '../sound-text.js';
 import { toolCallText } from '../tool-call-text.js';
 import { quotedJson } from '../quoted-json.js';
 import { truncate, trimQuotes } from '../text.js';
@@ -102,6 +103,10 @@ function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
       return { who: entry.speaker, text: entry.text };
     case 'tool_call':
       return { who: 'agent calls tool', text: `${toolCallText(entry)}${returned(entry)}` };
+    case 'sound':
+      return { who: 'call', text: soundText(entry) };
+    case 'finding':
+      return { who: 'call', text: `Protocol: ${entry.detail}` };
     case 'silence':
       return { who: 'call', text: `The ${entry.of} was silent for ${Math.round(entry.end - entry.start)} ms` };
     case 'end':

@@ -1,5 +1,5 @@
 import { load } from 'js-yaml';
-import type { CheckInput, DefinitionInput } from '../../evaluation-definition/index.js';
+import type { CheckInput, DefinitionInput, ScriptStep } from '../../evaluation-definition/index.js';
 import { type AgentAction, inProcess, type Transport } from '../index.js';
 
 const CHECKED = { tool: 'check_availability', arguments: { people: 4, time: '19:30' } };
@@ -27,10 +27,26 @@ export const GUIDE_SCRIPT: NonNullable<DefinitionInput['script']> = [
   { end: 'The table is booked' },
 ];
 
-/** The checks that the guide shows, in its order. @param markdown the text of docs/guides/checks.md */
-export function guideChecks(markdown: string): (CheckInput & { readonly name: string })[] {
+type GuideCheck = CheckInput & { readonly name: string };
+
+/** The part of docs/guides/checks.md about calls with sound, whose examples have a script of their own. */
+const SOUND_PART = /\n## Calls with sound\n[^]*?(?=\n## )/;
+
+/** The checks that the guide shows for calls over text, in its order. @param markdown the text of docs/guides/checks.md */
+export const guideChecks = (markdown: string): GuideCheck[] => checksIn(markdown.replace(SOUND_PART, ''));
+
+/** The script and the checks that the guide shows for calls with sound. */
+export function soundGuide(markdown: string) {
+  const part = SOUND_PART.exec(markdown)?.[0] ?? '';
+  const script = examplesIn(part).flatMap((example) => example.script ?? []);
+  return { script, checks: checksIn(part) };
+}
+
+const checksIn = (markdown: string): GuideCheck[] => examplesIn(markdown).flatMap(({ checks = [] }) => checks);
+
+function examplesIn(markdown: string) {
   const examples = [...markdown.matchAll(/```yaml\n([^]*?)```/g)];
-  return examples.flatMap(([, yaml = '']) => (load(yaml) as { checks: (CheckInput & { name: string })[] }).checks);
+  return examples.map(([, yaml = '']) => load(yaml) as { checks?: GuideCheck[]; script?: ScriptStep[] });
 }
 
 type Action = AgentAction | { readonly waitMs: number };
@@ -74,6 +90,7 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
     1: [CHECKED, { say: 'A table for four at 7:30 pm is free. The menu is fifty-four euros.' }],
   },
   'Spells the reference of the booking': { 3: [BOOKED, { say: 'Your table is booked. Your reference is Q X 9.' }] },
+  'Understands the name of the caller': { 3: [booking({ name: 'Russo' }), SOUND[3]![1]!] },
   'Answers within two seconds': { 2: [{ waitMs: 2_500 }, ...SOUND[2]!] },
   'Greets within a second': { 0: [{ waitMs: 1_500 }, ...SOUND[0]!] },
   'Does not pause inside an answer for more than 1.5 seconds': {

@@ -1,3 +1,7 @@
+import type { LineConditions } from '../../evaluation-definition/index.js';
+
+export type { LineConditions };
+
 /** Rate of the telephone line in samples per second (G.711). */
 export const LINE_RATE = 8_000;
 
@@ -32,17 +36,6 @@ export type PreparedStep =
   | { readonly type: 'press'; readonly step: number; readonly keys: string }
   | { readonly type: 'wait'; readonly step: number; readonly ms: number }
   | { readonly type: 'end'; readonly step: number; readonly reason: string };
-
-/** Conditions of the line, as in an evaluation's `conditions`; each optional. */
-export interface LineConditions {
-  readonly noise?: { readonly type: 'white' | 'pink' | 'brown' | 'hum' | 'babble'; readonly snrDb: number };
-  readonly gainDb?: number;
-  readonly echoDb?: number;
-  readonly packetLossPercent?: number;
-  readonly jitterMs?: number;
-  readonly band?: 'telephone' | 'wide';
-  readonly seed?: number;
-}
 
 /** Everything a voice call needs to run without asking its starter; complete before time 0. */
 export interface VoiceCallPlan {

@@ -11,6 +11,7 @@ import {
 import type {
   Check,
   Criterion,
+  LineConditions,
   ScriptStep,
   ToolResult,
   VariablesRow,
@@ -21,6 +22,7 @@ import type {
 // On (agent_id, coalesce(key, id::text)), which TypeORM cannot express: the id of an evaluation without a key is its key.
 @Index('evaluations_key_key', { synchronize: false })
 @Constraint('evaluations_max_turns_check', 'max_turns BETWEEN 1 AND 200')
+@Constraint('evaluations_turn_end_ms_check', 'turn_end_ms BETWEEN 200 AND 3000')
 @Constraint('evaluations_max_duration_seconds_check', 'max_duration_seconds BETWEEN 1 AND 3600')
 @Index('evaluations_list_idx', ['agentId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 export class EvaluationEntity {
@@ -89,6 +91,14 @@ export class EvaluationEntity {
 
   @Column({ name: 'max_duration_seconds', type: 'integer' })
   maxDurationSeconds: number;
+
+  /** Of calls with sound; empty for a good line. */
+  @Column({ type: 'jsonb', default: () => `'{}'` })
+  conditions: LineConditions;
+
+  /** Silence that ends a turn of the agent, in milliseconds. */
+  @Column({ name: 'turn_end_ms', type: 'integer', default: 700 })
+  turnEndMs: number;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
   createdAt: Date;

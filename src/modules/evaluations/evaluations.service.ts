@@ -190,7 +190,7 @@ export function contentOf(row: EvaluationEntity): AuthoredEvaluation {
 
 function toResponse(row: EvaluationEntity): Evaluation {
   const { key, critical, tags, script, checks, criteria, maxTurns, maxDurationSeconds, ...more } = contentOf(row);
-  const { language, variables, toolResults } = more;
+  const { language, variables, toolResults, conditions, turnEndMs } = more;
   return {
     id: row.id,
     createdAt: row.createdAt.toISOString(),
@@ -214,5 +214,7 @@ function toResponse(row: EvaluationEntity): Evaluation {
     language,
     variables,
     toolResults,
+    conditions,
+    turnEndMs,
   };
 }

@@ -8,6 +8,7 @@ import { RunRetention1732700400000 } from './migrations/1732700400000-run-retent
 import { Variables1732800000000 } from './migrations/1732800000000-variables.js';
 import { Connections1732800100000 } from './migrations/1732800100000-connections.js';
 import { Comparison1732800200000 } from './migrations/1732800200000-comparison.js';
+import { VoiceDefinition1732900000000 } from './migrations/1732900000000-voice-definition.js';
 import { ReportLinks1732800300000 } from './migrations/1732800300000-report-links.js';
 
 export interface DataSourceInput {
@@ -33,6 +34,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Connections1732800100000,
       Comparison1732800200000,
       ReportLinks1732800300000,
+      VoiceDefinition1732900000000,
     ],
   });
 }

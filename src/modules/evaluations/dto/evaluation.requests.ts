@@ -3,6 +3,7 @@ import {
   type Check,
   type Criterion,
   type EvaluationInput,
+  type LineConditions,
   type ScriptStep,
   type ToolResult,
   type VariablesRow,
@@ -59,6 +60,12 @@ export class CreateEvaluationRequest implements EvaluationInput {
 
   @AuthoredField('toolResults', 'optional')
   toolResults?: ToolResult[];
+
+  @AuthoredField('conditions', 'optional')
+  conditions?: LineConditions;
+
+  @AuthoredField('turnEndMs', 'optional')
+  turnEndMs?: number;
 }
 
 /** Documents a change; `EvaluationSchemaPipe` validates it. */

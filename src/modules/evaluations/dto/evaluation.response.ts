@@ -1,6 +1,7 @@
 import type {
   Check,
   Criterion,
+  LineConditions,
   ScriptStep,
   ToolResult,
   VariablesRow,
@@ -83,4 +84,10 @@ export class Evaluation {
 
   @AuthoredField('toolResults', 'response')
   toolResults: readonly ToolResult[];
+
+  @AuthoredField('conditions', 'response')
+  conditions: LineConditions;
+
+  @AuthoredField('turnEndMs', 'response')
+  turnEndMs: number;
 }

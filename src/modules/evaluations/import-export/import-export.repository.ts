@@ -20,6 +20,8 @@ const ROWS = jsonRows({
   language: column('language', 'text'),
   variables: column('variables', 'jsonb'),
   toolResults: column('tool_results', 'jsonb'),
+  conditions: column('conditions', 'jsonb'),
+  turnEndMs: column('turn_end_ms', 'int'),
 } satisfies Record<Exclude<FieldName, 'key' | 'personalityId' | 'vendorCallPhoneNumber'>, JsonColumn>);
 
 /** $1: a batch as JSON; $2, $3: its ids and personalities, in the same order; a null id: not this one. */

@@ -52,7 +52,38 @@ const script = {
 };
 
 const ENTRIES = {
-  speech: entry('speech', { speaker, text, cut: flag, continues: flag, script }, ['cut', 'continues', 'script']),
+  speech: entry(
+    'speech',
+    {
+      speaker,
+      text,
+      cut: flag,
+      continues: flag,
+      script,
+      words: { ...oneOf('unknown'), description: 'Present when the words were heard and are not known' },
+      bargeIn: {
+        ...object({ afterMs: count, possible: flag }),
+        description:
+          "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
+      },
+    },
+    ['cut', 'continues', 'script', 'words', 'bargeIn'],
+  ),
+  sound: entry(
+    'sound',
+    {
+      speaker: oneOf('caller'),
+      kind: oneOf('backchannel', 'noise', 'keys'),
+      name: { ...text, description: 'Name of the sound, or the keys, as in the script' },
+      possible: {
+        ...flag,
+        description: "False when it was left out: over text, or because the agent's turn ended first",
+      },
+      script,
+    },
+    ['script'],
+  ),
+  finding: entry('finding', { code: text, severity: oneOf('error', 'warning'), detail: text }),
   tool_call: entry(
     'tool_call',
     {
@@ -102,7 +133,8 @@ const failure = object(
 const SCHEMAS = {
   TimelineEntry: {
     oneOf: Object.values(ENTRIES),
-    description: 'One event of a call: speech of either side, a tool call, silence, an error or the end',
+    description:
+      'One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an error or the end',
   },
   Evidence: evidence,
   CheckResult: object(

@@ -1,4 +1,10 @@
-import type { Condition, Matcher, ScriptStep } from '../../../../libs/evaluation-definition/index.js';
+import {
+  type Condition,
+  lineText,
+  type Matcher,
+  type ScriptStep,
+  type SpokenLine,
+} from '../../../../libs/evaluation-definition/index.js';
 import { describeCheck } from '../../../../libs/simulation/index.js';
 import { clipped, count, oneLine } from '../../../../libs/text/index.js';
 import type { PlannedEvaluation } from './plan.js';
@@ -30,13 +36,27 @@ function scripted(script: readonly ScriptStep[]): string[] {
 }
 
 function action(step: ScriptStep): string {
-  if ('say' in step) return `says ${quoted(step.say)}`;
+  if ('say' in step) return `says ${quoted(lineText(step.say))}${hesitations(step.say)}${bargeIn(step.bargeIn)}`;
+  if ('backchannel' in step) return `says "${step.backchannel}" after hearing the agent for ${step.afterMs} ms`;
+  if ('noise' in step) {
+    const moment = step.afterMs === undefined ? 'in silence' : `after hearing the agent for ${step.afterMs} ms`;
+    return `makes a noise (${step.noise}) ${moment}`;
+  }
+  if ('press' in step) return `presses ${step.press}`;
   if ('waitSeconds' in step) return `is silent for ${count(step.waitSeconds, 'second')}`;
   if ('end' in step) return `hangs up: ${clipped(oneLine(step.end), MAX_TEXT)}`;
   const answers = `gives ${count(step.answers.length, 'answer')} in any order`;
   if (!step.until) return answers;
   return `${answers} until ${conditionText(step.until)}, and otherwise says ${quoted(step.otherwise ?? '')}`;
 }
+
+function hesitations(line: SpokenLine): string {
+  const pauses = typeof line === 'string' ? [] : line.flatMap((part) => (typeof part === 'string' ? [] : part.pauseMs));
+  return pauses.length === 0 ? '' : ` and hesitates for ${pauses.join(', ')} ms`;
+}
+
+const bargeIn = (given: { readonly afterMs: number } | undefined): string =>
+  given ? `, over the agent after hearing it for ${given.afterMs} ms` : '';
 
 const when = (condition: Condition | undefined): string => (condition ? `if ${conditionText(condition)}, ` : '');
 

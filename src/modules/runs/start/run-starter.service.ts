@@ -172,7 +172,7 @@ export class RunStarterService {
     const personalities = await this.requirePersonalities(selected.map((one) => [one.name, one.personalityId]));
     return selected.map((evaluation) => {
       const { id, key, name, critical, tags, scenarioText, generalInstructions, vendorCallPhoneNumber } = evaluation;
-      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds } = evaluation;
+      const { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds, conditions, turnEndMs } = evaluation;
       return {
         id,
         cases: casesOf(evaluation),
@@ -186,7 +186,16 @@ export class RunStarterService {
           language: callLanguage(evaluation.language, language),
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
-          definition: { script, checks, criteria, toolResults, maxTurns, maxDurationSeconds },
+          definition: {
+            script,
+            checks,
+            criteria,
+            toolResults,
+            maxTurns,
+            maxDurationSeconds,
+            conditions,
+            turnEndMs,
+          },
         },
       };
     });

@@ -1,0 +1,17 @@
+import type { SoundEntry, SpeechEntry } from './timeline.js';
+
+const LEFT_OUT = ', which was not possible';
+
+/** A sound of the caller as a sentence without full stop, for people and for the judge. */
+export function soundText({ kind, name, possible }: SoundEntry): string {
+  const what = {
+    backchannel: `The caller says "${name}" without taking the turn`,
+    noise: `Noise on the caller's side: ${name}`,
+    keys: `The caller presses ${name}`,
+  }[kind];
+  return possible ? what : `${what}${LEFT_OUT}`;
+}
+
+/** How a line was to be spoken over the agent, as a clause. */
+export const bargeInText = ({ afterMs, possible }: NonNullable<SpeechEntry['bargeIn']>): string =>
+  `barge-in after ${afterMs} ms${possible ? '' : LEFT_OUT}`;
