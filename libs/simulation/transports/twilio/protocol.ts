@@ -59,10 +59,11 @@ class TwilioProtocol implements MediaProtocol {
     const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
     const start = { accountSid, streamSid, callSid, tracks: ['inbound'], mediaFormat, customParameters };
     const message = { event: 'start', sequenceNumber: this.nextNumber(), start, streamSid };
-    const shown = Object.entries(customParameters).map(([name, value]) => [this.shown(name), this.shown(value)]);
     this.side.send(JSON.stringify(message));
-    const logged = { ...start, customParameters: Object.fromEntries(shown) as Record<string, string> };
-    this.side.log(now, 'sent', { ...message, start: logged });
+    this.log(now, 'sent', () => {
+      const shown = Object.entries(customParameters).map(([name, value]) => [this.shown(name), this.shown(value)]);
+      return { ...message, start: { ...start, customParameters: Object.fromEntries(shown) as object } };
+    });
   }
 
   frame(now: number, payload: Uint8Array, frameNumber: number): void {
@@ -71,7 +72,7 @@ class TwilioProtocol implements MediaProtocol {
     const message = { event: 'media', sequenceNumber: this.nextNumber(), media, streamSid };
     const base64 = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('base64');
     this.side.send(JSON.stringify({ ...message, media: { ...media, payload: base64 } }));
-    this.side.log(now, 'sent', { ...message, media: { ...media, payload: summary(payload) } });
+    this.log(now, 'sent', () => ({ ...message, media: { ...media, payload: summary(payload) } }));
   }
 
   /** The next chunk shows the loss by the jump of its timestamp. */
@@ -94,13 +95,13 @@ class TwilioProtocol implements MediaProtocol {
       case 'clear':
         return this.clear(now, message);
       case 'unknown':
-        this.side.log(now, 'received', { event: this.shown(message.name) });
+        this.log(now, 'received', () => ({ event: this.shown(message.name) }));
         return this.report(now, 'unknown_event', `The agent sent the event "${this.shown(message.name)}"`);
       case 'binary':
-        this.side.log(now, 'received', { binary: summary(data as Uint8Array) });
+        this.log(now, 'received', () => ({ binary: summary(data as Uint8Array) }));
         return this.report(now, 'binary_frame', 'The agent sent a binary message');
       case 'invalid':
-        this.side.log(now, 'received', { invalid: this.shown(String(data)) });
+        this.log(now, 'received', () => ({ invalid: this.shown(String(data)) }));
         return this.report(now, 'invalid_message', `The message ${message.problem}: ${this.shown(String(data))}`);
     }
   }
@@ -118,7 +119,7 @@ class TwilioProtocol implements MediaProtocol {
   }
 
   private media(now: number, { sound, streamSid }: Extract<AgentMessage, { event: 'media' }>): void {
-    this.logReceived(now, streamSid, { event: 'media', media: { payload: summary(sound) } });
+    this.logReceived(now, streamSid, () => ({ event: 'media', media: { payload: summary(sound) } }));
     if (!this.isOurs(now, 'media', streamSid) || sound.length === 0) return;
     const buffered = this.side.bufferedMs(now);
     for (const fault of this.inspector.inspect(now, sound, buffered)) this.report(now, fault, FAULTS[fault]);
@@ -130,7 +131,10 @@ class TwilioProtocol implements MediaProtocol {
   }
 
   private mark(now: number, { name, streamSid }: Extract<AgentMessage, { event: 'mark' }>): void {
-    this.logReceived(now, streamSid, { event: 'mark', mark: name === undefined ? {} : { name: this.shown(name) } });
+    this.logReceived(now, streamSid, () => ({
+      event: 'mark',
+      mark: name === undefined ? {} : { name: this.shown(name) },
+    }));
     if (!this.isOurs(now, 'mark', streamSid)) return;
     if (name === undefined) return this.report(now, 'mark_without_name', 'A mark message has no mark.name');
     if (this.pendingMarks >= MAX_PENDING_MARKS) {
@@ -146,11 +150,11 @@ class TwilioProtocol implements MediaProtocol {
   private echo(now: number, name: string): void {
     const message = { event: 'mark', sequenceNumber: this.nextNumber(), streamSid: this.stream.streamSid };
     this.side.send(JSON.stringify({ ...message, mark: { name } }));
-    this.side.log(now, 'sent', { ...message, mark: { name: this.shown(name) } });
+    this.log(now, 'sent', () => ({ ...message, mark: { name: this.shown(name) } }));
   }
 
   private clear(now: number, { streamSid }: Extract<AgentMessage, { event: 'clear' }>): void {
-    this.logReceived(now, streamSid, { event: 'clear' });
+    this.logReceived(now, streamSid, () => ({ event: 'clear' }));
     if (this.isOurs(now, 'clear', streamSid)) this.side.clear(now);
   }
 
@@ -161,9 +165,16 @@ class TwilioProtocol implements MediaProtocol {
     return false;
   }
 
-  private logReceived(now: number, streamSid: unknown, message: object): void {
-    const shown = typeof streamSid === 'string' ? this.shown(streamSid) : null;
-    this.side.log(now, 'received', { ...message, streamSid: shown });
+  private logReceived(now: number, streamSid: unknown, message: () => object): void {
+    this.log(now, 'received', () => ({
+      ...message(),
+      streamSid: typeof streamSid === 'string' ? this.shown(streamSid) : null,
+    }));
+  }
+
+  /** Hashes and redacts only what is kept. */
+  private log(now: number, direction: 'sent' | 'received', message: () => object): void {
+    if (this.side.isLogged) this.side.log(now, direction, message());
   }
 
   private report(now: number, code: TwilioFindingCode, detail: string): void {
@@ -172,7 +183,7 @@ class TwilioProtocol implements MediaProtocol {
 
   private send(now: number, message: object): void {
     this.side.send(JSON.stringify(message));
-    this.side.log(now, 'sent', message);
+    this.log(now, 'sent', () => message);
   }
 
   private nextNumber(): string {

@@ -3,6 +3,7 @@ import type { MediaSide } from '../../../voice/media.js';
 
 /** The call's side of a protocol: a playout buffer that is played by the given times, and records of everything. */
 export class FakeSide implements MediaSide {
+  readonly isLogged = true;
   readonly sent: Record<string, any>[] = [];
   readonly findings: (Omit<WireFinding, 'atMs'> & { readonly at: number })[] = [];
   readonly events: Omit<PlatformEvent, 'atMs'>[] = [];
@@ -39,6 +40,8 @@ export class FakeSide implements MediaSide {
   finding(now: number, finding: Omit<WireFinding, 'atMs'>): void {
     this.findings.push({ ...finding, at: now });
   }
+
+  turnEnded(): void {}
 
   event(_now: number, event: Omit<PlatformEvent, 'atMs'>): void {
     this.events.push(event);
