@@ -1162,7 +1162,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace
+             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace, such as API keys and webhooks, and deletes runs
              * @example EDITOR
              * @enum {string}
              */
@@ -2391,7 +2391,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace
+             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace, such as API keys and webhooks, and deletes runs
              * @default EDITOR
              * @example EDITOR
              * @enum {string}
@@ -4369,7 +4369,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace
+             * @description `VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace, such as API keys and webhooks, and deletes runs
              * @example EDITOR
              * @enum {string}
              */

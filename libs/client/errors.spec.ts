@@ -7,6 +7,12 @@ describe('errors of the service', () => {
   it.each([
     ['a host name that does not resolve', 'ENOTFOUND', EXIT.misused],
     ['a resolver that does not answer', 'EAI_AGAIN', EXIT.misused],
+    ['a self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT', EXIT.misused],
+    ['a certificate of an unknown authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', EXIT.misused],
+    ['a certificate without its chain', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', EXIT.misused],
+    ['a certificate for another host', 'ERR_TLS_CERT_ALTNAME_INVALID', EXIT.misused],
+    ['an expired certificate', 'CERT_HAS_EXPIRED', EXIT.misused],
+    ['a server without TLS', 'ERR_SSL_WRONG_VERSION_NUMBER', EXIT.noResult],
     ['a refused connection', 'ECONNREFUSED', EXIT.noResult],
     ['a connection that times out', 'UND_ERR_CONNECT_TIMEOUT', EXIT.noResult],
   ])('%s (%s) has the exit code %i', (_, code, exitCode) => {

@@ -80,21 +80,39 @@ function cureOf(status: number): string | undefined {
 export class UnreachableError extends CommandError {
   /** @param wasReached whether an earlier request was answered, so that the name did resolve */
   constructor(url: string, cause: unknown, wasReached = false) {
+    const code = codeOf(cause);
+    const isMisconfigured = CERTIFICATE.test(code) || (!wasReached && UNRESOLVED.test(code));
     super(
-      !wasReached && isUnresolved(cause) ? EXIT.misused : EXIT.noResult,
+      isMisconfigured ? EXIT.misused : EXIT.noResult,
       `The service at ${url} cannot be reached: ${reasonOf(cause)}`,
       [],
-      'Start the service, or set VAT_URL (or --url) to its URL.',
+      cureOfConnection(code),
       { cause },
     );
   }
 }
 
-/** Whether the name of the host has no address. */
-const isUnresolved = (error: unknown): boolean =>
-  error instanceof Error &&
-  (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME'].includes((error as NodeJS.ErrnoException).code ?? '') ||
-    isUnresolved(error.cause));
+/** Codes of a host name without an address. */
+const UNRESOLVED = /^(ENOTFOUND|EAI_AGAIN|EAI_NONAME)$/;
+/** Codes of a certificate that is not trusted, not valid at this time, or for another host (Node's list of X.509 codes). */
+const CERTIFICATE =
+  /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
+
+/** The innermost code of an error and its causes; empty without one. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return codeOf(error.cause) || ((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Whether a connection failed because of the service's certificate, which no further attempt changes. */
+export const isCertificateError = (error: unknown): boolean => CERTIFICATE.test(codeOf(error));
+
+function cureOfConnection(code: string): string {
+  if (!CERTIFICATE.test(code)) return 'Start the service, or set VAT_URL (or --url) to its URL.';
+  if (/ALTNAME|HOSTNAME/.test(code)) return 'Set VAT_URL (or --url) to a host name that the certificate contains.';
+  if (/EXPIRED|NOT_YET/.test(code)) return 'Renew the certificate of the service, or set the clock of this machine.';
+  return 'Set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of the authority that signed it; the service must send intermediate certificates.';
+}
 
 /** Why a connection failed; the cause of `fetch failed` is more specific than its message. */
 export function reasonOf(error: unknown): string {

@@ -39,7 +39,7 @@ Exit codes:
   1  the gate is not met, or the compared run became worse
   2  no result: service or agent unreachable, run cancelled or timed out
   3  wrong usage or configuration: also an invalid key, an unknown agent or run, a host name that does not resolve,
-     and an answer that is not from the service`;
+     a certificate that is not valid, and an answer that is not from the service`;
 
 /**
  * The command line.

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryAfterMs } from '../text/index.js';
+import { isCertificateError } from './errors.js';
 
 /** Temporary error statuses. */
 const TEMPORARY = new Set([429, 502, 503, 504]);
@@ -76,7 +77,8 @@ async function attemptOf(request: Request): Promise<Attempt> {
 }
 
 /** Milliseconds until the next attempt; undefined if the result is final. */
-function pauseAfter({ response }: Attempt, tries: number): number | undefined {
+function pauseAfter({ response, error }: Attempt, tries: number): number | undefined {
+  if (isCertificateError(error)) return undefined;
   const backOff = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.75 + Math.random() / 2);
   if (!response) return backOff;
   if (!TEMPORARY.has(response.status)) return undefined;

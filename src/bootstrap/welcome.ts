@@ -19,7 +19,9 @@ Voice Agent Testing is ready at ${address}
 ${key}
 
   Swagger page:   ${address}/docs
-  Create a first agent:
+  First test:     docs/guides/first-test.md, from step 2: an agent, its address, a suite, a run
+
+  Create a first agent, which is called once it has an address (PUT /agents/{id}/connection):
 
 curl -sS -X POST ${address}/agents -H ${header} -H 'Content-Type: application/json' -d '{"provider":"AGENT_PROVIDER_1","assistantId":"assistant-1","apiKey":"provider-key-1","name":"Bella Vista reservations"}'
 `;

@@ -201,6 +201,31 @@ describe('chat-completions transport', () => {
       'https://x.test/..%2F%7BphoneNumber%7D%3F/{other}?p=%2B1%26a%3D%EF%BF%BD&c=c%2F1',
     );
   });
+
+  it.each([
+    ['/a/{assistantId}/chat', '..', '/a/%252e%252e/chat'],
+    ['/a/{assistantId}', '.', '/a/%252e'],
+    ['/a/.{assistantId}/chat', '.', '/a/%252e%252e/chat'],
+    ['/a/%2E{assistantId}/chat', '.', '/a/%252e%252e/chat'],
+    ['/a/{assistantId}{phoneNumber}/chat', '.', '/a/%252e%252e/chat'],
+    ['/a/{assistantId}/chat', '%2e%2e', '/a/%252e%252e/chat'],
+    ['/a/{assistantId}/chat', '...', '/a/.../chat'],
+    ['/a/chat?q=/{assistantId}/', '..', '/a/chat?q=/../'],
+    ['/a/../{assistantId}', 'x', '/x'],
+  ])('values do not lead out of the path of %s: %s', (path, assistantId, expected) => {
+    const url = new URL(agentUrl(`https://x.test${path}`, { assistantId, phoneNumber: '.', callId: '' }));
+    expect(url.pathname + url.search).toBe(expected);
+  });
+
+  it('sends a request below the path of the URL for the assistantId ..', async () => {
+    const paths: (string | undefined)[] = [];
+    const url = await servers.http((response, _body, request) => {
+      paths.push(request.url);
+      streamText(response, 'Hi.');
+    });
+    await greet(`${url}/a/{assistantId}/c`, { assistantId: '..' });
+    expect(new Set(paths)).toEqual(new Set(['/a/%252e%252e/c']));
+  });
 });
 
 const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
