@@ -12,7 +12,8 @@ import {
 const fields = {
   name: { description: 'Purpose of the key', example: 'Nightly pipeline', minLength: 1, maxLength: MAX_LENGTH.name },
   role: {
-    description: '`VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace, such as API keys and webhooks, and deletes runs',
+    description:
+      '`VIEWER` reads, `EDITOR` also writes, `ADMIN` also reads and changes the settings of the workspace, such as API keys and webhooks, and deletes runs',
     example: 'EDITOR',
   },
   expiresAt: { description: 'When the key expires; null for never', example: null, nullable: true },
