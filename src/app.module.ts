@@ -7,6 +7,7 @@ import { ClientPackageModule } from './modules/client-package/client-package.mod
 import { HealthModule } from './modules/health/health.module.js';
 import { PersonalitiesModule } from './modules/personalities/personalities.module.js';
 import { ProviderKeysModule } from './modules/provider-keys/provider-keys.module.js';
+import { RecordingsModule } from './modules/recordings/recordings.module.js';
 import { RunsModule } from './modules/runs/runs.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module.js';
@@ -55,6 +56,7 @@ export class AppModule {
         AgentsModule,
         PersonalitiesModule,
         RunsModule,
+        RecordingsModule,
         WebhooksModule,
         HealthModule,
         ClientPackageModule,

@@ -18,6 +18,12 @@ const readRun = (suffix: string) => (client: VirtualClient) => {
   return run && { ...get(`/runs/${run.id}${suffix}`), expect: run.state === 'there' ? [200] : [200, 404] };
 };
 
+/** 404: the calls of chaos tests have no sound. */
+const recordingOf = (client: VirtualClient, file: string): Call | undefined => {
+  const call = client.random.pick(client.calls);
+  return call && { ...get(`/calls/${call.id}/${file}`), expect: [404] };
+};
+
 /** Creates a resource with a unique marker. */
 const create =
   (kind: Kind, path: (client: VirtualClient) => string, body: (client: VirtualClient, marker: string) => object) =>
@@ -191,6 +197,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return call && { ...get(`/calls/${call.id}`), expect: call.run.state === 'there' ? [200] : [200, 404] };
     },
   },
+  getRecording: { weight: 1, plan: (client) => recordingOf(client, 'recording') },
+  getWireLog: { weight: 1, plan: (client) => recordingOf(client, 'wire') },
   getRunMetrics: { weight: 2, plan: readRun('/metrics') },
   compareRuns: {
     weight: 1,

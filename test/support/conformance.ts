@@ -58,9 +58,12 @@ export const requiresAdmin = ({ name, template }: { name: string; template: stri
 /** Whether a VIEWER may not use the operation, although it only reads. The document does not say this. */
 export const requiresEditorToRead = ({ name }: { name: string }): boolean => name === 'GET /runs/{id}/report-links';
 
-/** The success status of an operation; if there are two, that of the request that writes (not of a dry run). */
+/**
+ * The success status of an operation; if there are two, that of the request that writes (not of a dry run). 206 is that of a
+ * request with a `Range`.
+ */
 export function successStatus({ name, statuses }: DocumentedOperation): number {
-  const status = statuses.findLast((candidate) => candidate < 300);
+  const status = statuses.findLast((candidate) => candidate < 206);
   if (status === undefined) throw new Error(`${name} has no success status`);
   return status;
 }

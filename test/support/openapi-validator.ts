@@ -130,6 +130,7 @@ export function createValidator(document: object): OpenApiValidator {
   };
 
   const checkContent = ({ content }: OpenApiResponse, at: string, headers: Headers, body: unknown): string[] => {
+    if (Object.keys(content ?? {}).length === 0) return body === '' ? [] : ['a body is not documented'];
     const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
     const media = content?.[type];
     if (!media) return [`media type "${type}" is not documented, only ${Object.keys(content ?? {}).join(', ')}`];

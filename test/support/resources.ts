@@ -9,6 +9,7 @@ import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { insertEvaluation, type Owner } from '../factories/rows.js';
 import { HttpClient } from './http.js';
+import { insertRecording } from './recordings.js';
 
 /** A workspace with an ADMIN key. */
 export interface WorkspaceWithKey extends Owner {
@@ -66,7 +67,10 @@ const CREATE: Readonly<Record<string, (service: Service, workspace: WorkspaceWit
   },
   calls: async (service, workspace) => {
     const runId = await createResource(service, workspace, 'runs');
-    return (await new HttpClient(service.url, workspace.apiKey).get(`/runs/${runId}/calls`)).body.data[0].id;
+    const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/runs/${runId}/calls`);
+    const [{ id }] = body.data;
+    await insertRecording(service.nest, id);
+    return id;
   },
   // Named by the token of a link.
   reports: async (service, workspace) => {

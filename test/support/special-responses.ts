@@ -30,6 +30,20 @@ export const SPECIAL_RESPONSES: readonly {
       expect(response.body.message).toBe('Run planned successfully; nothing was started');
     },
   },
+  ...['GET /calls/{id}/recording', 'GET /calls/{id}/wire'].map((name) => ({
+    name: `${name} returns 206, 304 and 416`,
+    expectResponse: async ({ prober, request }: ProvokeContext) => {
+      const operation = operationNamed(name);
+      const valid = await request(operation);
+      const send = (status: number, headers: Record<string, string>) =>
+        prober.expect(operation, status, { ...valid, headers });
+      const whole = await send(200, {});
+      const part = await send(206, { Range: 'bytes=1-2' });
+      expect(part.headers.get('content-range')).toMatch(/^bytes 1-2\/\d+$/);
+      await send(304, { 'If-None-Match': whole.headers.get('etag') ?? '' });
+      await send(416, { Range: 'bytes=1000000-' });
+    },
+  })),
   {
     name: 'PATCH /evaluations/{id} returns 409 for the key of another evaluation',
     expectResponse: async ({ app, owner, prober, request }) => {

@@ -1,5 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type DestinationStream, type Logger } from 'pino';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
@@ -35,7 +38,10 @@ export interface TestAppOptions {
 
 export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptions = {}): Promise<TestApp> {
   const database = databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: async () => {} };
+  // Created when the first recording is stored.
+  const dataDir = path.join(tmpdir(), `vat-test-${randomUUID()}`);
   const settings: Settings = readSettings({
+    DATA_DIR: dataDir,
     PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
     DATABASE_POOL_SIZE: '5',
     ...env,
@@ -59,6 +65,7 @@ export async function createTestApp({ env = {}, log, databaseUrl }: TestAppOptio
     close: async () => {
       nest.getHttpServer().closeAllConnections();
       await nest.close();
+      await rm(dataDir, { recursive: true, force: true });
       await database.drop();
     },
   };

@@ -3,6 +3,7 @@ import { AgentsModule } from '../agents/agents.module.js';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { PersonalitiesModule } from '../personalities/personalities.module.js';
+import { RecordingsModule } from '../recordings/recordings.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AgentMetricsController } from './agent-metrics/agent-metrics.controller.js';
@@ -40,7 +41,15 @@ import { StartRepository } from './start/start.repository.js';
 import { RunStarterService } from './start/run-starter.service.js';
 
 @Module({
-  imports: [ApiKeysModule, AgentsModule, EvaluationsModule, PersonalitiesModule, WebhooksModule, WorkspacesModule],
+  imports: [
+    ApiKeysModule,
+    AgentsModule,
+    EvaluationsModule,
+    PersonalitiesModule,
+    RecordingsModule,
+    WebhooksModule,
+    WorkspacesModule,
+  ],
   controllers: [
     RunsController,
     CallsController,

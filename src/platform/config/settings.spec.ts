@@ -36,6 +36,7 @@ describe('settings', () => {
       databasePoolSize: 20,
       webConcurrency: 1,
       workerConcurrency: 20,
+      voiceConcurrency: 50,
       judgeSamples: 3,
       languageModel: undefined,
       agentProviders: Object.fromEntries(
@@ -43,6 +44,8 @@ describe('settings', () => {
       ),
       outboundAllowedNetworks: [],
       runRetentionDays: 365,
+      recordings: true,
+      recordingRetentionDays: 30,
       deliveryRetentionDays: 30,
     });
   });
@@ -96,6 +99,10 @@ describe('settings', () => {
     ['METRICS_PORT', '9464', 'metricsPort', 9464],
     ['DATABASE_POOL_SIZE', '2', 'databasePoolSize', 2],
     ['WORKER_CONCURRENCY', '1000', 'workerConcurrency', 1000],
+    ['VOICE_CONCURRENCY', '100', 'voiceConcurrency', 100],
+    ['RECORDINGS', 'off', 'recordings', false],
+    ['RECORDINGS', 'on', 'recordings', true],
+    ['RECORDING_RETENTION_DAYS', '0', 'recordingRetentionDays', 0],
     ['JUDGE_SAMPLES', '1', 'judgeSamples', 1],
     ['JUDGE_SAMPLES', '3', 'judgeSamples', 3],
     ['RUN_RETENTION_DAYS', '0', 'runRetentionDays', 0],
@@ -114,6 +121,9 @@ describe('settings', () => {
     ['PORT', ['-1', '65536', '80.5', '1e3', 'abc', '0x50'], 'must be a whole number from 0 to 65535'],
     ['METRICS_PORT', ['-1', '65536', 'no'], 'must be a whole number from 0 to 65535'],
     ['JUDGE_SAMPLES', ['0', '2', '5', 'three'], 'must be one of 1, 3'],
+    ['VOICE_CONCURRENCY', ['0', '1001', 'many'], 'must be a whole number from 1 to 1000'],
+    ['RECORDINGS', ['ON', 'true', 'no'], 'must be one of on, off'],
+    ['RECORDING_RETENTION_DAYS', ['-1', '30d'], 'must be a whole number from 0 to 36500'],
     ['RUN_RETENTION_DAYS', ['-1', '1.5', '36501', 'never'], 'must be a whole number from 0 to 36500'],
     ['DELIVERY_RETENTION_DAYS', ['-1', '30d'], 'must be a whole number from 0 to 36500'],
     ['ROLE', ['web', 'ALL'], 'must be one of all, api, worker'],

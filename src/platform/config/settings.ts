@@ -33,14 +33,20 @@ export interface Settings {
   readonly databasePoolSize: number;
   /** Number of processes that serve on the port. */
   readonly webConcurrency: number;
-  /** Maximum number of concurrent calls of one process. */
+  /** Maximum number of concurrent calls without sound of one process. */
   readonly workerConcurrency: number;
+  /** Maximum number of concurrent calls with sound of one process. */
+  readonly voiceConcurrency: number;
   /** The language model that plays callers without a script, and judges; undefined without one. */
   readonly languageModel: LanguageModelSetting | undefined;
   /** Verdicts of the judge on one criterion: 3 takes two, and a third when they disagree; 1 takes one. */
   readonly judgeSamples: 1 | 3;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
+  /** Whether the sound and the wire logs of calls are stored. */
+  readonly recordings: boolean;
+  /** Days for which recordings are kept; 0: as long as their runs. */
+  readonly recordingRetentionDays: number;
   /** Days after their end for which webhook deliveries are kept; 0: always. */
   readonly deliveryRetentionDays: number;
   /** How agents of each provider are reached. */
@@ -235,6 +241,7 @@ export function settingSpecs(isTerminal: boolean) {
     DATABASE_POOL_SIZE: { ...wholeNumber(2, 1000), default: 20 },
     WEB_CONCURRENCY: { ...wholeNumber(1, 64), default: 1 },
     WORKER_CONCURRENCY: { ...wholeNumber(1, 1000), default: 20 },
+    VOICE_CONCURRENCY: { ...wholeNumber(1, 1000), default: 50 },
     JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
     LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
     LLM_API_KEY: credential({ default: undefined }),
@@ -243,6 +250,8 @@ export function settingSpecs(isTerminal: boolean) {
     LLM_PRICE_COMPLETION: price({ default: undefined }),
     ...agentProviderSettings(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
+    RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
+    RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
     DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
     OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
   };
@@ -282,9 +291,12 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     databasePoolSize: clean.DATABASE_POOL_SIZE,
     webConcurrency: clean.WEB_CONCURRENCY,
     workerConcurrency: clean.WORKER_CONCURRENCY,
+    voiceConcurrency: clean.VOICE_CONCURRENCY,
     judgeSamples: clean.JUDGE_SAMPLES === '1' ? 1 : 3,
     languageModel: languageModel(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
+    recordings: clean.RECORDINGS === 'on',
+    recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
     deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
     agentProviders: agentProviders(clean),
     outboundAllowedNetworks: clean.OUTBOUND_ALLOWED_NETWORKS,

@@ -10,6 +10,7 @@ import { Connections1732800100000 } from './migrations/1732800100000-connections
 import { Comparison1732800200000 } from './migrations/1732800200000-comparison.js';
 import { VoiceDefinition1732900000000 } from './migrations/1732900000000-voice-definition.js';
 import { ReportLinks1732800300000 } from './migrations/1732800300000-report-links.js';
+import { Recordings1732900100000 } from './migrations/1732900100000-recordings.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -35,6 +36,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Comparison1732800200000,
       ReportLinks1732800300000,
       VoiceDefinition1732900000000,
+      Recordings1732900100000,
     ],
   });
 }

@@ -127,12 +127,13 @@ function successes(
     const { content = {}, ...rest } = response as Response & {
       content?: Record<string, { schema: Schema; example?: object }>;
     };
+    const own = 'headers' in rest ? rest.headers : {};
     const media = Object.entries(content).map(([type, { schema, example }]) => {
       // A file comes with its example; the example of an envelope is made of those of its fields.
       const whole = schema.properties ? merged(exampleOf(schema, schemas), example) : example;
       return [type, { schema, example: whole }] as const;
     });
-    return [status, { ...rest, headers: responseHeaders, content: Object.fromEntries(media) }] as const;
+    return [status, { ...rest, headers: { ...responseHeaders, ...own }, content: Object.fromEntries(media) }] as const;
   });
   return Object.fromEntries(entries);
 }

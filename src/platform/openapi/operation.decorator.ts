@@ -21,6 +21,7 @@ import { PageMeta } from '../http/dto/pagination.js';
 import { Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { TakesText, type TextBodyOptions } from '../http/body/text-body.js';
 import type { Tag } from './info.js';
+import { headerRefs } from './responses.js';
 
 /** Schema and example of a file, by media type. */
 export type FileContent = Readonly<Record<string, { readonly schema: object; readonly example: unknown }>>;
@@ -39,6 +40,8 @@ export interface OperationOptions {
     readonly shape: EnvelopeShape | 'file';
     /** Content of the file. */
     readonly content?: FileContent;
+    /** The file has an `ETag`, and parts of it can be requested: adds 206, 304 and 416. */
+    readonly hasRanges?: boolean;
     readonly type?: Type;
     /** The response contains a secret that no other response shows: only the same API key can have it replayed. */
     readonly showsSecretOnce?: boolean;
@@ -68,7 +71,17 @@ export interface OperationOptions {
  */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { summary, description, tag, access, response, body, file, path = {}, query = false, errors = [] } = options;
-  const { shape, type, message, status = 200, example, content, alternate, showsSecretOnce = false } = response;
+  const {
+    shape,
+    type,
+    message,
+    status = 200,
+    example,
+    content,
+    alternate,
+    showsSecretOnce = false,
+    hasRanges = false,
+  } = response;
   const isPublic = access === 'PUBLIC';
   const needsPath = Object.keys(path).length > 0;
   const possible: ErrorCode[] = isPublic
@@ -84,6 +97,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
         'TOO_MANY_REQUESTS',
         'INTERNAL_SERVER_ERROR',
         'SERVICE_UNAVAILABLE',
+        ...(hasRanges ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
         ...errors,
       ];
   return applyDecorators(
@@ -98,7 +112,15 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...(isPublic || query ? [] : [TakesNoQuery()]),
     HttpCode(status),
     ...(shape === 'file'
-      ? [ApiResponse({ status, description: message ?? 'The file', content: { ...content } })]
+      ? [
+          ApiResponse({
+            status,
+            description: message ?? 'The file',
+            content: { ...content },
+            ...(hasRanges && { headers: headerRefs('ETag') }),
+          }),
+          ...(hasRanges ? rangeResponses(content) : []),
+        ]
       : [
           Enveloped({ shape, message, alternate }),
           ApiResponse({
@@ -135,6 +157,16 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...(file ? [TakesText(file)] : []),
   );
 }
+
+const rangeResponses = (content: FileContent | undefined) => [
+  ApiResponse({
+    status: 206,
+    description: 'The requested `Range` of the file',
+    content: { ...content },
+    headers: headerRefs('ETag', 'Content-Range'),
+  }),
+  ApiResponse({ status: 304, description: 'The file has not changed', headers: headerRefs('ETag') }),
+];
 
 type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 

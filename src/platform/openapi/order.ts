@@ -18,6 +18,8 @@ export const PATHS = [
   '/runs/{id}/events',
   '/runs/{id}/calls',
   '/calls/{id}',
+  '/calls/{id}/recording',
+  '/calls/{id}/wire',
   '/runs/{id}/report',
   '/runs/{id}/junit',
   '/runs/{id}/comparison',

@@ -42,6 +42,16 @@ export const HEADERS = {
     required: true,
     schema: { type: 'string', enum: ['Bearer'], example: 'Bearer' },
   },
+  ETag: {
+    description: 'Identifies the content; send it as `If-None-Match` to download the file only if it has changed',
+    required: true,
+    schema: { type: 'string', pattern: '^"[^"]+"$', example: '"0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55"' },
+  },
+  'Content-Range': {
+    description: 'Which bytes of the file were sent, and its length',
+    required: true,
+    schema: { type: 'string', pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$', example: 'bytes 0-1023/499258' },
+  },
   'Idempotent-Replayed': {
     description: 'Present when this is the stored response of an earlier request with the same `Idempotency-Key`',
     required: false,
@@ -60,10 +70,12 @@ const ON_EVERY_RESPONSE: readonly HeaderName[] = [
 
 /** References to the headers of a response: the common ones and its own. */
 export function headers(...own: HeaderName[]): Record<string, Reference> {
-  return Object.fromEntries(
-    [...ON_EVERY_RESPONSE, ...own].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  return headerRefs(...ON_EVERY_RESPONSE, ...own);
 }
+
+/** References to these headers alone. */
+export const headerRefs = (...names: HeaderName[]): Record<string, Reference> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 interface ErrorDescription {
   readonly description: string;
@@ -99,6 +111,11 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   UNSUPPORTED_MEDIA_TYPE: {
     description: 'The `Content-Type` of the body is not JSON, or its encoding is not supported',
     examples: { notJson: { issues: ['body must be sent as application/json'] } },
+  },
+  RANGE_NOT_SATISFIABLE: {
+    description: 'The `Range` is not within the file, not valid, or more than one',
+    headers: ['Content-Range'],
+    examples: { notSatisfiable: {} },
   },
   UNPROCESSABLE_CONTENT: {
     description: 'The `Idempotency-Key` was used with another body',

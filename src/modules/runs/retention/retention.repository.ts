@@ -72,8 +72,12 @@ export class RetentionRepository {
     return row?.isComplete ?? false;
   }
 
-  /** Deletes a batch of calls or evaluations of a deleted run. @returns the number of deleted rows */
-  async prune(): Promise<number> {
+  /**
+   * Deletes a batch of calls or evaluations of a deleted run.
+   * @param deleteRest called for a run without calls before it is forgotten: what is not in the database
+   * @returns the number of deleted rows
+   */
+  async prune(deleteRest: (runId: string) => Promise<void> = () => Promise.resolve()): Promise<number> {
     return this.database.transaction(async () => {
       const [run] = await this.database.query<{ id: string }>(LOCK_DELETED_RUN, [this.pruneDelayMs]);
       if (!run) return 0;
@@ -82,6 +86,7 @@ export class RetentionRepository {
         const deleted = await this.database.query(statement, [run.id, MAX_ROWS]);
         if (deleted.length > 0) return deleted.length;
       }
+      await deleteRest(run.id);
       await this.database.query(FORGET_DELETED_RUN, [run.id]);
       return 1;
     });

@@ -4,10 +4,11 @@ import type { Settings } from '../../../platform/config/settings.js';
 import { inBatches } from '../../../platform/queue/in-batches.js';
 import type { JobContext } from '../../../platform/queue/job.js';
 import { Queue } from '../../../platform/queue/queue.js';
+import { RecordingsService } from '../../recordings/recordings.service.js';
 import { PRUNE_RUNS } from './prune-job.js';
 import { RetentionRepository } from './retention.repository.js';
 
-/** Runs the prune job: applies RUN_RETENTION_DAYS and deletes the calls of deleted runs. */
+/** Runs the prune job: applies RUN_RETENTION_DAYS and deletes calls and recordings of deleted runs. */
 @Injectable()
 export class RunPruner {
   private readonly logger = new Logger('Runs');
@@ -15,6 +16,7 @@ export class RunPruner {
   constructor(
     private readonly queue: Queue,
     private readonly repository: RetentionRepository,
+    private readonly recordings: RecordingsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     queue.handle(PRUNE_RUNS, (_, context) => this.prune(context));
@@ -22,8 +24,12 @@ export class RunPruner {
 
   /** Continues in another job when its time is over, so that other maintenance takes turns. */
   private async prune({ signal }: JobContext): Promise<void> {
-    const isComplete = (await this.deleteExpired(signal)) && (await inBatches(() => this.repository.prune(), signal));
+    const isComplete = (await this.deleteExpired(signal)) && (await inBatches(() => this.pruneBatch(), signal));
     if (!isComplete) await this.queue.enqueue(PRUNE_RUNS, {}, { jobKey: PRUNE_RUNS.name });
+  }
+
+  private pruneBatch(): Promise<number> {
+    return this.repository.prune((runId) => this.recordings.deleteRun(runId));
   }
 
   private async deleteExpired(signal: AbortSignal): Promise<boolean> {

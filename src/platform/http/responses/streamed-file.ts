@@ -21,15 +21,17 @@ export function streamedFile(
 ): StreamableFile {
   // Without object mode, backpressure counts bytes and not parts.
   const stream = Readable.from(parts, { objectMode: false });
-  return (
-    new StreamableFile(stream, options)
-      // The response has started: it can only be cut off, so that the client does not take it for complete.
-      .setErrorHandler((error) => {
-        // If it is closed, the client has disconnected, and the error only reports that.
-        const level = isDatabaseUnavailable(error) || error instanceof DomainError ? 'warn' : 'error';
-        if (!response.closed) response.req.log[level]({ err: error }, `${name} was interrupted`);
-        response.destroy();
-      })
-      .setErrorLogger(() => undefined)
-  );
+  return handleStreamErrors(new StreamableFile(stream, options), name, response);
+}
+
+/** Cuts the response off when its file cannot be read to the end, so that the client does not take it for complete. */
+export function handleStreamErrors(file: StreamableFile, name: string, response: Response): StreamableFile {
+  return file
+    .setErrorHandler((error) => {
+      // If it is closed, the client has disconnected, and the error only reports that.
+      const level = isDatabaseUnavailable(error) || error instanceof DomainError ? 'warn' : 'error';
+      if (!response.closed) response.req.log[level]({ err: error }, `${name} was interrupted`);
+      response.destroy();
+    })
+    .setErrorLogger(() => undefined);
 }

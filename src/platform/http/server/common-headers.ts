@@ -16,6 +16,6 @@ export function setCommonHeaders(request: Request, response: Response): void {
   response.setHeader('X-API-Version', API_VERSION);
   // Responses contain credentials, so no cache may store them.
   response.setHeader('Cache-Control', 'no-store');
-  // Express answers it with 304 and no body, although no response of this service has an entity tag.
+  // Express answers it with 304 and no body, although most responses of this service have no entity tag.
   if (request.headers['if-none-match'] === '*') delete request.headers['if-none-match'];
 }

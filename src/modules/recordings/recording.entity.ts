@@ -1,0 +1,37 @@
+import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+
+/** Reference to the recording of an attempt at a call: the files of `RecordingFiles` with its id are complete. */
+@Entity('recordings')
+@Index('recordings_call_idx', ['callId'])
+@Index('recordings_created_at_idx', ['createdAt'])
+export class RecordingEntity {
+  /** The attempt's claim id (`ClaimedCall.claimId`). */
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'recordings_pkey' })
+  id: string;
+
+  @ForeignKey('CallEntity', { name: 'recordings_call_id_fkey', onDelete: 'CASCADE' })
+  @Column({ name: 'call_id', type: 'uuid' })
+  callId: string;
+
+  /** No foreign key: the calls of a deleted run are deleted later (decision 74). */
+  @Column({ name: 'run_id', type: 'uuid' })
+  runId: string;
+
+  @ForeignKey('WorkspaceEntity', { name: 'recordings_workspace_id_fkey' })
+  @Column({ name: 'workspace_id', type: 'uuid' })
+  workspaceId: string;
+
+  @Column({ type: 'double precision' })
+  seconds: number;
+
+  /** Samples per second of each channel. */
+  @Column({ name: 'sample_rate', type: 'integer' })
+  sampleRate: number;
+
+  /** Length of the sound, without the header. */
+  @Column({ type: 'bigint' })
+  bytes: string;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
+  createdAt: Date;
+}

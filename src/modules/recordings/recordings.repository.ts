@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { RecordingEntity } from './recording.entity.js';
+
+/** Names the files of a recording. */
+export type RecordingKey = Pick<RecordingEntity, 'id' | 'runId' | 'workspaceId'>;
+
+export type NewRecording = Pick<RecordingEntity, 'id' | 'callId' | 'seconds' | 'sampleRate'> & {
+  readonly bytes: number;
+};
+
+/** Recordings deleted by one transaction. */
+const MAX_ROWS = 100;
+
+/**
+ * Writes nothing if the attempt has lost its claim: then another one counts. Can be repeated when its answer was lost. The lock
+ * serialises it with the end of the claim, so that `FIND_UNUSED` sees either the claim or the row.
+ */
+const INSERT = `
+  INSERT INTO recordings (id, call_id, run_id, workspace_id, seconds, sample_rate, bytes)
+  SELECT $1, c.id, c.run_id, c.workspace_id, $3, $4, $5
+    FROM (SELECT id, run_id, workspace_id FROM calls WHERE id = $2 AND claim_id = $1 FOR UPDATE) c
+  ON CONFLICT (id) DO UPDATE SET bytes = EXCLUDED.bytes RETURNING id`;
+
+/** The attempt that counts is the last one of an ended call. */
+const FIND = `
+  SELECT c.workspace_id AS "workspaceId", c.run_id AS "runId", r.id
+    FROM calls c JOIN runs ON runs.id = c.run_id
+    LEFT JOIN recordings r ON r.call_id = c.id AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
+   WHERE c.id = $1`;
+
+/** $1: days since the recording; $2: maximum number of recordings. */
+const LOCK_EXPIRED = `
+  SELECT id, run_id AS "runId", workspace_id AS "workspaceId" FROM recordings
+   WHERE created_at < now() - $1 * interval '24 hours' ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
+const DELETE = 'DELETE FROM recordings WHERE id = ANY ($1::uuid[])';
+
+/**
+ * $1: ids from names of files; $2: their run. Returns those without a row that no attempt in progress writes, whether its
+ * process is alive or its lease has yet to expire.
+ */
+const FIND_UNUSED = `
+  SELECT f.id FROM unnest($1::uuid[]) AS f (id)
+   WHERE NOT EXISTS (SELECT 1 FROM recordings r WHERE r.id = f.id)
+     AND NOT EXISTS (SELECT 1 FROM calls c
+                      WHERE c.run_id = $2 AND c.status IN ('QUEUED', 'RUNNING') AND c.claim_id = f.id)`;
+
+/** SQL for the references to recordings. */
+@Injectable()
+export class RecordingsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @returns false if the attempt has lost its claim; then nothing was written */
+  async insert({ id, callId, seconds, sampleRate, bytes }: NewRecording): Promise<boolean> {
+    return (await this.database.query(INSERT, [id, callId, seconds, sampleRate, bytes])).length > 0;
+  }
+
+  /** The call with the recording of its attempt that counts; `id` is null if there is none. */
+  async find(callId: string): Promise<{ workspaceId: string; runId: string; id: string | null } | undefined> {
+    const [row] = await this.database.query<{ workspaceId: string; runId: string; id: string | null }>(FIND, [callId]);
+    return row;
+  }
+
+  /**
+   * Deletes a batch of recordings that are older than `days`: their files first, so that a crash leaves rows, which are found
+   * again.
+   * @returns the number of deleted recordings
+   */
+  async deleteExpired(days: number, deleteFiles: (keys: readonly RecordingKey[]) => Promise<void>): Promise<number> {
+    return this.database.transaction(async () => {
+      const expired = await this.database.query<RecordingKey>(LOCK_EXPIRED, [days, MAX_ROWS]);
+      if (expired.length === 0) return 0;
+      await deleteFiles(expired);
+      await this.database.query(DELETE, [expired.map(({ id }) => id)]);
+      return expired.length;
+    });
+  }
+
+  /** Which of these files, named by recording, belong to no recording and to no attempt in progress. */
+  async findUnused(runId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ id: string }>(FIND_UNUSED, [ids, runId]);
+    return new Set(rows.map(({ id }) => id));
+  }
+}

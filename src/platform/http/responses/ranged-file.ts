@@ -1,0 +1,99 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { StreamableFile } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { DomainError, notFound } from '../../errors/domain-error.js';
+import { handleStreamErrors } from './streamed-file.js';
+
+/** A complete file on disk that never changes. */
+export interface StoredFile {
+  readonly path: string;
+  /** Media type. */
+  readonly type: string;
+  /** Entity tag without quotes: another file at this address has another one. */
+  readonly tag: string;
+  /** Name in the log. */
+  readonly name: string;
+}
+
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Sends a file, or the part of it that `Range` names, or 304 if the client has it already (RFC 9110, sections 13 and 14).
+ * Sets the status and the headers. HEAD gets the headers of GET.
+ * @returns the body; undefined if there is none to send
+ * @throws DomainError NOT_FOUND if the file does not exist; RANGE_NOT_SATISFIABLE for more than one part, or one outside of
+ *   the file
+ */
+export async function rangedFile(
+  { path, type, tag, name }: StoredFile,
+  request: Request,
+  response: Response,
+): Promise<StreamableFile | undefined> {
+  const handle = await openFile(path);
+  let isPassedOn = false;
+  try {
+    const { size } = await handle.stat();
+    const etag = `"${tag}"`;
+    response.setHeader('ETag', etag);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    response.setHeader('Accept-Ranges', 'bytes');
+    if (isKnown(request, etag)) {
+      response.status(304);
+      return undefined;
+    }
+    const part = partOf(request, response, { size, etag });
+    const { start, end } = part ?? { start: 0, end: size - 1 };
+    if (part) {
+      response.status(206);
+      response.setHeader('Content-Range', `bytes ${start}-${end}/${size}`);
+    }
+    response.setHeader('Content-Type', type);
+    response.setHeader('Content-Length', end - start + 1);
+    if (request.method === 'HEAD' || size === 0) return undefined;
+    isPassedOn = true;
+    const file = new StreamableFile(handle.createReadStream({ start, end }), { type });
+    return handleStreamErrors(file, name, response);
+  } finally {
+    // A stream closes it at its end.
+    if (!isPassedOn) await handle.close();
+  }
+}
+
+/**
+ * Whether the client has this file, by a weak comparison of `If-None-Match`. `request.fresh` would ignore that header beside
+ * `Cache-Control: no-cache`, which `fetch` adds to it.
+ */
+function isKnown({ headers }: Request, etag: string): boolean {
+  const tags = headers['if-none-match']?.split(',') ?? [];
+  return tags.some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw notFound();
+    throw error;
+  }
+}
+
+/** @returns the requested part; undefined for the whole file */
+function partOf(
+  request: Request,
+  response: Response,
+  { size, etag }: { size: number; etag: string },
+): Part | undefined {
+  const { range, 'if-range': ifRange } = request.headers;
+  // Units other than bytes are ignored, as is the range if the client has parts of another file.
+  if (request.method !== 'GET' || !range || !/^\s*bytes\s*=/i.test(range)) return undefined;
+  if (ifRange !== undefined && ifRange !== etag) return undefined;
+  const parts = request.range(size);
+  if (typeof parts === 'object' && parts.length === 1) return parts[0];
+  response.setHeader('Content-Range', `bytes */${size}`);
+  response.setHeader('Cache-Control', 'no-store');
+  response.removeHeader('ETag');
+  throw new DomainError('RANGE_NOT_SATISFIABLE');
+}
