@@ -1,0 +1,33 @@
+/**
+ * Sound as 16-bit samples: telephone codecs, WAV, levels, playout buffer, energy gate, tones and line conditions. Pure and
+ * synchronous: no clock, no I/O, no dependency.
+ */
+export { EnergyGate, type GateEvent } from './energy-gate.js';
+export {
+  decodeAlaw,
+  decodeAlawSample,
+  decodeMulaw,
+  decodeMulawSample,
+  encodeAlaw,
+  encodeAlawSample,
+  encodeMulaw,
+  encodeMulawSample,
+  MULAW_FULL_SCALE,
+  MULAW_SILENCE,
+} from './g711.js';
+export {
+  activeLevel,
+  amplitudeOf,
+  applyGain,
+  ClippingMeter,
+  dbfs,
+  LevelMeter,
+  normaliseLevel,
+  speechBounds,
+} from './level.js';
+export { mix, peaks } from './mix.js';
+export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
+export { Random } from './random.js';
+export { resample } from './resample.js';
+export { dtmfTone, tone } from './tone.js';
+export { readWav, WavError, type WavEncoding, type WavFormat, wavHeader, type WavSound, writeWav } from './wav.js';

@@ -1,0 +1,184 @@
+import { decodeAlaw, decodeMulaw, encodeMulaw } from './g711.js';
+
+/** `pcm16`: linear, little endian; `mulaw`: G.711, WAV format 7. */
+export type WavEncoding = 'pcm16' | 'mulaw';
+
+export interface WavFormat {
+  readonly encoding: WavEncoding;
+  /** Samples per second and channel. */
+  readonly rate: number;
+  /** 1 or 2. */
+  readonly channels: number;
+}
+
+/** Sound of a WAV file, decoded to 16 bits; all channels have the same length. */
+export interface WavSound {
+  readonly rate: number;
+  /** One or two; stereo is left, right. */
+  readonly channels: readonly Int16Array[];
+  readonly encoding: WavEncoding | 'alaw';
+}
+
+/** A file that is not WAV, or holds sound in a format that is not supported. */
+export class WavError extends Error {
+  override readonly name = 'WavError';
+}
+
+const FORMAT_CODES = { pcm16: 1, mulaw: 7 } as const;
+const ALAW = 6;
+/** The format code proper is at the start of the sub-format. */
+const EXTENSIBLE = 0xfffe;
+const MAX_LENGTH = 0xffff_ffff;
+
+/**
+ * Header of a WAV file: 44 bytes for `pcm16`; 58 for `mulaw`, whose `fact` chunk is required for formats other than PCM.
+ * The length of a header depends on the format alone, so that it can be replaced when the length of the sound is known.
+ * @param dataLength bytes of sound that follow; a file with an odd number needs a padding byte at its end
+ */
+export function wavHeader({ encoding, rate, channels }: WavFormat, dataLength: number): Uint8Array {
+  const isPcm = encoding === 'pcm16';
+  const bytes = isPcm ? 2 : 1;
+  const header = new Uint8Array(isPcm ? 44 : 58);
+  const view = new DataView(header.buffer);
+  let at = 0;
+  const name = (text: string) => {
+    for (const character of text) view.setUint8(at++, character.charCodeAt(0));
+  };
+  const uint16 = (value: number) => ((at += 2), view.setUint16(at - 2, value, true));
+  const uint32 = (value: number) => ((at += 4), view.setUint32(at - 4, Math.min(value, MAX_LENGTH), true));
+
+  name('RIFF');
+  uint32(header.length - 8 + dataLength + (dataLength % 2));
+  name('WAVEfmt ');
+  uint32(isPcm ? 16 : 18);
+  uint16(FORMAT_CODES[encoding]);
+  uint16(channels);
+  uint32(rate);
+  uint32(rate * channels * bytes);
+  uint16(channels * bytes);
+  uint16(8 * bytes);
+  if (!isPcm) {
+    // Length of the extension of the format.
+    uint16(0);
+    name('fact');
+    uint32(4);
+    uint32(Math.floor(dataLength / channels));
+  }
+  name('data');
+  uint32(dataLength);
+  return header;
+}
+
+/** A complete WAV file. @param channels one or two of the same length */
+export function writeWav({
+  channels,
+  rate,
+  encoding,
+}: Pick<WavSound, 'channels' | 'rate'> & { readonly encoding: WavEncoding }): Uint8Array {
+  const interleaved = interleave(channels);
+  const data = encoding === 'mulaw' ? encodeMulaw(interleaved) : littleEndian(interleaved);
+  const header = wavHeader({ encoding, rate, channels: channels.length }, data.length);
+  const file = new Uint8Array(header.length + data.length + (data.length % 2));
+  file.set(header);
+  file.set(data, header.length);
+  return file;
+}
+
+/**
+ * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. Files written while their
+ * sound was produced declare a length of 0 or 0xFFFFFFFF: a length that cannot be right means the rest of the file.
+ * @throws WavError
+ */
+export function readWav(file: Uint8Array): WavSound {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  if (file.length < 12 || text(file, 0) !== 'RIFF' || text(file, 8) !== 'WAVE') {
+    throw new WavError('Not a WAV file: it does not begin with RIFF and WAVE.');
+  }
+  // A file of the declared length is complete, so an empty data chunk in it is really empty.
+  const isComplete = view.getUint32(4, true) + 8 === file.length;
+  let format: ReturnType<typeof readFormat> | undefined;
+  for (let at = 12; at + 8 <= file.length;) {
+    const name = text(file, at);
+    const declared = view.getUint32(at + 4, true);
+    const start = at + 8;
+    const rest = file.length - start;
+    if (name === 'data') {
+      if (!format) throw new WavError('The WAV file has no fmt chunk before its data.');
+      const length = declared > rest || (declared === 0 && !isComplete) ? rest : declared;
+      return decode(file.subarray(start, start + length), format);
+    }
+    if (declared > rest) throw new WavError(`The WAV file ends inside its chunk ${JSON.stringify(name)}.`);
+    if (name === 'fmt ') format = readFormat(new DataView(file.buffer, file.byteOffset + start, declared));
+    at = start + declared + (declared % 2);
+  }
+  throw new WavError('The WAV file has no data chunk.');
+}
+
+const text = (file: Uint8Array, at: number): string => String.fromCharCode(...file.subarray(at, at + 4));
+
+function readFormat(view: DataView): { encoding: WavSound['encoding']; rate: number; channels: number } {
+  if (view.byteLength < 16) throw new WavError('The fmt chunk of the WAV file is too short.');
+  const declared = view.getUint16(0, true);
+  const code = declared === EXTENSIBLE && view.byteLength >= 26 ? view.getUint16(24, true) : declared;
+  const channels = view.getUint16(2, true);
+  const rate = view.getUint32(4, true);
+  const bits = view.getUint16(14, true);
+  const encoding =
+    code === FORMAT_CODES.pcm16 && bits === 16
+      ? 'pcm16'
+      : code === FORMAT_CODES.mulaw && bits === 8
+        ? 'mulaw'
+        : code === ALAW && bits === 8
+          ? 'alaw'
+          : undefined;
+  if (!encoding) {
+    throw new WavError(
+      `WAV format ${code} with ${bits} bits is not supported; use 16-bit PCM (1), mu-law (7) or A-law (6).`,
+    );
+  }
+  if (channels < 1 || channels > 2) {
+    throw new WavError(`WAV files with ${channels} channels are not supported; use mono or stereo.`);
+  }
+  if (rate < 1_000 || rate > 384_000)
+    throw new WavError(`A WAV file with ${rate} samples per second is not supported.`);
+  return { encoding, rate, channels };
+}
+
+function decode(data: Uint8Array, { encoding, rate, channels }: ReturnType<typeof readFormat>): WavSound {
+  const samples =
+    encoding === 'pcm16' ? fromLittleEndian(data) : encoding === 'mulaw' ? decodeMulaw(data) : decodeAlaw(data);
+  return { encoding, rate, channels: deinterleave(samples, channels) };
+}
+
+/** @param channels of the same length; an incomplete last frame is left out */
+function deinterleave(samples: Int16Array, channels: number): Int16Array[] {
+  if (channels === 1) return [samples];
+  const length = Math.floor(samples.length / channels);
+  return Array.from({ length: channels }, (_, channel) =>
+    Int16Array.from({ length }, (_value, n) => samples[n * channels + channel]!),
+  );
+}
+
+function interleave(channels: readonly Int16Array[]): Int16Array {
+  if (channels.length === 1) return channels[0]!;
+  const interleaved = new Int16Array(channels[0]!.length * channels.length);
+  channels.forEach((samples, channel) =>
+    samples.forEach((value, n) => (interleaved[n * channels.length + channel] = value)),
+  );
+  return interleaved;
+}
+
+/** Bytes of samples, little endian on every machine. */
+function littleEndian(pcm: Int16Array): Uint8Array {
+  const bytes = new Uint8Array(pcm.length * 2);
+  const view = new DataView(bytes.buffer);
+  for (let n = 0; n < pcm.length; n++) view.setInt16(2 * n, pcm[n]!, true);
+  return bytes;
+}
+
+function fromLittleEndian(bytes: Uint8Array): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pcm = new Int16Array(bytes.length >> 1);
+  for (let n = 0; n < pcm.length; n++) pcm[n] = view.getInt16(2 * n, true);
+  return pcm;
+}
