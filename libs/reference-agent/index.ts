@@ -25,3 +25,14 @@ export {
   type ReferenceAgentServerOptions,
   startReferenceAgent,
 } from './server.js';
+export {
+  VOICE_EVALUATION_KEYS,
+  type VoiceCheckName,
+  type VoiceEvaluationKey,
+  voiceEvaluations,
+} from './voice/evaluations.js';
+export { prepareVoice, type PreparedVoice, type PrepareOptions, type Synthesiser } from './voice/prepare.js';
+export type { TelephoneOptions } from './voice/telephone.js';
+export { type AgentSocket, TwilioAgentSession } from './voice/twilio-session.js';
+export type { AnswerStamp, VoiceAgentOptions } from './voice/voice-agent.js';
+export { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';

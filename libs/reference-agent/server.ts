@@ -12,11 +12,14 @@ import {
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault } from './faults.js';
+import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   /** 0 chooses a free port. */
   readonly port?: number;
   readonly host?: string;
+  /** The agent also answers the telephone (Twilio Media Streams). */
+  readonly telephone?: TelephoneOptions;
 }
 
 export interface ReferenceAgentServer {
@@ -40,14 +43,23 @@ const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
  */
 export async function startReferenceAgent(options: ReferenceAgentServerOptions = {}): Promise<ReferenceAgentServer> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST } = options;
-  const handler = new Handler(options);
+  const telephone = options.telephone && new Telephone(options.telephone);
+  const handler = new Handler(options, telephone);
   const server = createServer((request, response) => void handler.handle(request, response));
+  if (telephone) server.on('upgrade', (...upgrade) => void telephone.upgrade(...upgrade));
   server.requestTimeout = 30_000;
   server.headersTimeout = 10_000;
   server.keepAliveTimeout = 30_000;
   server.listen(port, host);
   await once(server, 'listening');
-  return { url: urlOf(server), close: () => close(server) };
+  void telephone?.prepare();
+  return {
+    url: urlOf(server),
+    close: () => {
+      telephone?.close();
+      return close(server);
+    },
+  };
 }
 
 function urlOf(server: Server): string {
@@ -66,7 +78,10 @@ async function close(server: Server): Promise<void> {
 class Handler {
   private readonly agents = new Map<FaultName | undefined, ReferenceAgent>();
 
-  constructor(private readonly options: ReferenceAgentOptions) {
+  constructor(
+    private readonly options: ReferenceAgentOptions,
+    private readonly telephone: Telephone | undefined,
+  ) {
     for (const fault of [undefined, ...FAULT_NAMES])
       this.agents.set(fault, createReferenceAgent({ ...options, fault }));
   }
@@ -80,6 +95,7 @@ class Handler {
       const path = (request.url ?? '').split('?')[0] ?? '';
       if (path === '/health' && request.method === 'GET') return send(response, 200, { status: 'ok' });
       if (path === '/v1/models' && request.method === 'GET') return send(response, 200, MODELS);
+      if (await this.telephone?.handle(request, response)) return;
       const match = ADDRESS.exec(path);
       if (!match) throw new RequestError(404, `Unknown path ${path.slice(0, 200)}`, null, 'unknown_url');
       if (request.method !== 'POST')

@@ -1,0 +1,141 @@
+import { FRAME_MS, FRAME_SAMPLES } from './frames.js';
+import { type GatedFrame, SpeechGate } from './gate.js';
+
+/** What a sound of the caller was recognised as. */
+export type Heard =
+  | {
+      readonly type: 'line';
+      readonly text: string;
+      /** False while only its beginning was heard. */
+      readonly isComplete: boolean;
+    }
+  /** A cough, a door or a backchannel. */
+  | { readonly type: 'sound'; readonly name: string }
+  | { readonly type: 'unknown' };
+
+export interface Recogniser {
+  /**
+   * @param pcm speech of the caller, with pauses shortened
+   * @param noise sound of the line without the caller
+   */
+  recognise(pcm: Int16Array, noise: Int16Array): Heard;
+}
+
+/** Milliseconds of silence that end a segment of speech. */
+const SEGMENT_END_MS = 200;
+/** Kept of the sound before and after a segment, so that weak consonants are not lost. */
+const MARGIN_FRAMES = 3;
+/** A segment starts when 3 of the last 4 frames are active. */
+const ONSET_FRAMES = 4;
+const ONSET_ACTIVE = 3;
+/** Frames of the line's noise that are kept. */
+const NOISE_FRAMES = 25;
+/** What is shorter and not recognised is noise. */
+const SHORTEST_SPEECH_MS = 500;
+
+interface Segment {
+  readonly frames: Int16Array[];
+  activeMs: number;
+  isClosed: boolean;
+}
+
+/** Speech of the caller since the agent last took the turn. */
+export interface Utterance {
+  /** When its last audible sample arrived. */
+  readonly endMs: number;
+  /** Active milliseconds, and those of its last segment of uninterrupted speech. */
+  readonly activeMs: number;
+  readonly segmentActiveMs: number;
+}
+
+/** Cuts the caller's sound into utterances and recognises them. It keeps no clock: frames come in at their own times. */
+export class Ear {
+  private readonly gate = new SpeechGate();
+  private readonly recent: { readonly frame: Int16Array; readonly isActive: boolean }[] = [];
+  private readonly noise: Int16Array[] = [];
+  private segments: Segment[] = [];
+  private lastSoundAt = -Infinity;
+  private endMs = 0;
+  private isIgnoring = false;
+  private recognised: { readonly frames: number; readonly heard: Heard } | undefined;
+
+  constructor(private readonly recogniser: Recogniser) {}
+
+  get utterance(): Utterance | undefined {
+    const last = this.segments[this.segments.length - 1];
+    if (!last) return undefined;
+    const activeMs = this.segments.reduce((sum, segment) => sum + segment.activeMs, 0);
+    return { endMs: this.endMs, activeMs, segmentActiveMs: last.activeMs };
+  }
+
+  /** Takes the frame that ended at `now`. */
+  hear(now: number, frame: Int16Array): void {
+    const gated = this.gate.pass(frame);
+    const { isActive, audibleMs } = gated;
+    this.recent.push({ frame, isActive });
+    if (this.recent.length > ONSET_FRAMES + MARGIN_FRAMES) this.recent.shift();
+    if (isActive || audibleMs > 0) this.lastSoundAt = now;
+    else if (this.segments.every(({ isClosed }) => isClosed)) this.learn(frame);
+    const isSilent = now - this.lastSoundAt >= SEGMENT_END_MS;
+    if (this.isIgnoring) {
+      this.isIgnoring = !isSilent;
+      return;
+    }
+    const open = this.segments.find(({ isClosed }) => !isClosed);
+    if (open) this.extend(open, now, frame, gated, isSilent);
+    else if (this.isOnset()) this.open(now, audibleMs);
+  }
+
+  /** Forgets the utterance. @param ignoresRest whether the caller's sound until the next pause is ignored as well */
+  drop(ignoresRest = false): void {
+    this.segments = [];
+    this.recognised = undefined;
+    this.isIgnoring = ignoresRest;
+  }
+
+  /** Recognises the utterance so far. */
+  recognise(): Heard {
+    const frames = this.segments.flatMap((segment) => segment.frames);
+    if (this.recognised?.frames !== frames.length) {
+      this.recognised = { frames: frames.length, heard: this.recogniser.recognise(join(frames), join(this.noise)) };
+    }
+    return this.recognised.heard;
+  }
+
+  private learn(frame: Int16Array): void {
+    this.noise.push(frame);
+    if (this.noise.length > NOISE_FRAMES) this.noise.shift();
+  }
+
+  private isOnset(): boolean {
+    return this.recent.slice(-ONSET_FRAMES).filter(({ isActive }) => isActive).length >= ONSET_ACTIVE;
+  }
+
+  private open(now: number, audibleMs: number): void {
+    const activeMs = this.recent.filter(({ isActive }) => isActive).length * FRAME_MS;
+    this.segments.push({ frames: this.recent.map(({ frame }) => frame), activeMs, isClosed: false });
+    this.endMs = now - FRAME_MS + audibleMs;
+  }
+
+  private extend(segment: Segment, now: number, frame: Int16Array, gated: GatedFrame, isSilent: boolean): void {
+    const { isActive, audibleMs } = gated;
+    segment.frames.push(frame);
+    if (audibleMs > 0) this.endMs = now - FRAME_MS + audibleMs;
+    if (isActive) segment.activeMs += FRAME_MS;
+    if (isSilent) this.close(segment);
+  }
+
+  private close(segment: Segment): void {
+    segment.isClosed = true;
+    segment.frames.length -= SEGMENT_END_MS / FRAME_MS - MARGIN_FRAMES;
+    const heard = this.recogniser.recognise(join(segment.frames), join(this.noise));
+    const isNoise = heard.type === 'sound' || (heard.type === 'unknown' && segment.activeMs < SHORTEST_SPEECH_MS);
+    if (isNoise) this.segments = this.segments.filter((other) => other !== segment);
+  }
+}
+
+function join(frames: readonly Int16Array[]): Int16Array {
+  const pcm = new Int16Array(frames.length * FRAME_SAMPLES);
+  frames.forEach((frame, index) => pcm.set(frame, index * FRAME_SAMPLES));
+  return pcm;
+}

@@ -1,0 +1,71 @@
+import { FRAME_MS, RATE } from './frames.js';
+
+/** Levels in dBFS and windows in frames; chosen for speech at -26 dBFS with noise up to 10 dB below it. */
+const LEAST_DBFS = -45;
+const OVER_FLOOR_DB = 4.5;
+const FLOOR_WINDOW = 4_000 / FRAME_MS;
+const FLOOR_SHARE = 0.1;
+const LOWEST = -96;
+/** From this noise on, single samples say nothing about the end of speech. */
+const NOISY_DBFS = -60;
+/** -45 dBFS: what is quieter does not count as speech. */
+const AUDIBLE = 32_768 * 10 ** (-45 / 20);
+/** High-pass of first order at 200 Hz: hum and most of brown noise lie below. */
+const HIGH_PASS = 1 / (1 + (2 * Math.PI * 200) / RATE);
+
+export interface GatedFrame {
+  /** Louder than the noise of the line. */
+  readonly isActive: boolean;
+  /** Milliseconds from the frame's start to the end of its last audible sample; 0 if there is none. */
+  readonly audibleMs: number;
+}
+
+/** Tells the caller's speech from the noise of the line, frame by frame. */
+export class SpeechGate {
+  /** Levels of the last frames, and how many of them there are of each half decibel. */
+  private readonly recent: number[] = [];
+  private readonly counts = new Uint16Array(1 - 2 * LOWEST);
+  private lastIn = 0;
+  private lastOut = 0;
+
+  pass(frame: Int16Array): GatedFrame {
+    const level = this.levelOf(frame);
+    const index = Math.round(2 * (level - LOWEST));
+    this.recent.push(index);
+    this.counts[index]! += 1;
+    if (this.recent.length > FLOOR_WINDOW) this.counts[this.recent.shift()!]! -= 1;
+    const floor = this.floorDbfs();
+    const isActive = level > Math.max(LEAST_DBFS, floor + OVER_FLOOR_DB);
+    const audibleMs = floor > NOISY_DBFS ? (isActive ? FRAME_MS : 0) : endOfSound(frame);
+    return { isActive, audibleMs };
+  }
+
+  /** The level that a tenth of the last frames do not reach: speech has more pauses than that. */
+  private floorDbfs(): number {
+    const wanted = this.recent.length * FLOOR_SHARE;
+    let seen = 0;
+    let index = 0;
+    while (index < this.counts.length && seen <= wanted) {
+      seen += this.counts[index]!;
+      index += 1;
+    }
+    return (index - 1) / 2 + LOWEST;
+  }
+
+  private levelOf(frame: Int16Array): number {
+    let sum = 0;
+    for (const sample of frame) {
+      this.lastOut = HIGH_PASS * (this.lastOut + sample - this.lastIn);
+      this.lastIn = sample;
+      sum += this.lastOut ** 2;
+    }
+    const level = 10 * Math.log10(sum / frame.length / 32_768 ** 2 + 1e-12);
+    return Math.min(0, Math.max(LOWEST, level));
+  }
+}
+
+function endOfSound(frame: Int16Array): number {
+  let index = frame.length;
+  while (index > 0 && Math.abs(frame[index - 1]!) < AUDIBLE) index -= 1;
+  return (index * 1_000) / RATE;
+}

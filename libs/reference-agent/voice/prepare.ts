@@ -1,0 +1,81 @@
+import { CALLER_LINES, type CallerLine, textOfLine } from './caller-lines.js';
+import { RATE } from './frames.js';
+import { type KnownSound, TemplateRecogniser } from './recogniser.js';
+import { repertoireOf } from './repertoire.js';
+import { soundAsHeard } from './templates.js';
+import { type SentenceSounds, Voice } from './voice.js';
+import type { VoiceAgentOptions } from './voice-agent.js';
+
+/** The agent's own voice; the callers have all of the others, and this one. */
+const OWN_VOICE = 'rms';
+const CALLER_VOICES = ['slt', 'rms', 'awb', 'kal', 'kal16'];
+/** Any pause that ends a segment of speech: the ear shortens them all. */
+const HESITATION_MS = 400;
+
+/** Part of a speech engine that the agent needs: 16-bit mono at 8 kHz. */
+export interface Synthesiser {
+  synthesise(request: { readonly text: string; readonly voice: string }): Promise<{ readonly pcm: Int16Array }>;
+}
+
+/** What the agent speaks and hears with. */
+export type PreparedVoice = Pick<VoiceAgentOptions, 'voice' | 'recogniser'>;
+
+export interface PrepareOptions {
+  readonly speech: Synthesiser;
+  /** Milliseconds since 1970: the agent says dates. */
+  readonly today: number;
+  readonly lines?: readonly CallerLine[];
+}
+
+/** Synthesises everything that the agent may say or hear: about twenty seconds of work, unless the engine has a cache. */
+export async function prepareVoice({ speech, today, lines = CALLER_LINES }: PrepareOptions): Promise<PreparedVoice> {
+  const sentences = new Sentences(speech);
+  await sentences.prepare(repertoireOf(lines.map(textOfLine), today));
+  const known: KnownSound[] = [];
+  for (const line of lines) {
+    for (const voice of CALLER_VOICES) {
+      const pcm = soundAsHeard(await soundOfLine(speech, line, voice));
+      known.push({ type: 'line', text: textOfLine(line), pcm });
+    }
+  }
+  return { voice: new Voice(sentences.soundOf), recogniser: new TemplateRecogniser(known) };
+}
+
+async function soundOfLine(speech: Synthesiser, line: CallerLine, voice: string): Promise<Int16Array> {
+  const whole: number[] = [];
+  for (const text of typeof line === 'string' ? [line] : line) {
+    const { pcm } = await speech.synthesise({ text, voice });
+    if (whole.length > 0) whole.push(...new Array<number>((RATE * HESITATION_MS) / 1_000).fill(0));
+    for (const sample of pcm) whole.push(sample);
+  }
+  return Int16Array.from(whole);
+}
+
+/** The agent's sentences in its own voice. */
+class Sentences {
+  private readonly sounds = new Map<string, Int16Array>();
+  private readonly pending = new Set<string>();
+
+  constructor(private readonly speech: Synthesiser) {}
+
+  /** What was not prepared, such as a telephone number that was keyed in, is synthesised at the first request. */
+  readonly soundOf: SentenceSounds = (sentence) => {
+    const sound = this.sounds.get(sentence);
+    if (!sound && !this.pending.has(sentence)) void this.synthesise(sentence).catch(() => undefined);
+    return sound;
+  };
+
+  async prepare(sentences: readonly string[]): Promise<void> {
+    for (const sentence of sentences) await this.synthesise(sentence);
+  }
+
+  private async synthesise(sentence: string): Promise<void> {
+    this.pending.add(sentence);
+    try {
+      const { pcm } = await this.speech.synthesise({ text: sentence, voice: OWN_VOICE });
+      this.sounds.set(sentence, pcm);
+    } finally {
+      this.pending.delete(sentence);
+    }
+  }
+}

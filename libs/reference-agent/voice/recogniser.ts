@@ -1,0 +1,66 @@
+import type { Heard, Recogniser } from './ear.js';
+import { BANDS, featuresOf } from './features.js';
+import { match, type Sample, type Template, templateOf } from './matching.js';
+
+/** A sound that the agent knows, in one voice. */
+export interface KnownSound {
+  readonly type: 'line' | 'sound';
+  /** The line's words, or the sound's name. */
+  readonly text: string;
+  readonly pcm: Int16Array;
+}
+
+/** Mean difference of a band, in decibels, above which a sound is unknown. */
+const MOST_DIFFERENT = 6.5;
+/** Frames that may be missing of a complete line: noise hides the last consonants. */
+const COMPLETE_FRAMES = 12;
+/** Added to the difference of what is only the beginning of a line: "Yes." is a line of its own, and begins others. */
+const INCOMPLETE_DB = 0.8;
+/** Bands this much below the loudest one, or less than this above the noise, are not compared. */
+const DYNAMIC_DB = 45;
+const OVER_NOISE_DB = 3;
+
+interface Known {
+  readonly type: KnownSound['type'];
+  readonly text: string;
+  readonly template: Template;
+}
+
+/** Recognises a closed set of sounds by the course of their spectrum. */
+export class TemplateRecogniser implements Recogniser {
+  private readonly known: readonly Known[];
+
+  constructor(sounds: readonly KnownSound[]) {
+    this.known = sounds.map(({ type, text, pcm }) => ({ type, text, template: templateOf(featuresOf(pcm)) }));
+  }
+
+  recognise(pcm: Int16Array, noise: Int16Array): Heard {
+    const sample = sampleOf(pcm, noise);
+    let best: { known: Known; score: number; isComplete: boolean } | undefined;
+    for (const known of this.known) {
+      const limit = best?.score ?? MOST_DIFFERENT;
+      const { distance, missingFrames } = match(sample, known.template, limit);
+      const isComplete = missingFrames <= COMPLETE_FRAMES;
+      const score = distance + (isComplete ? 0 : INCOMPLETE_DB);
+      if (score < limit) best = { known, score, isComplete };
+    }
+    if (!best) return { type: 'unknown' };
+    const { type, text } = best.known;
+    return type === 'sound' ? { type, name: text } : { type, text, isComplete: best.isComplete };
+  }
+}
+
+function sampleOf(pcm: Int16Array, noise: Int16Array): Sample {
+  const template = templateOf(featuresOf(pcm));
+  const least = (template.loudest[template.frames - 1] ?? 0) - DYNAMIC_DB;
+  const floor = meanOf(featuresOf(noise)).map((level) => Math.max(least, level + OVER_NOISE_DB));
+  return { template, floor };
+}
+
+/** Mean energy of each band in decibels; very low without sound. */
+function meanOf(features: Float32Array): Float32Array {
+  const sums = new Float64Array(BANDS);
+  const frames = features.length / BANDS;
+  features.forEach((level, index) => (sums[index % BANDS]! += 10 ** (level / 10)));
+  return Float32Array.from(sums, (sum) => 10 * Math.log10(sum / Math.max(1, frames) + 1e-10));
+}

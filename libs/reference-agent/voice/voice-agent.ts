@@ -1,0 +1,203 @@
+import { Ear, type Recogniser, type Utterance } from './ear.js';
+import type { AgentLine } from './mouth.js';
+import { CHOPPY, Mouth, STEADY } from './mouth.js';
+import { NOT_UNDERSTOOD, type SpokenAnswer, SpokenDialogue } from './spoken-dialogue.js';
+import type { Voice } from './voice.js';
+import { voiceBehaviourOf, type VoiceBehaviour, type VoiceFaultName } from './voice-faults.js';
+
+export interface VoiceAgentOptions {
+  /** The planted fault; the agent is sound without one. */
+  readonly fault?: VoiceFaultName;
+  /** Milliseconds since 1970, to resolve dates such as "on Friday". */
+  readonly today: number;
+  /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
+  readonly responseMs?: number;
+  /** Milliseconds that the fault `slow-answer` adds. */
+  readonly slowMs?: number;
+  readonly voice: Voice;
+  readonly recogniser: Recogniser;
+  /** Called with the agent's own times of each answer. */
+  readonly onAnswer?: (stamp: AnswerStamp) => void;
+}
+
+/** The agent's own times of an answer, on the clock of its driver. */
+export interface AnswerStamp {
+  /** What the agent understood. */
+  readonly heard: string;
+  /** When the last audible sample of the caller arrived. */
+  readonly callerEndMs: number;
+  /** When the first byte of the answer was sent. */
+  readonly firstByteMs: number;
+}
+
+/** Silence after which a sentence that stopped in the middle, or was not understood, is answered all the same. */
+const INCOMPLETE_MS = 2_000;
+/** Speech of the caller after which the agent stops: if it is recognised as a line, and in any case. */
+const BARGE_IN_MS = 240;
+const CERTAIN_BARGE_IN_MS = 600;
+const ANY_SOUND_MS = 80;
+/** Time without a further key after which the keys are complete. */
+const KEYS_END_MS = 600;
+/** Sound left to play when the agent hangs up after a goodbye whose mark does not come back. */
+const HANG_UP_GRACE_MS = 200;
+/** The answer, counted from 1, at which the fault hangs up. */
+const BROKEN_ANSWER = 2;
+
+interface PendingAnswer {
+  readonly at: number;
+  readonly callerEndMs: number;
+  readonly heard: string;
+}
+
+/**
+ * The restaurant's agent on the telephone: takes turns by the sound of the caller. It knows no protocol and has no timers
+ * or sockets; its driver calls it with the time.
+ */
+export class VoiceAgent {
+  private readonly behaviour: VoiceBehaviour;
+  private readonly dialogue: SpokenDialogue;
+  private readonly ear: Ear;
+  private readonly mouth: Mouth;
+  private pending: PendingAnswer | undefined;
+  private keys = '';
+  private keysAt = 0;
+  private answers = 0;
+  /** An answer whose sound is not ready yet. */
+  private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number) => void } | undefined;
+  private then: SpokenAnswer['then'];
+  private hasEnded = false;
+
+  /** Whether the agent has ended the call to put the caller through. */
+  transfers = false;
+
+  constructor(
+    private readonly line: AgentLine,
+    private readonly options: VoiceAgentOptions,
+  ) {
+    this.behaviour = voiceBehaviourOf(options.fault);
+    this.dialogue = new SpokenDialogue(options.today, this.behaviour.isEndless);
+    this.ear = new Ear(options.recogniser);
+    this.mouth = new Mouth(line, this.behaviour.sound === 'choppy' ? CHOPPY : STEADY);
+  }
+
+  /** The call is answered: greets. */
+  start(now: number): void {
+    this.say(now, this.dialogue.answer());
+  }
+
+  /** Takes the caller's sound that ended at `now`, one frame of 20 ms. */
+  hear(now: number, frame: Int16Array): void {
+    if (this.hasEnded) return;
+    this.ear.hear(now, frame);
+    const { utterance } = this.ear;
+    if (!utterance) this.pending = undefined;
+    else if (this.mouth.isSpeaking(now)) this.listenWhileSpeaking(now, utterance);
+    else this.listen(now, utterance);
+    this.tick(now);
+  }
+
+  key(now: number, digit: string): void {
+    if (!this.behaviour.hearsKeys) return;
+    this.keys += digit;
+    this.keysAt = now;
+  }
+
+  onMark(now: number, name: string): void {
+    this.mouth.onMark(now, name);
+  }
+
+  tick(now: number): void {
+    if (this.hasEnded) return;
+    this.mouth.tick(now);
+    this.sayWhenReady(now);
+    if (this.keys !== '' && (this.keys.endsWith('#') || now - this.keysAt >= KEYS_END_MS)) this.answerKeys(now);
+    if (this.pending && now >= this.pending.at) this.answer(now, this.pending);
+    this.hangUpIfDone(now);
+  }
+
+  private listen(now: number, utterance: Utterance): void {
+    const { endOfTurnMs, waitsForSentence, answersAfterSpeechMs } = this.behaviour;
+    const { endMs, activeMs } = utterance;
+    if (this.pending?.callerEndMs !== endMs) this.pending = undefined;
+    if (this.pending) return;
+    if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, endMs);
+    const silence = now - endMs;
+    if (silence < Math.min(endOfTurnMs, this.options.responseMs ?? endOfTurnMs)) return;
+    const heard = this.ear.recognise();
+    if (heard.type === 'sound') return this.ear.drop();
+    const isComplete = heard.type === 'line' && heard.isComplete;
+    if (isComplete || !waitsForSentence || silence >= INCOMPLETE_MS) this.plan(now, endMs);
+  }
+
+  private listenWhileSpeaking(now: number, { segmentActiveMs }: Utterance): void {
+    const isTaking = {
+      nothing: () => false,
+      'any-sound': () => segmentActiveMs >= ANY_SOUND_MS,
+      speech: () =>
+        segmentActiveMs >= CERTAIN_BARGE_IN_MS ||
+        (segmentActiveMs >= BARGE_IN_MS && this.ear.recognise().type === 'line'),
+    }[this.behaviour.yieldsTo];
+    if (!isTaking()) return;
+    this.mouth.stop(now, this.behaviour.clears);
+    // The caller has more to say after a goodbye.
+    this.then = undefined;
+  }
+
+  /** Plans the answer to the present utterance. */
+  private plan(now: number, callerEndMs: number): void {
+    const heard = this.ear.recognise();
+    const { responseMs, slowMs } = this.options;
+    const delayMs = this.behaviour.delayMs === 0 ? 0 : (slowMs ?? this.behaviour.delayMs);
+    const at = (responseMs === undefined ? now : Math.max(now, callerEndMs + responseMs)) + delayMs;
+    this.pending = { at, callerEndMs, heard: heard.type === 'line' ? heard.text : NOT_UNDERSTOOD };
+  }
+
+  private answer(now: number, { callerEndMs, heard }: PendingAnswer): void {
+    this.pending = undefined;
+    // Otherwise the rest of a sentence that the agent has cut short would be an utterance of its own.
+    this.ear.drop(this.behaviour.answersAfterSpeechMs !== undefined);
+    this.say(now, this.dialogue.answer(heard), (firstByteMs) =>
+      this.options.onAnswer?.({ heard, callerEndMs, firstByteMs }),
+    );
+  }
+
+  private answerKeys(now: number): void {
+    const { keys } = this;
+    this.keys = '';
+    if (this.mouth.isSpeaking(now)) this.mouth.stop(now, true);
+    this.say(now, this.dialogue.press(keys));
+  }
+
+  private say(now: number, answer: SpokenAnswer, onSaid: (now: number) => void = () => undefined): void {
+    this.unsaid = { answer, onSaid };
+    this.sayWhenReady(now);
+  }
+
+  private sayWhenReady(now: number): void {
+    if (!this.unsaid) return;
+    const { answer, onSaid } = this.unsaid;
+    const bytes = this.options.voice.say(answer.text, this.behaviour);
+    if (!bytes) return;
+    this.unsaid = undefined;
+    this.answers += 1;
+    this.then = answer.then;
+    this.mouth.say(now, bytes, `answer-${this.answers}`);
+    onSaid(now);
+  }
+
+  private hangUpIfDone(now: number): void {
+    const { hangsUp } = this.behaviour;
+    // The greeting is the first one.
+    const isBroken = hangsUp === 'mid-sentence' && this.answers > BROKEN_ANSWER && this.mouth.isHalfway(now);
+    if (isBroken) return this.end(false);
+    if (this.then === undefined || this.mouth.isSpeaking(now - HANG_UP_GRACE_MS)) return;
+    if (this.then === 'transfer') this.end(true);
+    else if (hangsUp !== 'never') this.end(false);
+  }
+
+  private end(transfers: boolean): void {
+    this.hasEnded = true;
+    this.transfers = transfers;
+    this.line.hangUp();
+  }
+}
