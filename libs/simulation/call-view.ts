@@ -35,14 +35,29 @@ export interface Gap {
   readonly plusMinusMs: number;
 }
 
+/** A silence of the agent inside an answer. */
+export interface Pause {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+  /** What the agent said after it. */
+  readonly part: Placed<SpeechEntry>;
+}
+
+/** Times of a call with sound, which do not follow from its entries alone. */
+export interface HeardTimes {
+  readonly waits: readonly Wait[];
+  readonly gaps: readonly Gap[];
+  readonly pauses: readonly Pause[];
+}
+
 /** A timeline, prepared for checks and measures. */
 export class CallView {
   private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
 
   /** The view of a finished call, computed once. @param stalls of the tester during the call, in call time */
-  static of(entries: readonly TimelineEntry[], stalls: readonly Stall[] = []): CallView {
+  static of(entries: readonly TimelineEntry[], stalls: readonly Stall[] = [], heard?: HeardTimes): CallView {
     let view = CallView.views.get(entries);
-    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls)));
+    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls, heard)));
     return view;
   }
 
@@ -54,12 +69,13 @@ export class CallView {
   constructor(
     readonly entries: readonly TimelineEntry[],
     private readonly stalls: readonly Stall[] = [],
+    private readonly heard?: HeardTimes,
   ) {
     const placed = entries.map((entry, index) => ({ entry, index }));
     this.utterances = utterancesOf(placed.filter(isSpeech));
     this.toolCalls = placed.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
     this.end = entries.findLast((entry) => entry.type === 'end');
-    this.waits = waitsOf(placed, this.end, stalls);
+    this.waits = heard?.waits ?? waitsOf(placed, this.end, stalls);
   }
 
   /** Longest stall of the tester in a span of the call. */
@@ -76,7 +92,8 @@ export class CallView {
   }
 
   /** In order of their start. */
-  get gaps(): Gap[] {
+  get gaps(): readonly Gap[] {
+    if (this.heard) return this.heard.gaps;
     const gaps: Gap[] = [];
     let quietSince = 0;
     for (const entry of this.entries) {
@@ -86,6 +103,17 @@ export class CallView {
       quietSince = Math.max(quietSince, entry.end);
     }
     return gaps;
+  }
+
+  /** Inside answers, in order. */
+  get pauses(): readonly Pause[] {
+    if (this.heard) return this.heard.pauses;
+    return this.said('agent').flatMap(({ parts }) =>
+      parts.slice(1).map((part, index) => {
+        const [from, to] = [parts[index]!.entry.end, part.entry.start];
+        return { ms: Math.max(0, to - from), plusMinusMs: this.stallWithin(from, to), part };
+      }),
+    );
   }
 
   /** Response latencies in order, in milliseconds. */

@@ -35,6 +35,7 @@ export const FAILURES = {
   llm_invalid_answer: ['infrastructure', true, "The response of the tester's language model is not a chat completion"],
   no_verdict: ['infrastructure', true, "The tester's language model gave no usable verdict"],
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
+  not_exercised: ['infrastructure', false, 'What a required check is about did not happen on the call'],
   check_undecided: ['infrastructure', false, 'A required check could not be decided'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
   tester_overloaded: ['infrastructure', true, 'The tester was too busy to measure the call'],

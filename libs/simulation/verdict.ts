@@ -1,6 +1,6 @@
 import type { Outcome } from '../statistics/index.js';
-import type { CheckResult } from './checks/check-result.js';
-import { type Failure, failure } from './failure.js';
+import type { CheckResult, Undecided } from './checks/check-result.js';
+import { type Failure, failure, type FailureCode } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { truncate } from './text.js';
 import { END_CODES, type EndEntry } from './timeline.js';
@@ -56,12 +56,17 @@ function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boole
   return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
 }
 
+const UNDECIDED_FAILURES = {
+  stalled: 'tester_overloaded',
+  evidence: 'check_undecided',
+  not_exercised: 'not_exercised',
+} as const satisfies Record<Undecided | 'stalled', FailureCode>;
+
 /** Whether a check is undecided that the outcome depends on. */
 function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
   const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
   if (!undecided) return undefined;
-  const code = undecided.undecided === 'evidence' ? 'check_undecided' : 'tester_overloaded';
-  return failure(code, truncate(undecided.detail, 300));
+  return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
 }
 
 /** Why a call that did not fail cannot pass either. */

@@ -16,16 +16,20 @@ export interface CheckResult {
   readonly evidence: readonly Evidence[];
   /** Present if not met and nothing later in the call could have changed that: the timeline entry that decided it. */
   readonly decidedByEntry?: number;
-  /** Present if undecided because the call holds too little evidence, and not because the tester stalled. */
-  readonly undecided?: 'evidence';
+  readonly undecided?: Undecided;
 }
+
+/**
+ * Present if undecided for another reason than a stall of the tester: the call holds too little evidence, or the event that
+ * the check is about did not happen.
+ */
+export type Undecided = 'evidence' | 'not_exercised';
 
 /** What a check found. */
 export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {
   /** Whether it is met was certain from this timeline entry on, whatever followed; undefined if it was not. */
   readonly settledBy?: number;
-  /** Present if undecided because the call holds too little evidence, and not because the tester stalled. */
-  readonly undecided?: 'evidence';
+  readonly undecided?: Undecided;
 }
 
 /** A finding that is certain from an entry on, if there is one. */

@@ -81,12 +81,12 @@ function withParts(
   parts: readonly Part[],
 ): Finding {
   const evidence = parts.flatMap((part) => part.evidence).slice(0, MAX_EVIDENCE);
-  const isEvidence = met === null && parts.some(({ undecided }) => undecided !== undefined);
+  const undecided = met === null ? parts.find((part) => part.undecided)?.undecided : undefined;
   return {
     met,
     detail,
     evidence,
     ...(settledBy !== undefined && { settledBy }),
-    ...(isEvidence && { undecided: 'evidence' as const }),
+    ...(undecided && { undecided }),
   };
 }

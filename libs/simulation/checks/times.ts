@@ -93,12 +93,7 @@ export function firstWordWithin(limit: number, view: CallView): Finding {
 }
 
 export function pauseWithin(limit: number, view: CallView): Finding {
-  const pauses = view.said('agent').flatMap(({ parts }) =>
-    parts.slice(1).map((part, index) => {
-      const [from, to] = [parts[index]!.entry.end, part.entry.start];
-      return { ms: Math.max(0, to - from), plusMinusMs: view.stallWithin(from, to), part };
-    }),
-  );
+  const { pauses } = view;
   const tooLong = pauses.filter((pause) => decide(limit, pause) === false);
   const longest = (tooLong.length > 0 ? tooLong : pauses).toSorted((a, b) => b.ms - a.ms)[0];
   if (!longest) return { met: true, detail: 'The agent did not pause inside an answer', evidence: [] };

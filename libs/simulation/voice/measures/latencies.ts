@@ -14,11 +14,20 @@ interface Floor {
  * Response latency as heard: from the end of the caller's speech, or of its last key, to the agent's first onset after it.
  * Null if the agent was sounding at that moment or had answered before it.
  */
-export function latenciesOf(facts: VoiceFacts): VoiceLatency[] {
+export const latenciesOf = (facts: VoiceFacts): VoiceLatency[] => floorWaitsOf(facts).map(({ latency }) => latency);
+
+/** A wait of the caller for the agent. */
+export interface FloorWait {
+  readonly latency: VoiceLatency;
+  /** End of the caller's speech or keys. */
+  readonly sinceMs: number;
+}
+
+export function floorWaitsOf(facts: VoiceFacts): FloorWait[] {
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
     const until = floors[index + 1]?.startMs ?? facts.end.atMs;
-    return latencyOf(facts, floor, until);
+    return { latency: latencyOf(facts, floor, until), sinceMs: floor.endMs };
   });
 }
 

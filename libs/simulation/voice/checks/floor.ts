@@ -1,0 +1,73 @@
+import { count, type Finding } from '../../checks/check-result.js';
+import { decide, time, timeFinding } from '../../checks/times.js';
+import type { TimelineEntry } from '../../timeline.js';
+import type { MediaTiming } from '../facts.js';
+import { stallWithin } from '../measures/stall-within.js';
+import type { BargeInResult, SoundResult } from '../results.js';
+import { at, notExercised, settled } from './finding.js';
+import type { VoiceEvidence } from './evidence.js';
+
+type Entries = readonly TimelineEntry[];
+
+const isCallersLine = (entry: TimelineEntry): boolean => entry.type === 'speech' && entry.speaker === 'caller';
+const isAgentsSpeech = (entry: TimelineEntry): boolean => entry.type === 'speech' && entry.speaker === 'agent';
+const isSound = (entry: TimelineEntry): boolean => entry.type === 'sound';
+
+/** Every barge-in of the script is yielded to within the limit. */
+export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
+  if (voice.bargeIns.length === 0) return notExercised('The caller never barged in');
+  const findings = voice.bargeIns.map((attempt): Finding => {
+    const evidence = at(entries, isCallersLine, attempt.atMs);
+    return { ...yielded(limit, attempt, facts.timing), evidence };
+  });
+  const failed = findings.find(({ met }) => met === false);
+  return failed ? settled(failed) : (findings.find(({ met }) => met === null) ?? findings.at(-1)!);
+}
+
+function yielded(limit: number, attempt: BargeInResult, timing: MediaTiming): Finding {
+  const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
+  if (!possible) return notExercised("The agent's turn ended before the caller could barge in");
+  if (hasYielded === null || yieldMs === null)
+    return notExercised('The agent had finished by itself when the caller barged in');
+  const measured = { ms: yieldMs, plusMinusMs: stallWithin(timing, { startMs: atMs, endMs: atMs + yieldMs }) };
+  if (!hasYielded)
+    return { met: false, detail: `The agent did not yield: it was heard for ${time(measured)} more`, evidence: [] };
+  return timeFinding(decide(limit, measured), `The agent stopped after ${time(measured)}; the limit is ${limit}`);
+}
+
+/** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
+export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): Finding {
+  const { backchannels } = voice;
+  if (backchannels.length === 0) return notExercised('The caller made no backchannel or noise');
+  const evidence = ({ atMs }: SoundResult) => at(entries, isSound, atMs);
+  const lost = backchannels.find(({ kept }) => kept === false);
+  if (lost)
+    return settled({ met: false, detail: `The agent took a ${lost.type} for a turn`, evidence: evidence(lost) });
+  const open = backchannels.find(({ kept }) => kept === null);
+  if (open)
+    return {
+      ...notExercised(`The agent was not speaking long enough around a ${open.type}`),
+      evidence: evidence(open),
+    };
+  return { met: true, detail: `The agent kept its turn through ${count(backchannels.length, 'sound')}`, evidence: [] };
+}
+
+export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
+  const { interruptions } = voice;
+  const detail = `The agent interrupted the caller ${count(interruptions.length, 'time')}; the limit is ${limit}`;
+  const beyond = interruptions[limit] ?? interruptions.at(-1);
+  const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
+  return settled({ met: interruptions.length <= limit, detail, evidence });
+}
+
+export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
+  const { interruptions, overlapMs: ms } = voice;
+  const plusMinusMs = interruptions.reduce(
+    (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
+    0,
+  );
+  const detail = `Both spoke at once for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
+  const longest = interruptions.toSorted((a, b) => b.overlapMs - a.overlapMs)[0];
+  const evidence = longest ? at(entries, isAgentsSpeech, longest.atMs) : [];
+  return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence));
+}

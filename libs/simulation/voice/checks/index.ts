@@ -1,0 +1,2 @@
+export type { VoiceEvidence } from './evidence.js';
+export { voiceChecks } from './voice-checks.js';

@@ -1,0 +1,49 @@
+import type { HearsKeysSpec } from '../../../evaluation-definition/index.js';
+import type { Finding } from '../../checks/check-result.js';
+import type { EventFinder } from '../../checks/occurrences.js';
+import type { PressAct, Span } from '../facts.js';
+import { at, notExercised } from './finding.js';
+import type { VoiceEvidence } from './evidence.js';
+
+/** The agent acts after the last key and before the caller acts again. */
+export async function hearsKeys(spec: HearsKeysSpec, evidence: VoiceEvidence, finder: EventFinder): Promise<Finding> {
+  const { entries } = finder.view;
+  const press = evidence.facts.caller.find(
+    (act): act is PressAct => act.type === 'press' && act.keys.replaceAll('w', '') === spec.keys,
+  );
+  if (!press) return notExercised(`The caller never pressed ${spec.keys}`);
+  const reaction = await reactionTo(spec, reactionTime(press, evidence), evidence, finder);
+  const where = at(entries, (entry) => entry.type === 'sound' && entry.kind === 'keys', press.startMs);
+  return reaction === undefined
+    ? { met: false, detail: `The agent did nothing of what was expected after the keys ${spec.keys}`, evidence: where }
+    : { met: true, detail: `After the keys ${spec.keys} ${reaction}`, evidence: where };
+}
+
+/** From the last key to the caller's next act. */
+function reactionTime(press: PressAct, { facts }: VoiceEvidence): Span {
+  const next = facts.caller.find((act) => act.startMs >= press.endMs && act !== press);
+  return { startMs: press.endMs, endMs: next?.startMs ?? Infinity };
+}
+
+/** What the agent did, as a clause; undefined if nothing fits. */
+async function reactionTo(
+  { then }: HearsKeysSpec,
+  span: Span,
+  { facts }: VoiceEvidence,
+  finder: EventFinder,
+): Promise<string | undefined> {
+  const isWithin = (ms: number) => ms >= span.startMs && ms < span.endMs;
+  const transfers = facts.platformEvents.filter(({ type, atMs }) => type === 'transfer' && isWithin(atMs));
+  const transfer = transfers.find(
+    ({ detail }) => !then || !('transfer' in then) || then.transfer === true || detail.includes(then.transfer),
+  );
+  if (!then) {
+    if (transfer) return `the agent transferred the call (${transfer.detail})`;
+    return facts.agent.some(({ startMs }) => isWithin(startMs)) ? 'the agent answered' : undefined;
+  }
+  if ('transfer' in then) return transfer && `the agent transferred the call (${transfer.detail})`;
+  for await (const { evidence, text } of finder.occurrences(then)) {
+    if (isWithin(finder.view.entries[evidence.entry]!.start)) return text;
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import type { AudioLevelSpec, SpeakingRateSpec } from '../../../evaluation-definition/index.js';
+import { count, type Finding } from '../../checks/check-result.js';
+import type { TimelineEntry } from '../../timeline.js';
+import { at, notExercised, settled } from './finding.js';
+import type { VoiceEvidence } from './evidence.js';
+
+/** Fewer gaps are an accident of the network. */
+const MIN_GAPS = 3;
+
+export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice }: VoiceEvidence): Finding {
+  const rate = voice.agentWordsPerMinute;
+  if (rate === null) return notExercised('The words of the agent are not known');
+  const met = rate >= (minWpm ?? 0) && rate <= (maxWpm ?? Infinity);
+  return { met, detail: `The agent spoke ${Math.round(rate)} words per minute`, evidence: [] };
+}
+
+/** Sound that was sent and is too quiet to be heard fails. */
+export function levelWithin(
+  { minDbfs, maxDbfs, maxClippedPercent }: AudioLevelSpec,
+  { voice, facts }: VoiceEvidence,
+): Finding {
+  const { agentDbfs, clippedPercent, inaudible } = voice.level;
+  if (inaudible) {
+    const level = facts.level.sentDbfs === null ? '' : ` at ${Math.round(facts.level.sentDbfs)} dBFS`;
+    return { met: false, detail: `The agent sent sound${level}, which is too quiet to be heard`, evidence: [] };
+  }
+  if (agentDbfs === null) return notExercised('The agent sent no sound');
+  const isLoudEnough = minDbfs === undefined || agentDbfs >= minDbfs;
+  const isQuietEnough = maxDbfs === undefined || agentDbfs <= maxDbfs;
+  const isClean = maxClippedPercent === undefined || clippedPercent <= maxClippedPercent;
+  const detail = `The agent's speech has ${agentDbfs} dBFS, and ${clippedPercent} % of its sound is clipped`;
+  return { met: isLoudEnough && isQuietEnough && isClean, detail, evidence: [] };
+}
+
+export function notChoppy(perMinute: number, { voice }: VoiceEvidence): Finding {
+  if (voice.speech.agentMs === 0) return notExercised('The agent was not heard');
+  const { choppiness } = voice;
+  const detail = `The agent's speech had ${count(choppiness.gaps, 'gap')}, ${choppiness.perMinute} per minute; the limit is ${perMinute}`;
+  return { met: choppiness.gaps < MIN_GAPS || choppiness.perMinute <= perMinute, detail, evidence: [] };
+}
+
+export function isProtocolClean({ facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {
+  const errors = facts.wireFindings.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (!first) return { met: true, detail: 'The agent kept to the protocol', evidence: [] };
+  const codes = [...new Set(errors.map(({ code }) => code))].join(', ');
+  const evidence = at(entries, (entry) => entry.type === 'finding' && entry.code === first.code, first.atMs ?? 0);
+  return settled({ met: false, detail: `The agent broke the protocol (${codes}): ${first.detail}`, evidence });
+}

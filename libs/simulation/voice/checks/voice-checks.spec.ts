@@ -1,0 +1,236 @@
+import type { CheckSpec, SoundCheckSpec } from '../../../evaluation-definition/index.js';
+import { CallView } from '../../call-view.js';
+import { evaluateChecks } from '../../checks/evaluate-checks.js';
+import type { TimelineEntry } from '../../timeline.js';
+import type { VoiceFacts } from '../facts.js';
+import { heardTimes, voiceMeasures } from '../measures/index.js';
+import { agentSound, bargeIn, factsOf, keys, line, sound } from '../testing/facts.js';
+import { voiceChecks } from './voice-checks.js';
+
+/** The entries that such facts have on a timeline, as far as checks look at them. */
+function entriesOf({ caller, agent, wireFindings, end }: VoiceFacts): TimelineEntry[] {
+  const entries: TimelineEntry[] = [
+    ...caller.map((act): TimelineEntry => {
+      const span = { start: act.startMs, end: act.endMs, turn: act.turn };
+      if (act.type === 'say') return { type: 'speech', speaker: 'caller', text: act.text, ...span };
+      const kind = act.type === 'press' ? 'keys' : act.type;
+      const name = act.type === 'press' ? act.keys : act.name;
+      return { type: 'sound', speaker: 'caller', kind, name, possible: true, ...span };
+    }),
+    ...agent.map(({ startMs, endMs, turn }): TimelineEntry => ({
+      type: 'speech',
+      speaker: 'agent',
+      text: '',
+      words: 'unknown',
+      start: startMs,
+      end: endMs,
+      turn,
+    })),
+    ...wireFindings.map(({ code, severity, detail, atMs }): TimelineEntry => ({
+      type: 'finding',
+      code,
+      severity,
+      detail,
+      start: atMs ?? 0,
+      end: atMs ?? 0,
+      turn: 0,
+    })),
+    { type: 'end', by: end.by, code: end.code, reason: end.reason, start: end.atMs, end: end.atMs, turn: 1 },
+  ];
+  return entries.sort((a, b) => a.start - b.start);
+}
+
+async function check(spec: CheckSpec, given: Partial<VoiceFacts>) {
+  const facts = factsOf(given);
+  const entries = entriesOf(facts);
+  const view = CallView.of(entries, [], heardTimes(facts, entries));
+  const checks = voiceChecks({ facts, voice: voiceMeasures(facts) });
+  const [result] = await evaluateChecks([{ ...spec, weight: 1, required: true }], view, async () => {}, checks);
+  return result!;
+}
+
+const stalled = (at: number, ms: number): Pick<VoiceFacts, 'timing'> => ({
+  timing: { frameLatenessMs: { p50: 0, p99: 0, worst: ms }, stalls: [{ at, ms }], sentAsPlanned: true },
+});
+const YIELDING = { agent: [agentSound(0, 1_240)], clears: [{ atMs: 1_240, droppedMs: 900 }] };
+
+describe('yields_within_ms', () => {
+  const spec: SoundCheckSpec = { type: 'yields_within_ms', ms: 500 };
+
+  it('is met if the agent stops in time, and not if it stops later or goes on', async () => {
+    expect(await check(spec, { ...YIELDING, caller: [bargeIn(1_000, 2_000)] })).toMatchObject({
+      met: true,
+      detail: 'The agent stopped after 240 ms; the limit is 500',
+      evidence: [{ entry: 1 }],
+    });
+    expect(await check({ ...spec, ms: 200 }, { ...YIELDING, caller: [bargeIn(1_000, 2_000)] })).toMatchObject({
+      met: false,
+      decidedByEntry: 1,
+    });
+    expect(await check(spec, { agent: [agentSound(0, 9_000)], caller: [bargeIn(1_000, 2_000)] })).toMatchObject({
+      met: false,
+      detail: 'The agent did not yield: it was heard for 8000 ms more',
+    });
+  });
+
+  it('is undecided if there was nothing to yield', async () => {
+    const impossible = bargeIn(1_000, 2_000, { possible: false });
+    expect(await check(spec, { agent: [agentSound(0, 900)], caller: [impossible] })).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+    });
+    expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ met: null, undecided: 'not_exercised' });
+  });
+
+  it('is undecided only if the limit lies within the stall of the tester', async () => {
+    const facts = { ...YIELDING, caller: [bargeIn(1_000, 2_000)], ...stalled(1_050, 150) };
+    const near = await check({ ...spec, ms: 300 }, facts);
+    expect(near).toMatchObject({ met: null });
+    expect(near.undecided).toBeUndefined();
+    expect(await check(spec, facts)).toMatchObject({ met: true });
+  });
+
+  it('is not met if one of several barge-ins is not yielded to', async () => {
+    const caller = [bargeIn(1_000, 2_000), bargeIn(6_000, 7_000)];
+    expect(
+      await check(spec, { ...YIELDING, agent: [agentSound(0, 1_240), agentSound(5_000, 9_000)], caller }),
+    ).toMatchObject({ met: false });
+  });
+});
+
+describe('keeps_speaking', () => {
+  const spec: SoundCheckSpec = { type: 'keeps_speaking' };
+  const cough = sound('noise', 2_000, 2_350);
+
+  it('is met by an agent that goes on and not by one that stops', async () => {
+    expect(await check(spec, { caller: [cough], agent: [agentSound(0, 5_000)] })).toMatchObject({ met: true });
+    const clears = [{ atMs: 2_300, droppedMs: 900 }];
+    expect(await check(spec, { caller: [cough], agent: [agentSound(0, 2_300)], clears })).toMatchObject({
+      met: false,
+      detail: 'The agent took a noise for a turn',
+      decidedByEntry: 1,
+    });
+  });
+
+  it('is undecided without a sound during speech', async () => {
+    expect(await check(spec, { agent: [agentSound(0, 5_000)] })).toMatchObject({ undecided: 'not_exercised' });
+    expect(await check(spec, { caller: [cough], agent: [agentSound(0, 2_100)] })).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+    });
+  });
+});
+
+describe('max_interruptions and max_overlap_ms', () => {
+  const facts = { caller: [line(1_000, 3_000)], agent: [agentSound(2_000, 4_000)] };
+
+  it('count the interruptions and their overlap', async () => {
+    expect(await check({ type: 'max_interruptions', count: 0 }, facts)).toMatchObject({
+      met: false,
+      decidedByEntry: 1,
+    });
+    expect(await check({ type: 'max_interruptions', count: 1 }, facts)).toMatchObject({ met: true });
+    expect(await check({ type: 'max_overlap_ms', ms: 900 }, facts)).toMatchObject({
+      met: false,
+      detail: 'Both spoke at once for 1000 ms; the limit is 900',
+    });
+    expect(await check({ type: 'max_overlap_ms', ms: 1_000 }, facts)).toMatchObject({ met: true });
+  });
+});
+
+describe('audio_level and max_choppiness', () => {
+  const speech = { agent: [agentSound(0, 30_000)] };
+
+  it('compare level and clipping with their limits', async () => {
+    expect(await check({ type: 'audio_level', minDbfs: -30, maxDbfs: -10 }, speech)).toMatchObject({ met: true });
+    expect(await check({ type: 'audio_level', minDbfs: -15 }, speech)).toMatchObject({ met: false });
+    const level = { dbfs: -3, sentDbfs: -3, clippedPercent: 4, inaudible: false };
+    expect(await check({ type: 'audio_level', maxClippedPercent: 1 }, { ...speech, level })).toMatchObject({
+      met: false,
+      detail: "The agent's speech has -3 dBFS, and 4 % of its sound is clipped",
+    });
+  });
+
+  it('fail an agent whose sound cannot be heard, and are undecided without any sound', async () => {
+    const level = { dbfs: null, sentDbfs: -62, clippedPercent: 0, inaudible: true };
+    expect(await check({ type: 'audio_level', minDbfs: -40 }, { level })).toMatchObject({
+      met: false,
+      detail: 'The agent sent sound at -62 dBFS, which is too quiet to be heard',
+    });
+    const none = { dbfs: null, sentDbfs: null, clippedPercent: 0, inaudible: false };
+    expect(await check({ type: 'audio_level', minDbfs: -40 }, { level: none })).toMatchObject({ met: null });
+    expect(await check({ type: 'max_choppiness', perMinute: 1 }, { level: none })).toMatchObject({ met: null });
+  });
+
+  it('never fail speech with fewer than three gaps', async () => {
+    const gaps = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({ startMs: 1_000 * i, endMs: 1_000 * i + 60, isBetweenSpeech: true }));
+    const spec: CheckSpec = { type: 'max_choppiness', perMinute: 2 };
+    expect(await check(spec, { ...speech, underruns: gaps(2) })).toMatchObject({ met: true });
+    expect(await check(spec, { ...speech, underruns: gaps(3) })).toMatchObject({
+      met: false,
+      detail: "The agent's speech had 3 gaps, 6 per minute; the limit is 2",
+    });
+  });
+});
+
+describe('clean_protocol', () => {
+  const finding = { atMs: 5_440, detail: 'no clear', source: '', code: 'no_clear_on_barge_in' };
+
+  it('is not met by a finding of severity error alone', async () => {
+    const spec: CheckSpec = { type: 'clean_protocol' };
+    expect(await check(spec, { wireFindings: [{ ...finding, severity: 'warning' }] })).toMatchObject({ met: true });
+    expect(await check(spec, { wireFindings: [{ ...finding, severity: 'error' }] })).toMatchObject({
+      met: false,
+      detail: 'The agent broke the protocol (no_clear_on_barge_in): no clear',
+      decidedByEntry: 0,
+    });
+  });
+});
+
+describe('hears_keys', () => {
+  const pressed = { caller: [keys(2_000, 2_500), line(9_000, 9_500)] };
+  const transferAt = (atMs: number) => ({
+    platformEvents: [{ type: 'transfer' as const, atMs, detail: '<Dial>+15550100</Dial>' }],
+  });
+
+  it('is met if the agent answers or transfers the call before the caller acts again', async () => {
+    const spec: CheckSpec = { type: 'hears_keys', keys: '1' };
+    expect(await check(spec, { ...pressed, agent: [agentSound(3_000, 4_000)] })).toMatchObject({ met: true });
+    expect(await check(spec, { ...pressed, ...transferAt(3_000) })).toMatchObject({ met: true });
+    expect(await check(spec, { ...pressed, agent: [agentSound(10_000, 11_000)] })).toMatchObject({ met: false });
+    expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ undecided: 'not_exercised' });
+  });
+
+  it('goes by the given reaction', async () => {
+    const spec = (transfer: true | string): CheckSpec => ({ type: 'hears_keys', keys: '1', then: { transfer } });
+    expect(await check(spec('+15550100'), { ...pressed, ...transferAt(3_000) })).toMatchObject({ met: true });
+    expect(await check(spec('+15550199'), { ...pressed, ...transferAt(3_000) })).toMatchObject({ met: false });
+    expect(await check(spec(true), { ...pressed, agent: [agentSound(3_000, 4_000)] })).toMatchObject({ met: false });
+  });
+});
+
+describe('checks that text calls share', () => {
+  const facts = {
+    caller: [line(3_000, 4_000), line(20_000, 21_000, { turn: 2 })],
+    agent: [agentSound(2_000, 2_300, { turn: 0 }), agentSound(4_812, 6_000), agentSound(10_000, 12_000)],
+    agentTurns: [{ turn: 1, startMs: 4_812, endMs: 12_000, audibleMs: 3_188, endedBy: 'silence' as const }],
+    end: { by: 'agent' as const, code: 'agent_hung_up' as const, reason: '', atMs: 21_500 },
+  };
+
+  it('go by what was heard', async () => {
+    const latency = (ms: number): CheckSpec => ({ type: 'max_latency_ms', ms, percentile: 100 });
+    expect(await check(latency(812), facts)).toMatchObject({ met: true });
+    expect(await check(latency(811), facts)).toMatchObject({ met: false, evidence: [{ entry: 2 }] });
+    expect(await check({ type: 'max_pause_ms', ms: 3_999 }, facts)).toMatchObject({ met: false });
+    expect(await check({ type: 'max_pause_ms', ms: 4_000 }, facts)).toMatchObject({ met: true });
+  });
+
+  it('count no silence but that of the agent', async () => {
+    expect(await check({ type: 'max_silence_ms', ms: 4_000 }, facts)).toMatchObject({
+      met: true,
+      detail: 'The longest silence lasted 4000 ms; the limit is 4000',
+    });
+    expect(await check({ type: 'max_silence_ms', ms: 3_999 }, facts)).toMatchObject({ met: false });
+  });
+});
