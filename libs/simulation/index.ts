@@ -92,4 +92,5 @@ export {
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';
+export { type CallerSounds, prepareScript } from './voice/prepare.js';
 export { warmUp } from './warm-up.js';
