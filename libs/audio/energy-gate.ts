@@ -104,6 +104,17 @@ export class EnergyGate {
     return this.open ? this.ms(this.onset) : null;
   }
 
+  /** Whether active frames were heard that are too few yet to open the gate. */
+  get isOnsetPending(): boolean {
+    return !this.open && this.activeRun > 0;
+  }
+
+  /** End of the active sound in the open gate so far; null while the gate is closed. */
+  get activeUntilMs(): number | null {
+    if (!this.open) return null;
+    return this.ms(this.inactiveRun === 0 ? this.frames * this.frameLength : this.end);
+  }
+
   /** Level of all active frames of ended and open sounds; null before the first one. */
   get activeDbfs(): number | null {
     const frames = this.totalFrames + this.energyFrames;

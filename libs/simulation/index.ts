@@ -94,3 +94,8 @@ export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';
 export { type CallerSounds, prepareScript } from './voice/prepare.js';
 export { warmUp } from './warm-up.js';
+export type { RecordingSink, VoiceCallOptions, VoiceTransport } from './voice/media.js';
+export type { InProcessMediaAgent, InProcessMediaAgentFactory, InProcessSocket } from './voice/in-process-agent.js';
+export type { VoiceFacts } from './voice/facts.js';
+export type { VoiceCallPlan } from './voice/plan.js';
+export { virtualCalls, type VirtualCallOptions } from './voice/virtual-call.js';
