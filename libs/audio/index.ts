@@ -2,6 +2,7 @@
  * Sound as 16-bit samples: telephone codecs, WAV, levels, playout buffer, energy gate, tones and line conditions. Pure and
  * synchronous: no clock, no I/O, no dependency.
  */
+export { TelephoneBandFilter } from './band-filter.js';
 export { EnergyGate, type GateEvent } from './energy-gate.js';
 export {
   decodeAlaw,
@@ -23,9 +24,12 @@ export {
   dbfs,
   LevelMeter,
   normaliseLevel,
+  saturate,
   speechBounds,
 } from './level.js';
 export { mix, peaks } from './mix.js';
+export { Hum, Loop, Noise, NOISE_COLOURS, type NoiseColour, type SoundSource } from './noise.js';
+export { PacketSchedule } from './packet-schedule.js';
 export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
 export { Random } from './random.js';
 export { resample } from './resample.js';
