@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { FAULT_NAMES } from './faults.js';
 import { agentProgram, faultList } from './program.js';
 import type { ReferenceAgentServerOptions } from './server.js';
+import { VOICE_FAULT_NAMES } from './voice/voice-faults.js';
 
 /** Runs the CLI with these arguments. @returns the options of the started server, errors and output */
 async function run(...args: string[]) {
@@ -29,12 +30,33 @@ async function run(...args: string[]) {
 describe('agentProgram', () => {
   it('starts the agent without faults by default, or with the given fault and delays', async () => {
     expect((await run()).started).toEqual([
-      { port: 4010, host: '127.0.0.1', latencyMs: 0, slowMs: 2_500, tokensPerSecond: 0 },
+      {
+        port: 4010,
+        host: '127.0.0.1',
+        latencyMs: 0,
+        slowMs: 2_500,
+        tokensPerSecond: 0,
+        telephone: { slowMs: 2_500, prepare: expect.any(Function) },
+      },
     ]);
     const args = ['--fault', 'slow-answer', '--port', '0', '--slow-ms', '900', '--tokens-per-second', '20'];
     expect((await run(...args)).started).toMatchObject([
-      { fault: 'slow-answer', port: 0, slowMs: 900, tokensPerSecond: 20 },
+      { fault: 'slow-answer', port: 0, slowMs: 900, tokensPerSecond: 20, telephone: { fault: 'slow-answer' } },
     ]);
+  });
+
+  it('plants the faults of text and telephone where they belong', async () => {
+    const [text] = (await run('--fault', 'wrong-fact')).started;
+    expect([text?.fault, text?.telephone?.fault]).toEqual(['wrong-fact', undefined]);
+    const [voice] = (await run('--fault', 'no-clear', '--response-ms', '800', '--auth-token', 'secret')).started;
+    expect(voice?.fault).toBeUndefined();
+    expect(voice?.telephone).toMatchObject({ fault: 'no-clear', responseMs: 800, authToken: 'secret' });
+  });
+
+  it('prints the addresses of text and telephone', async () => {
+    const { printed } = await run();
+    expect(printed).toContain('POST http://127.0.0.1:1/v1/chat/completions');
+    expect(printed).toContain('POST http://127.0.0.1:1/voice ');
   });
 
   it.each([
@@ -53,7 +75,7 @@ describe('agentProgram', () => {
     const { started, printed } = await run('--list-faults');
     expect(started).toEqual([]);
     expect(printed).toBe(`${faultList()}\n`);
-    for (const fault of FAULT_NAMES) expect(printed).toContain(`${fault}\n`);
+    for (const fault of [...FAULT_NAMES, ...VOICE_FAULT_NAMES]) expect(printed).toContain(`${fault}\n`);
   });
 
   it('reports a port that is already in use', async () => {

@@ -1,16 +1,24 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CachedSpeech, FliteEngine } from '../speech/index.js';
 import { DEFAULT_SLOW_MS } from './agent.js';
 import { FAULT_NAMES, FAULTS, type FaultName, isFault } from './faults.js';
 import { AGENT_NAME, DEFAULT_HOST, DEFAULT_PORT, startReferenceAgent } from './server.js';
+import { prepareVoice } from './voice/prepare.js';
+import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 
 interface Flags {
-  readonly fault?: FaultName;
+  readonly fault?: FaultName | VoiceFaultName;
   readonly listFaults?: boolean;
   readonly port: number;
   readonly host: string;
   readonly latencyMs: number;
   readonly slowMs: number;
   readonly tokensPerSecond: number;
+  readonly responseMs?: number;
+  readonly authToken?: string;
+  readonly publicUrl?: string;
 }
 
 const MAX_DELAY_MS = 600_000;
@@ -32,21 +40,41 @@ export function agentProgram(start = startReferenceAgent): Command {
       wholeNumber(0, MAX_TOKENS_PER_SECOND),
       0,
     )
+    .option(
+      '--response-ms <n>',
+      "on the telephone: time from the caller's last sound to the answer",
+      wholeNumber(0, MAX_DELAY_MS),
+    )
+    .addOption(
+      new Option('--auth-token <token>', 'on the telephone: check the signatures of Twilio').env('TWILIO_AUTH_TOKEN'),
+    )
+    .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
     .allowExcessArguments(false)
     .exitOverride()
-    .action(async ({ listFaults, ...options }: Flags) => {
+    .action(async ({ listFaults, ...flags }: Flags) => {
       if (listFaults) return print(faultList());
-      const server = await startOrExplain(start, options);
-      print(`The ${options.fault ? `agent with the fault ${options.fault}` : 'sound agent'} is listening on ${server.url}
-  POST ${server.url}/v1/chat/completions
-  POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions   for any fault of --list-faults`);
+      const server = await startOrExplain(start, flags);
+      print(`The ${flags.fault ? `agent with the fault ${flags.fault}` : 'sound agent'} is listening on ${server.url}
+  text       POST ${server.url}/v1/chat/completions
+             POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
+  telephone  POST ${server.url}/voice                         (webhook of Twilio Media Streams)
+             POST ${server.url}/agents/${AGENT_NAME}:FAULT/voice
+FAULT is any of --list-faults, or "sound".`);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
 
 async function startOrExplain(start: typeof startReferenceAgent, options: Omit<Flags, 'listFaults'>) {
+  const { fault: name, responseMs, authToken, publicUrl, ...rest } = options;
+  const fault = name !== undefined && isFault(name) ? { fault: name } : {};
+  const voiceFault = name !== undefined && isVoiceFault(name) ? { fault: name } : {};
+  const { slowMs } = options;
   try {
-    return await start(options);
+    return await start({
+      ...rest,
+      ...fault,
+      telephone: { ...voiceFault, slowMs, responseMs, authToken, publicUrl, prepare },
+    });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const at = `${options.host}:${options.port}`;
@@ -59,16 +87,29 @@ async function startOrExplain(start: typeof startReferenceAgent, options: Omit<F
   }
 }
 
-/** All faults with their effect and how a tester detects them. */
-export function faultList(): string {
-  return FAULT_NAMES.map(
-    (name) => `${name}\n  effect:    ${FAULTS[name].effect}\n  detection: ${FAULTS[name].detection}`,
-  ).join('\n');
+/** Sounds are synthesised once ever: they are kept in the system's folder for temporary files. */
+function prepare() {
+  const speech = new CachedSpeech(new FliteEngine(), { folder: path.join(tmpdir(), 'reference-agent-speech') });
+  return prepareVoice({ speech, today: Date.now() });
 }
 
-function fault(name: string): FaultName {
-  if (isFault(name)) return name;
-  throw new InvalidArgumentError(`Valid faults: ${FAULT_NAMES.join(', ')}.`);
+/** All faults with their effect and how a tester detects them. */
+export function faultList(): string {
+  const list = (names: readonly string[], faults: Readonly<Record<string, { effect: string; detection: string }>>) =>
+    names.map((name) => `${name}\n  effect:    ${faults[name]?.effect}\n  detection: ${faults[name]?.detection}`);
+  return [
+    'Faults over text',
+    ...list(FAULT_NAMES, FAULTS),
+    '',
+    'Faults on the telephone',
+    ...list(VOICE_FAULT_NAMES, VOICE_FAULTS),
+  ].join('\n');
+}
+
+function fault(name: string): FaultName | VoiceFaultName {
+  if (isFault(name) || isVoiceFault(name)) return name;
+  const names = new Set<string>([...FAULT_NAMES, ...VOICE_FAULT_NAMES]);
+  throw new InvalidArgumentError(`Valid faults: ${[...names].join(', ')}.`);
 }
 
 function wholeNumber(min: number, max: number) {

@@ -10,7 +10,7 @@ export interface Template {
 
 /** How well a sound fits the beginning of a template, or all of it. */
 export interface Match {
-  /** Mean difference of a band in decibels; lower is better. */
+  /** Mean difference, in decibels, of the bands that are louder than the noise; lower is better. */
   readonly distance: number;
   /** Frames of the template that the sound does not reach. */
   readonly missingFrames: number;
@@ -22,6 +22,9 @@ const BEND = 8;
 const FREE_START = 6;
 /** A greater difference counts as this one, in decibels: a single band must not decide. */
 const MOST_DB = 24;
+const WIDTH = 2 * BEND + 1;
+/** A sound that fits badly at first may still fit well; a match is given up when it is this share of all beyond its limit. */
+const SLACK = 0.2;
 const NO_MATCH: Match = { distance: Infinity, missingFrames: 0 };
 
 export function templateOf(features: Features): Template {
@@ -40,75 +43,88 @@ function levelOf(features: Features, frame: number): number {
   return level;
 }
 
-/** A sound with noise under it. */
+/** A sound that was heard, with noise under it. */
 export interface Sample {
-  readonly template: Template;
+  readonly frames: number;
+  /** As `Template.loudest`. */
+  readonly loudest: Float32Array;
+  /** Nowhere below `floor`. */
+  readonly features: Features;
   /** Level for each band below which nothing is compared. */
   readonly floor: Float32Array;
+  /** Number of the values above the floor in the first n + 1 frames. */
+  readonly loud: Float32Array;
+}
+
+/** @param floor for each band, the level below which nothing is compared */
+export function sampleOf({ features, frames, loudest }: Template, floor: Float32Array): Sample {
+  const loud = new Float32Array(frames);
+  let count = 0;
+  const floored = features.map((level, index) => {
+    const least = floor[index % BANDS]!;
+    if (level > least) count += 1;
+    loud[Math.floor(index / BANDS)] = count;
+    return Math.max(level, least);
+  });
+  return { frames, loudest, features: floored, floor, loud };
 }
 
 /**
  * Compares a sound with the beginning of a template by dynamic time warping. The level does not count.
  * @param limit a distance above which the match is not needed
  */
-export function match({ template: heard, floor }: Sample, template: Template, limit: number): Match {
-  const rows = heard.frames;
+export function match(sample: Sample, template: Template, limit: number): Match {
+  const { frames: rows, loudest, loud } = sample;
   if (rows === 0 || rows > template.frames + 2 * BEND) return NO_MATCH;
-  const width = 2 * BEND + 1;
-  const gain = heard.loudest[rows - 1]! - template.loudest[Math.min(rows, template.frames) - 1]!;
-  let before = new Float64Array(width).fill(Infinity);
-  let row = new Float64Array(width);
-  const limitSum = limit * rows;
+  const gain = loudest[rows - 1]! - template.loudest[Math.min(rows, template.frames) - 1]!;
+  const total = loud[rows - 1]!;
+  let before = new Float64Array(WIDTH).fill(Infinity);
+  let row = new Float64Array(WIDTH);
   for (let index = 0; index < rows; index += 1) {
     let least = Infinity;
-    for (let offset = 0; offset < width; offset += 1) {
+    for (let offset = 0; offset < WIDTH; offset += 1) {
       const column = index + offset - BEND;
       row[offset] = Infinity;
       if (column < 0 || column >= template.frames) continue;
       const isStart = (index === 0 && column <= FREE_START) || (column === 0 && index <= FREE_START);
-      // Diagonal, one frame of the sound more, one of the template more.
-      const reached = Math.min(
-        isStart ? 0 : Infinity,
-        before[offset]!,
-        offset + 1 < width ? before[offset + 1]! : Infinity,
-        offset > 0 ? row[offset - 1]! : Infinity,
-      );
+      // One frame of both, one of the sound more, one of the template more.
+      let reached = isStart ? 0 : before[offset]!;
+      if (offset + 1 < WIDTH && before[offset + 1]! < reached) reached = before[offset + 1]!;
+      if (offset > 0 && row[offset - 1]! < reached) reached = row[offset - 1]!;
       if (reached === Infinity) continue;
-      const sum = reached + difference(heard.features, index, template.features, column, gain, floor);
+      const sum = reached + difference(sample, index, template.features, column, gain);
       row[offset] = sum;
-      least = Math.min(least, sum);
+      if (sum < least) least = sum;
     }
-    if (least > limitSum) return NO_MATCH;
+    if (least > limit * (loud[index]! + SLACK * total)) return NO_MATCH;
     [before, row] = [row, before];
   }
-  return bestEnd(before, rows, template.frames);
+  return bestEnd(before, rows, template.frames, total);
 }
 
-function bestEnd(last: Float64Array, rows: number, frames: number): Match {
+function bestEnd(last: Float64Array, rows: number, frames: number, total: number): Match {
   let best = NO_MATCH;
   for (let offset = 0; offset < last.length; offset += 1) {
-    const distance = last[offset]! / rows;
+    const distance = last[offset]! / total;
     if (distance < best.distance) best = { distance, missingFrames: frames - (rows + offset - BEND) };
   }
   return best;
 }
 
 function difference(
-  heard: Features,
-  heardFrame: number,
+  { features, floor }: Sample,
+  frame: number,
   template: Features,
   templateFrame: number,
   gain: number,
-  floor: Float32Array,
 ): number {
   let sum = 0;
-  const [from, other] = [heardFrame * BANDS, templateFrame * BANDS];
+  const [from, other] = [frame * BANDS, templateFrame * BANDS];
   for (let band = 0; band < BANDS; band += 1) {
     const least = floor[band]!;
-    const x = heard[from + band]!;
-    const y = template[other + band]! + gain;
-    const difference = Math.abs((x > least ? x : least) - (y > least ? y : least));
-    sum += difference < MOST_DB ? difference : MOST_DB;
+    const level = template[other + band]! + gain;
+    const apart = Math.abs(features[from + band]! - (level > least ? level : least));
+    sum += apart < MOST_DB ? apart : MOST_DB;
   }
-  return sum / BANDS;
+  return sum;
 }

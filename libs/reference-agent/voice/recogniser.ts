@@ -1,6 +1,6 @@
 import type { Heard, Recogniser } from './ear.js';
 import { BANDS, featuresOf } from './features.js';
-import { match, type Sample, type Template, templateOf } from './matching.js';
+import { match, type Sample, sampleOf, type Template, templateOf } from './matching.js';
 
 /** A sound that the agent knows, in one voice. */
 export interface KnownSound {
@@ -12,10 +12,10 @@ export interface KnownSound {
 
 /** Mean difference of a band, in decibels, above which a sound is unknown. */
 const MOST_DIFFERENT = 6.5;
-/** Frames that may be missing of a complete line: noise hides the last consonants. */
-const COMPLETE_FRAMES = 12;
+/** Frames that may be missing of a complete line: noise hides the last consonants, and pauses are cut short. */
+const COMPLETE_FRAMES = 18;
 /** Added to the difference of what is only the beginning of a line: "Yes." is a line of its own, and begins others. */
-const INCOMPLETE_DB = 0.8;
+const INCOMPLETE_DB = 1;
 /** Bands this much below the loudest one, or less than this above the noise, are not compared. */
 const DYNAMIC_DB = 45;
 const OVER_NOISE_DB = 3;
@@ -35,7 +35,7 @@ export class TemplateRecogniser implements Recogniser {
   }
 
   recognise(pcm: Int16Array, noise: Int16Array): Heard {
-    const sample = sampleOf(pcm, noise);
+    const sample = heardSample(pcm, noise);
     let best: { known: Known; score: number; isComplete: boolean } | undefined;
     for (const known of this.known) {
       const limit = best?.score ?? MOST_DIFFERENT;
@@ -50,11 +50,11 @@ export class TemplateRecogniser implements Recogniser {
   }
 }
 
-function sampleOf(pcm: Int16Array, noise: Int16Array): Sample {
-  const template = templateOf(featuresOf(pcm));
-  const least = (template.loudest[template.frames - 1] ?? 0) - DYNAMIC_DB;
+function heardSample(pcm: Int16Array, noise: Int16Array): Sample {
+  const heard = templateOf(featuresOf(pcm));
+  const least = (heard.loudest[heard.frames - 1] ?? 0) - DYNAMIC_DB;
   const floor = meanOf(featuresOf(noise)).map((level) => Math.max(least, level + OVER_NOISE_DB));
-  return { template, floor };
+  return sampleOf(heard, floor);
 }
 
 /** Mean energy of each band in decibels; very low without sound. */
