@@ -10,4 +10,6 @@ export {
   type SpeechFailure,
   type SpeechRequest,
 } from './sound.js';
+export { babbleLoop } from './sounds/babble.js';
+export { SOUND_NAMES, type SoundName, soundOf } from './sounds/sounds.js';
 export { type ChosenVoice, voiceOf, type VoiceSettings } from './voice-of.js';

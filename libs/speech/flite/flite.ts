@@ -82,18 +82,35 @@ function speakUtterance(
   voice: FliteVoiceName,
   stretch: number,
 ): { readonly pcm: Int16Array; readonly sampleRate: number; readonly phones: readonly Phone[] } {
-  const { files, stdout } = flite(
-    module,
-    // What follows `-t` is text, whatever it looks like.
-    ['-psdur', '-voice', voice, '--setf', `duration_stretch=${stretch}`, '-o', WAVE, '-t', text],
-    { outputs: [WAVE] },
-  );
+  // What follows `-t` is text, whatever it looks like.
+  const { stdout, ...sound } = synthesise(module, { voice, stretch, input: ['-t', text] });
   const phones = [...stdout.matchAll(/(\S+):(\d+\.\d+) /g)].map(([, name, end]) => ({
     name: name!,
     endSeconds: Number(end),
   }));
+  return { ...sound, phones };
+}
+
+/** Speaks phones in flite's notation, separated by spaces, with a flat melody. */
+export function speakPhones(
+  module: WebAssembly.Module,
+  { phones, voice, stretch }: { readonly phones: string; readonly voice: FliteVoiceName; readonly stretch: number },
+): Pick<FliteSpeech, 'pcm' | 'sampleRate'> {
+  const { pcm, sampleRate } = synthesise(module, { voice, stretch, input: ['-p', phones] });
+  return { pcm, sampleRate };
+}
+
+function synthesise(
+  module: WebAssembly.Module,
+  { voice, stretch, input }: { voice: FliteVoiceName; stretch: number; input: readonly ['-t' | '-p', string] },
+): Pick<FliteSpeech, 'pcm' | 'sampleRate'> & { readonly stdout: string } {
+  const { files, stdout } = flite(
+    module,
+    ['-psdur', '-voice', voice, '--setf', `duration_stretch=${stretch}`, '-o', WAVE, ...input],
+    { outputs: [WAVE] },
+  );
   const { rate, channels } = readWav(files.get(WAVE)!);
-  return { pcm: channels[0]!, sampleRate: rate, phones };
+  return { pcm: channels[0]!, sampleRate: rate, stdout };
 }
 
 /**
