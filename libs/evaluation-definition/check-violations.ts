@@ -15,6 +15,7 @@ import {
 import { fold } from './matcher.js';
 import { groupNames } from './pattern.js';
 import type { Path, Violation } from '../json-input/index.js';
+import { soundCheckViolations } from './sound-check-violations.js';
 import { mostTurns, ScriptedLines } from './script-violations.js';
 
 /** Checks that could never fail or never be met. `isSound` says whether a matcher is valid. */
@@ -63,11 +64,13 @@ function violationsOf(check: NestedCheck, definition: PartialDefinition): Found[
     case 'talk_ratio':
       return ratioViolations(check);
     case 'same_value':
-      return check.sources.flatMap((source, index) =>
-        groupViolations(source).map(([field, text]): Found => [['sources', index, ...field], text]),
-      );
+      return sourceViolations('sources', check.sources);
+    case 'understood':
+      return [...sourceViolations('values', check.values), ...soundCheckViolations(check, definition)];
+    case 'max_overlap_ms':
+      return timeViolations(check.ms, definition);
     default:
-      return [];
+      return soundCheckViolations(check, definition);
   }
 }
 
@@ -100,6 +103,11 @@ function ratioViolations({ min = 0, max = 1 }: TalkRatioSpec): Found[] {
   if (min > max) return [[['max'], `must not be less than min (${min})`]];
   return min === 0 && max === 1 ? [[[], 'could never fail: limit min or max']] : [];
 }
+
+const sourceViolations = (field: string, sources: readonly ValueSource[]): Found[] =>
+  sources.flatMap((source, index) =>
+    groupViolations(source).map(([path, text]): Found => [[field, index, ...path], text]),
+  );
 
 /** Invalid patterns have a violation of their own. */
 function groupViolations(source: ValueSource): Found[] {

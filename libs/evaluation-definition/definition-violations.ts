@@ -8,6 +8,7 @@ import { normaliseCriterion, normaliseStep } from './normalise.js';
 import type { Violation, Path } from '../json-input/index.js';
 import { PatternChecker } from './pattern.js';
 import { scriptViolations, scriptMatchers } from './script-violations.js';
+import { soundStepViolations } from './sound-step-violations.js';
 import { ToolViolations } from './tool-violations.js';
 
 type Patterns = Pick<PatternChecker, 'violationOf'>;
@@ -33,6 +34,7 @@ export function definitionViolations(
     ...violations,
     ...toolViolations(definition.checks, patterns),
     ...scriptViolations(definition),
+    ...soundStepViolations(definition.script),
     ...checkViolations(definition, (matcher) => !unsound.has(matcher), searchBudget),
     ...criteriaViolations(definition.criteria),
   ];

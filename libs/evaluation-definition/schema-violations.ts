@@ -33,14 +33,16 @@ export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
   const validate = validatorOf(kind);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
-  // Errors of the branches of "exactly one of" are redundant.
-  const choices = errors.filter(({ keyword }) => keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
+  // Errors of the branches of "exactly one of" and "at least one of" are redundant.
+  const choices = errors
+    .filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf')
+    .map(({ schemaPath }) => `${schemaPath}/`);
   // A value of the wrong type also lacks the required fields, and 1.5 may lie below the minimum of a whole number.
   const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
   return (
     errors
       // The rule for the name itself is reported.
-      .filter(({ keyword }) => keyword !== 'propertyNames')
+      .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
       .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
       .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
       .map((error) => violationOf(error, value))
@@ -99,6 +101,8 @@ function requirement(keyword: string, params: Readonly<Record<string, unknown>>,
     case 'minProperties':
       if (!propertyNames(error.parentSchema)) return 'must not be empty';
       return `must have at least one of ${propertyNames(error.parentSchema)}`;
+    case 'anyOf':
+      return `must have at least one of ${choicesOf(error.schema)}`;
     case 'oneOf':
       return `must have exactly one of ${choicesOf(error.schema)}`;
     default:

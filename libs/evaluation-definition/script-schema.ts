@@ -196,5 +196,8 @@ export const scriptDefinitions = {
       bargeIn: ['say'],
       backchannel: ['afterMs'],
     },
+    // As a condition, which draft-07 has too.
+    if: { required: ['afterMs'] },
+    then: { oneOf: exactlyOne('backchannel', 'noise') },
   },
 } as const;
