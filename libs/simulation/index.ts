@@ -53,6 +53,7 @@ export { CallView, type Wait } from './call-view.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export type { JudgeSamples } from './judge/judge.js';
 export { LanguageModel, type LanguageModelOptions } from './llm.js';
+export { misfitOf, type ProtocolFacts } from './protocol-fit.js';
 export { rangeOfText } from './matching.js';
 export type { Measures } from './measures.js';
 export type { Reliability, Stall } from './stalls.js';

@@ -107,6 +107,43 @@ const toolResult = fc.record(
   { tool: plain, arguments: fc.dictionary(fc.constantFrom('a', 'no', '1'), value), result: value },
   { requiredKeys: ['tool', 'result'] },
 );
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ say: text(500), when: fc.record({ says: matcher }) }),
+    fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({
+      answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+  ),
+  { maxLength: 4 },
+);
+const keys = fc.stringMatching(/^[0-9*#A-D][0-9*#A-Dw]{0,9}$/);
+/** Steps of calls with sound, which depend on the line before them. */
+const soundSteps = fc
+  .record({ line: fc.array(text(50), { minLength: 1, maxLength: 3 }), over: text(50), pressed: keys, ms: fc.nat(999) })
+  .map(({ line, over, pressed, ms }) => [
+    { say: line.flatMap((part, index) => (index === 0 ? [part] : [{ pauseMs: ms + 1 }, part])) },
+    { backchannel: 'uh-huh', afterMs: ms },
+    { noise: 'door', afterMs: ms + 1_000 },
+    { say: over, bargeIn: { afterMs: ms + 2_000 } },
+    { noise: 'cough' },
+    { press: pressed },
+  ]);
+const between = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((decibels) => decibels + 0);
+const conditions = fc.record(
+  {
+    seed: fc.nat(),
+    band: fc.constantFrom('telephone', 'wide'),
+    noise: fc.record({ snrDb: between(-10, 60), type: fc.constantFrom('hum', 'babble') }),
+    gainDb: between(-40, 20),
+    echoDb: between(-60, -1),
+    jitterMs: between(0, 500),
+  },
+  { requiredKeys: [] },
+);
 const evaluation = fc.record({
   key: plain,
   name: text(255),
@@ -115,19 +152,7 @@ const evaluation = fc.record({
   vendorCallPhoneNumber: fc.oneof(fc.constant(''), text(255)),
   critical: fc.boolean(),
   tags: fc.uniqueArray(plain, { maxLength: 5 }),
-  script: fc.array(
-    fc.oneof(
-      fc.record({ say: text(500), when: fc.record({ says: matcher }) }),
-      fc.record({ waitSeconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
-      fc.record({
-        answers: fc.array(fc.record({ when: fc.record({ notSays: matcher }), say: text(50) }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
-      }),
-    ),
-    { maxLength: 4 },
-  ),
+  script: fc.tuple(steps, soundSteps).map(([first, then]) => [...first, ...then]),
   checks: fc
     .tuple(
       text(100),
@@ -143,6 +168,8 @@ const evaluation = fc.record({
   language: fc.constantFrom(null, 'de', 'en-GB', 'pt-BR'),
   variables: rows,
   toolResults: fc.array(toolResult, { maxLength: 1 }),
+  conditions,
+  turnEndMs: fc.integer({ min: 200, max: 3_000 }),
 });
 
 /** Evaluations without their personalities, with different keys. */

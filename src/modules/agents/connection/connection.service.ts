@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { type AgentEndpoint, agentUrl, type Protocol, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import {
+  type AgentEndpoint,
+  agentUrl,
+  type Protocol,
+  type ProtocolName,
+  PROTOCOLS,
+} from '../../../../libs/simulation/index.js';
 import { type Caller, covers } from '../../../platform/access/caller.js';
 import type { AgentProvider } from '../../../platform/config/agent-providers.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -96,13 +102,19 @@ export class ConnectionService {
     return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`;
   }
 
-  /** Checks that the agent has an address that may be called. @throws DomainError CONFLICT */
-  async requireAddress({ id, provider, assistantId }: AgentDescription): Promise<void> {
+  /**
+   * Checks that the agent has an address that may be called.
+   * @returns the protocol of its calls
+   * @throws DomainError CONFLICT
+   */
+  async requireAddress({ id, provider, assistantId }: AgentDescription): Promise<ProtocolName> {
     const connection = await this.repository.find(id);
-    const { url } = connection ?? this.settings.agentProviders[provider];
+    const { protocol, url } = connection ?? this.settings.agentProviders[provider];
     if (url === undefined) throw conflict(this.withoutAddress({ provider }));
     // Host names are checked when they are resolved, for the call.
-    if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') return;
+    if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
+      return protocol;
+    }
     const whose = connection
       ? 'The agent cannot be called: its address'
       : `Agents of ${provider} cannot be called: their address (${provider}_URL)`;

@@ -54,6 +54,59 @@ describe('explanationOf', () => {
     ]);
   });
 
+  it('says what a caller with a voice does, which checks need sound, and what the line is like', () => {
+    expect(
+      explained({
+        script: [
+          { say: ['My number is', { pauseMs: 1200 }, 'five', { pauseMs: 80 }, 'six.'] },
+          { backchannel: 'mm-hmm', afterMs: 1500 },
+          { noise: 'cough', afterMs: 3000 },
+          { say: 'Stop.', bargeIn: { afterMs: 4500 } },
+          { noise: 'door' },
+          { press: '12#' },
+        ],
+        checks: [
+          { type: 'yields_within_ms', ms: 900 },
+          { type: 'keeps_speaking' },
+          { type: 'max_interruptions', count: 0 },
+          { type: 'max_interruptions', count: 1 },
+          { type: 'max_overlap_ms', ms: 500 },
+          { type: 'speaking_rate', minWpm: 100, maxWpm: 200 },
+          { type: 'audio_level', minDbfs: -40, maxClippedPercent: 1 },
+          { type: 'max_choppiness', perMinute: 2 },
+          { type: 'clean_protocol' },
+          { type: 'hears_keys', keys: '12#' },
+          { type: 'hears_keys', keys: '2', then: { tool: 'find' } },
+          { type: 'hears_keys', keys: '1', then: { transfer: '+1555' } },
+          { type: 'understood', values: [{ value: 'Rossi' }, { tool: 'book', argument: 'name' }] },
+        ],
+        conditions: { noise: { type: 'babble', snrDb: 20 }, packetLossPercent: 1 },
+      }),
+    ).toEqual([
+      'The caller says "My number is five six." and hesitates for 1200, 80 ms.',
+      'The caller says "mm-hmm" after hearing the agent for 1500 ms.',
+      'The caller makes a noise (cough) after hearing the agent for 3000 ms.',
+      'The caller says "Stop.", over the agent after hearing it for 4500 ms.',
+      'The caller makes a noise (door) in silence.',
+      'The caller presses 12#.',
+      'Check: The agent stops speaking within 900 ms when the caller barges in.',
+      'Check: The agent keeps its turn through every backchannel and noise of the caller.',
+      'Check: The agent never interrupts the caller.',
+      'Check: The agent interrupts the caller at most 1 time.',
+      'Check: Both speak at the same time for at most 500 ms.',
+      'Check: The agent speaks 100 to 200 words per minute.',
+      "Check: The agent's speech has a level of at least -40 dBFS and at most 1 % of the agent's sound is clipped.",
+      "Check: The agent's speech has at most 2 gaps per minute.",
+      'Check: The agent keeps to the protocol of its platform.',
+      'Check: After the keys 12#, agent says something or transfers the call.',
+      'Check: After the keys 2, agent calls find.',
+      'Check: After the keys 1, agent transfers the call to "+1555".',
+      'Check: Understood, the same value: "Rossi"; argument name of book.',
+      'On calls with sound the line has babble noise 20 dB below the caller, 1 % packet loss.',
+      'The call is cut off after 40 turns or 600 seconds.',
+    ]);
+  });
+
   it('says that a language model plays a caller without a script, and shortens long scripts', () => {
     expect(explained({})).toEqual([
       'A language model plays the caller "Regular".',

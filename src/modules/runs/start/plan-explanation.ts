@@ -1,5 +1,6 @@
 import {
   type Condition,
+  type LineConditions,
   lineText,
   type Matcher,
   type ScriptStep,
@@ -15,7 +16,7 @@ const MAX_TEXT = 120;
 
 /** What the calls of an evaluation do and ask, one sentence each: the caller, every check, every criterion, the limits. */
 export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>): string[] {
-  const { script, checks, criteria, maxTurns, maxDurationSeconds } = snapshot.definition;
+  const { script, checks, criteria, conditions, maxTurns, maxDurationSeconds } = snapshot.definition;
   return [
     ...(script.length > 0 ? scripted(script) : [`A language model plays the caller "${snapshot.personality.name}".`]),
     ...checks.map((check) => {
@@ -23,8 +24,23 @@ export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>)
       return sentence(`${kind(`check${what}`, check.required)}: ${describeCheck(check)}`);
     }),
     ...criteria.map(({ text, required }) => sentence(`${kind('criterion for the judge', required)}: ${quoted(text)}`)),
+    ...conditionsText(conditions),
     `The call is cut off after ${count(maxTurns, 'turn')} or ${count(maxDurationSeconds, 'second')}.`,
   ];
+}
+
+/** Conditions of the line on calls with sound, as at most one sentence. */
+function conditionsText(conditions: LineConditions): string[] {
+  const { noise, gainDb, echoDb, packetLossPercent, jitterMs, band } = conditions;
+  const parts = [
+    ...(noise ? [`${noise.type} noise ${noise.snrDb} dB below the caller`] : []),
+    ...(gainDb === undefined ? [] : [`a gain of ${gainDb} dB`]),
+    ...(echoDb === undefined ? [] : [`an echo of ${echoDb} dB`]),
+    ...(packetLossPercent === undefined ? [] : [`${packetLossPercent} % packet loss`]),
+    ...(jitterMs === undefined ? [] : [`${jitterMs} ms of jitter`]),
+    ...(band === undefined ? [] : [`${band} band`]),
+  ];
+  return parts.length === 0 ? [] : [`On calls with sound the line has ${parts.join(', ')}.`];
 }
 
 const kind = (what: string, required: boolean): string => (required ? what : `${what}, which only lowers the score`);

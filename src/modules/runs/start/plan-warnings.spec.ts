@@ -2,7 +2,7 @@ import { type DefinitionInput, normalise } from '../../../../libs/evaluation-def
 import type { Plan } from './plan.js';
 import { type PlanContext, planWarnings } from './plan-warnings.js';
 
-const CONTEXT: PlanContext = { hasModel: true, workerConcurrency: 20, voices: [] };
+const CONTEXT: PlanContext = { protocol: 'chat-completions', hasModel: true, workerConcurrency: 20, voices: [] };
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };
@@ -36,6 +36,44 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
 });
 const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, context: Partial<PlanContext> = {}) =>
   planWarnings(plan(definitions), { ...CONTEXT, ...context });
+
+describe('planWarnings for calls over text and with sound', () => {
+  const script = [
+    { say: 'Hello.' },
+    { backchannel: 'yeah' as const, afterMs: 1 },
+    { say: 'Stop.', bargeIn: { afterMs: 900 } },
+    { press: '1' },
+  ];
+  const optional = { ...criterion, required: false };
+  const checks = [{ type: 'max_turns', turns: 3 }] as const;
+
+  it('says what calls over text leave out', () => {
+    const conditions = { gainDb: -6 };
+    expect(warningsOf({ A: { script, checks, conditions }, B: { script: script.slice(3), checks } })).toEqual([
+      '"A": lines with bargeIn are said after the response, because the agent is called over text.',
+      '"A", "B": backchannels, noises and keys are left out, because the agent is called over text.',
+      '"A": its conditions have no effect, because the agent is called over text.',
+    ]);
+  });
+
+  it('says what calls without words and tool calls leave out, and that an agent without checks passes', () => {
+    const protocol = 'twilio-media-streams';
+    const voices = [{ name: 'Old', settings: ['accent'] }];
+    const toolResults = [{ tool: 'a', result: 1 }];
+    const gainDb = -6;
+    expect(warningsOf({ A: { script, checks, conditions: { gainDb } } }, { protocol, voices })).toEqual([]);
+    expect(
+      warningsOf(
+        { A: { script, checks: [{ type: 'clean_protocol' }], criteria: [optional], toolResults } },
+        { protocol },
+      ),
+    ).toEqual([
+      '"A": has only checks for what must never happen, so an agent that does nothing useful passes.',
+      `"A": the criteria are not judged, because ${protocol} does not bring the agent's words.`,
+      `"A": its toolResults have no effect, because ${protocol} does not bring the agent's tool calls.`,
+    ]);
+  });
+});
 
 describe('planWarnings', () => {
   it('has none for a sound plan', () => {

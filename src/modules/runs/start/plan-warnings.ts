@@ -1,4 +1,5 @@
-import type { NestedCheck } from '../../../../libs/evaluation-definition/index.js';
+import type { EvaluationDefinition, NestedCheck } from '../../../../libs/evaluation-definition/index.js';
+import { type Protocol, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
 import { workspaceShare } from '../../../platform/workspace-share.js';
@@ -9,6 +10,8 @@ const MAX_NAMED = 10;
 
 /** What a plan depends on beside its evaluations. */
 export interface PlanContext {
+  /** How the agent is called. */
+  readonly protocol: ProtocolName;
   readonly hasModel: boolean;
   /** Calls that one process executes at once. */
   readonly workerConcurrency: number;
@@ -19,28 +22,57 @@ export interface PlanContext {
 /** Weaknesses of a plan, one sentence each. */
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { evaluations, concurrency } = plan;
-  const { hasModel, workerConcurrency, voices } = context;
+  const { protocol, hasModel, workerConcurrency, voices } = context;
+  const { medium, brings }: Protocol = PROTOCOLS[protocol];
+  const isJudged = hasModel && brings.words;
   const slots = workspaceShare(workerConcurrency);
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
     [
       'has only checks for what must never happen, so an agent that does nothing useful passes',
-      namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, hasModel)),
+      namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, isJudged)),
     ],
     [
-      'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)',
-      hasModel ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
+      brings.words
+        ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
+        : `the criteria are not judged, because ${protocol} does not bring the agent's words`,
+      isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
+    ],
+    ...(medium === 'text' ? textWeaknesses(evaluations) : []),
+    [
+      `its toolResults have no effect, because ${protocol} does not bring the agent's tool calls`,
+      brings.toolCalls ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),
     ],
   ];
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
-    ...voiceWarnings(voices),
+    ...(medium === 'text' ? voiceWarnings(voices) : []),
     ...(concurrency > slots
       ? [
           `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of WORKER_CONCURRENCY, ${workerConcurrency}).`,
         ]
       : []),
     ...baselineWarnings(plan),
+  ];
+}
+
+/** What calls over text leave out of evaluations for calls with sound. */
+function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, readonly string[]][] {
+  const having = (matches: (definition: EvaluationDefinition) => boolean) =>
+    namesOf(evaluations, ({ snapshot }) => matches(snapshot.definition));
+  return [
+    [
+      'lines with bargeIn are said after the response, because the agent is called over text',
+      having(({ script }) => script.some((step) => 'bargeIn' in step)),
+    ],
+    [
+      'backchannels, noises and keys are left out, because the agent is called over text',
+      having(({ script }) => script.some((step) => 'backchannel' in step || 'noise' in step || 'press' in step)),
+    ],
+    [
+      'its conditions have no effect, because the agent is called over text',
+      having(({ conditions }) => Object.keys(conditions).length > 0),
+    ],
   ];
 }
 
@@ -63,9 +95,9 @@ const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation
 const asksNothing = ({ snapshot: { definition } }: PlannedEvaluation): boolean =>
   definition.checks.length + definition.criteria.length === 0;
 
-function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, hasModel: boolean): boolean {
+function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, isJudged: boolean): boolean {
   const { checks, criteria } = definition;
-  if (hasModel && criteria.length > 0) return false;
+  if (isJudged && criteria.length > 0) return false;
   return checks.length > 0 && checks.every(isProhibition);
 }
 
@@ -76,6 +108,10 @@ function isProhibition(check: NestedCheck): boolean {
     case 'never_calls_tool':
     case 'speakable':
     case 'no_personal_data':
+    case 'max_interruptions':
+    case 'max_overlap_ms':
+    case 'max_choppiness':
+    case 'clean_protocol':
       return true;
     case 'any_of':
     case 'all_of':

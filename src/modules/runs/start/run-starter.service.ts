@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
+import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -31,6 +32,7 @@ import {
   type PlannedEvaluation,
 } from './plan.js';
 import { explanationOf } from './plan-explanation.js';
+import { misfits } from './plan-misfits.js';
 import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
@@ -60,7 +62,7 @@ export class RunStarterService {
    */
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
-    const plan = await this.makePlan(caller, agent, request);
+    const { plan, protocol } = await this.makePlan(caller, agent, request);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
     return {
@@ -81,6 +83,7 @@ export class RunStarterService {
         explanation: explanationOf({ snapshot }),
       })),
       warnings: planWarnings(plan, {
+        protocol,
         hasModel: this.settings.languageModel !== undefined,
         workerConcurrency: this.settings.workerConcurrency,
         voices: await this.personalities.voiceSettings([
@@ -95,7 +98,8 @@ export class RunStarterService {
     return this.database.transaction(async () => {
       // The lock prevents the agent from being deleted concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
-      return this.write(caller, agent, await this.makePlan(caller, agent, request));
+      const { plan } = await this.makePlan(caller, agent, request);
+      return this.write(caller, agent, plan);
     });
   }
 
@@ -111,13 +115,13 @@ export class RunStarterService {
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
-      await this.connections.requireAddress(agent);
+      const protocol = await this.connections.requireAddress(agent);
       const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
         throw conflict(onlyFailed ? 'Every call of the run has passed' : 'The run has no plan');
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
-      this.requireModel(evaluations);
+      this.requireRunnable(evaluations, protocol);
       const { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
       const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
       const baselines = await this.baselines.ofRerun(run, evaluations);
@@ -127,15 +131,19 @@ export class RunStarterService {
     });
   }
 
-  private async makePlan(caller: Caller, agent: AgentDescription, request: StartRunRequest): Promise<Plan> {
+  private async makePlan(
+    caller: Caller,
+    agent: AgentDescription,
+    request: StartRunRequest,
+  ): Promise<{ plan: Plan; protocol: ProtocolName }> {
     const { agentVersion = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
     const selected = await this.select(caller, agent.id, request);
-    await this.connections.requireAddress(agent);
+    const protocol = await this.connections.requireAddress(agent);
     const evaluations = await this.snapshots(agent, selected);
-    this.requireModel(evaluations);
+    this.requireRunnable(evaluations, protocol);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const calls = callCount({ evaluations, repeat });
     if (calls > MAX_CALLS) {
@@ -143,7 +151,7 @@ export class RunStarterService {
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
-    return { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines };
+    return { plan: { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines }, protocol };
   }
 
   private async select(
@@ -209,8 +217,12 @@ export class RunStarterService {
     return known;
   }
 
-  /** @throws DomainError CONFLICT that lists the evaluations */
-  private requireModel(evaluations: readonly PlannedEvaluation[]): void {
+  /**
+   * Checks that the agent's protocol and the configured engines bring what the evaluations need.
+   * @throws DomainError CONFLICT that lists the evaluations
+   */
+  private requireRunnable(evaluations: readonly PlannedEvaluation[], protocol: ProtocolName): void {
+    refuse(misfits(evaluations, protocol));
     if (this.settings.languageModel) return;
     const without = 'no language model is configured';
     refuse(

@@ -1,0 +1,78 @@
+import type {
+  CheckType,
+  EventMatcher,
+  NestedCheck,
+  Placement,
+  ValueSource,
+} from '../../evaluation-definition/index.js';
+
+/** What a check needs beside the times of a call: words or tool calls of the agent, or sound. */
+export type Need = 'words' | 'toolCalls' | 'sound';
+
+const NOTHING: readonly Need[] = [];
+const WORDS: readonly Need[] = ['words'];
+const SOUND: readonly Need[] = ['sound'];
+
+/** Several types may share one shape. */
+type OfType<T extends CheckType, C = NestedCheck> = C extends { readonly type: infer U }
+  ? T extends U
+    ? C
+    : never
+  : never;
+
+/** What each type of check needs. A type without an entry does not compile. */
+const NEEDS: { readonly [T in CheckType]: (check: OfType<T>) => readonly Need[] } = {
+  says: ofEventAndPlace,
+  never_says: ofEventAndPlace,
+  calls_tool: ofEventAndPlace,
+  never_calls_tool: ofEventAndPlace,
+  in_order: ({ events }) => events.flatMap(ofEvent),
+  says_before: ({ first, then }) => [...ofEvent(first), ...ofEvent(then)],
+  same_value: ({ sources }) => sources.flatMap(ofSource),
+  understood: ({ values }) => values.flatMap(ofSource),
+  any_of: ({ checks }) => checks.flatMap(needsOf),
+  all_of: ({ checks }) => checks.flatMap(needsOf),
+  not: ({ check }) => needsOf(check),
+  when: ({ if: condition, then }) => [...needsOf(condition), ...needsOf(then)],
+  // The goodbye is found in the words of both sides.
+  ends_by: ({ withinMs }) => (withinMs === undefined ? NOTHING : WORDS),
+  max_turns: () => NOTHING,
+  max_latency_ms: () => NOTHING,
+  max_duration_ms: () => NOTHING,
+  max_silence_ms: () => NOTHING,
+  max_time_to_first_word_ms: () => NOTHING,
+  max_pause_ms: () => NOTHING,
+  max_answer_words: () => WORDS,
+  talk_ratio: () => WORDS,
+  language: () => WORDS,
+  speakable: () => WORDS,
+  no_personal_data: ({ speaker }) => (speaker === 'caller' ? NOTHING : WORDS),
+  yields_within_ms: () => SOUND,
+  keeps_speaking: () => SOUND,
+  max_interruptions: () => SOUND,
+  max_overlap_ms: () => SOUND,
+  speaking_rate: () => ['sound', 'words'],
+  audio_level: () => SOUND,
+  max_choppiness: () => SOUND,
+  clean_protocol: () => SOUND,
+  hears_keys: ({ then }) => [...SOUND, ...(then === undefined || 'transfer' in then ? NOTHING : ofEvent(then))],
+};
+
+/** What a check and those inside it need, each need once. */
+export function needsOf(check: NestedCheck): Need[] {
+  const needs = NEEDS[check.type] as (check: NestedCheck) => readonly Need[];
+  return [...new Set(needs(check))];
+}
+
+function ofEventAndPlace(check: EventMatcher & Placement): Need[] {
+  const { after, before } = check;
+  return [...ofEvent(check), ...(after ? ofEvent(after) : []), ...(before ? ofEvent(before) : [])];
+}
+
+function ofEvent(event: EventMatcher): readonly Need[] {
+  if ('tool' in event) return ['toolCalls'];
+  // The words of a caller that can be run over such a protocol are those of its script.
+  return event.speaker === 'caller' ? NOTHING : WORDS;
+}
+
+const ofSource = (source: ValueSource): readonly Need[] => ('value' in source ? NOTHING : ofEvent(source));

@@ -1,0 +1,79 @@
+import type { Check, EvaluationDefinition, ScriptStep } from '../evaluation-definition/index.js';
+import { describeCheck } from './checks/check-description.js';
+import { type Need, needsOf } from './checks/needs.js';
+import { truncate } from './text.js';
+
+/** What calls over a protocol are like; `PROTOCOLS` has one for each. */
+export interface ProtocolFacts {
+  readonly medium: 'text' | 'sound';
+  /** What the protocol says of the agent by itself. */
+  readonly brings: { readonly words: boolean; readonly toolCalls: boolean };
+}
+
+/** A part of an evaluation that needs what the protocol lacks. */
+interface Lack {
+  readonly need: Need;
+  /** `script[2] (answers)`. */
+  readonly part: string;
+}
+
+const NAMES: Readonly<Record<Need, string>> = {
+  words: "the agent's words",
+  toolCalls: "the agent's tool calls",
+  sound: 'a call with sound',
+};
+
+/** Parts named for each need; the rest is only counted. */
+const MAX_NAMED = 5;
+const MAX_CHECK = 80;
+
+/**
+ * Why an evaluation cannot be run over a protocol, as the rest of a sentence about it that names the steps, checks and
+ * criteria; undefined if it can.
+ * @param language BCP 47 language of the call
+ */
+export function misfitOf(
+  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>,
+  language: string,
+  protocol: string,
+  { medium, brings }: ProtocolFacts,
+): string | undefined {
+  const isThere: Readonly<Record<Need, boolean>> = { ...brings, sound: medium === 'sound' };
+  const lacks = partsOf(definition).filter(({ need }) => !isThere[need]);
+  const reasons = (['sound', 'words', 'toolCalls'] as const).flatMap((need) => {
+    const parts = lacks.filter((lack) => lack.need === need).map(({ part }) => part);
+    return parts.length === 0 ? [] : [`it needs ${NAMES[need]}, which ${protocol} does not bring: ${listed(parts)}`];
+  });
+  // Words of another language would be unintelligible, and the agent would be blamed for it.
+  if (medium === 'sound' && !/^en(-|$)/i.test(language)) {
+    reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
+  }
+  return reasons.length === 0 ? undefined : reasons.join('; ');
+}
+
+function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
+  return [
+    ...(script.length === 0 ? [{ need: 'words', part: 'the caller, which has no script' } as const] : []),
+    ...script.flatMap((step, index) =>
+      conditionsOf(step).map((field) => ({ need: 'words', part: `script[${index}] (${field})` }) as const),
+    ),
+    ...checks.flatMap((check, index) => needsOf(check).map((need) => ({ need, part: checkName(check, index) }))),
+    ...criteria.flatMap(({ required }, index) =>
+      required ? [{ need: 'words', part: `criteria[${index}]` } as const] : [],
+    ),
+  ];
+}
+
+/** The fields of a step that depend on what the agent says. */
+const conditionsOf = (step: ScriptStep): string[] => [
+  ...(step.when ? ['when'] : []),
+  ...('answers' in step ? ['answers'] : []),
+];
+
+const checkName = (check: Check, index: number): string =>
+  `checks[${index}] (${truncate(check.name ?? describeCheck(check), MAX_CHECK)})`;
+
+function listed(parts: readonly string[]): string {
+  const more = parts.length - MAX_NAMED;
+  return `${parts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
