@@ -1,11 +1,19 @@
 import fc from 'fast-check';
-import { amplitudeOf, applyGain, dbfs, EnergyGate, mix, Random, tone } from './index.js';
+import { amplitudeOf, applyGain, dbfs, EnergyGate, mix, Noise, NOISE_COLOURS, Random, tone } from './index.js';
 
 const RATE = 8_000;
 const FRAME = 160;
 
 const silence = (ms: number): Int16Array => new Int16Array(ms * 8);
-const join = (...sounds: Int16Array[]): Int16Array => Int16Array.from(sounds.flatMap((sound) => [...sound]));
+const join = (...sounds: Int16Array[]): Int16Array => {
+  const joined = new Int16Array(sounds.reduce((length, sound) => length + sound.length, 0));
+  let at = 0;
+  for (const sound of sounds) {
+    joined.set(sound, at);
+    at += sound.length;
+  }
+  return joined;
+};
 
 /** Samples of equal magnitude with alternating sign: their first and last sample are unmistakable. */
 const burst = (samples: number, amplitude: number): Int16Array =>
@@ -118,6 +126,20 @@ describe('EnergyGate', () => {
     expect(found).toHaveLength(1);
     expect(Math.abs(found[0]![1] - 2_000)).toBeLessThan(90);
   });
+
+  it.each(NOISE_COLOURS)(
+    'dates speech again when %s noise that began before it turns out to be background',
+    (colour) => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const noise = new Float64Array(6_000 * 8);
+        new Noise(colour, { dbfs: -46, random: new Random(seed) }).addTo(noise);
+        const found = soundsIn(mix(join(silence(400), speechLike(2_000, -26, seed)), Int16Array.from(noise)));
+        expect(found).toHaveLength(1);
+        expect(Math.abs(found[0]![0] - 400)).toBeLessThan(90);
+        expect(Math.abs(found[0]![1] - 2_400)).toBeLessThan(90);
+      }
+    },
+  );
 
   it('learns no noise floor from silence that was not played', () => {
     const hiss = whiteNoise(5_000, -57);

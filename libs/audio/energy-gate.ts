@@ -13,9 +13,15 @@ const FRAMES_TO_CLOSE = 10;
 const FALL = 0.2;
 const RISE = 0.02;
 
-/** Sound below the largest floor that stays within 6 dB for so long is background: no speech is that even. */
-const STEADY_FRAMES = 50;
+/**
+ * Sound below the largest floor whose level, averaged over 100 ms, stays within 6 dB for a second is background: no speech
+ * is that even.
+ */
+const STEADY_BLOCK = 5;
+const STEADY_BLOCKS = 10;
 const STEADY_RATIO = 4;
+/** Frames whose energy is kept, to date a sound again when the level of the background is known: 10 s. */
+const HISTORY = 512;
 
 /** Blocks in which a frame is searched for its first and last active sample. */
 const BLOCKS = 8;
@@ -25,8 +31,9 @@ export type GateEvent =
   | { readonly type: 'onset'; readonly atMs: number }
   | {
       readonly type: 'end';
+      /** Later than the onset that was reported if the sound turned out to begin with steady background noise. */
       readonly onsetMs: number;
-      /** Equal to `onsetMs` if the sound turned out to be steady background noise. */
+      /** Equal to `onsetMs` if nothing but steady background noise was heard. */
       readonly atMs: number;
       /** RMS level of its active frames. */
       readonly dbfs: number;
@@ -61,7 +68,9 @@ export class EnergyGate {
   private energyFrames = 0;
   private totalEnergy = 0;
   private totalFrames = 0;
-  private readonly steady = { frames: 0, min: 0, max: 0, sum: 0, energyBefore: 0, framesBefore: 0 };
+  private readonly steady = { frames: 0, sum: 0, blocks: 0, min: 0, max: 0, total: 0 };
+  /** Energies of the last frames; that of frame n at n modulo its length. */
+  private readonly history = new Float64Array(HISTORY);
 
   constructor(rate: number) {
     this.rate = rate;
@@ -82,6 +91,7 @@ export class EnergyGate {
     this.current = frame;
     const energy = variance(frame);
     const isActive = energy > this.threshold;
+    this.history[this.frames % HISTORY] = energy;
     this.frames++;
     const event = this.open ? this.whileOpen(energy, isActive) : this.whileClosed(energy, isActive, wasPlayed);
     this.before.set(frame);
@@ -145,7 +155,7 @@ export class EnergyGate {
     if (this.activeRun < FRAMES_TO_OPEN) return null;
     this.open = true;
     this.inactiveRun = 0;
-    this.steady.frames = 0;
+    this.steady.frames = this.steady.sum = this.steady.blocks = 0;
     return { type: 'onset', atMs: this.ms(this.onset) };
   }
 
@@ -181,35 +191,46 @@ export class EnergyGate {
   /** Whether the sound has been steady, and quiet enough for background, for a second. */
   private isSteady(energy: number): boolean {
     const { steady } = this;
-    const min = Math.min(steady.min, energy);
-    const max = Math.max(steady.max, energy);
-    if (steady.frames === 0 || max > min * STEADY_RATIO) {
-      steady.frames = 0;
-      steady.min = energy;
-      steady.max = energy;
-      steady.sum = 0;
-      steady.energyBefore = this.energy;
-      steady.framesBefore = this.energyFrames;
-    } else {
-      steady.min = min;
-      steady.max = max;
-    }
     steady.frames++;
     steady.sum += energy;
-    return steady.frames === STEADY_FRAMES && steady.sum / STEADY_FRAMES <= MAX_FLOOR;
+    if (steady.frames < STEADY_BLOCK) return false;
+    const level = steady.sum / STEADY_BLOCK;
+    steady.frames = steady.sum = 0;
+    const min = Math.min(steady.min, level);
+    const max = Math.max(steady.max, level);
+    const isEven = steady.blocks > 0 && max <= min * STEADY_RATIO;
+    steady.blocks = isEven ? steady.blocks + 1 : 1;
+    steady.min = isEven ? min : level;
+    steady.max = isEven ? max : level;
+    steady.total = isEven ? steady.total + level : level;
+    return steady.blocks === STEADY_BLOCKS && steady.total / STEADY_BLOCKS <= MAX_FLOOR;
   }
 
-  /** Learns the floor from the steady sound and ends the sound before it. */
+  /** Learns the floor from the steady sound, dates the sound before it again, to the frame, and ends it. */
   private closeAsBackground(): GateEvent {
-    const { steady } = this;
-    this.setFloor(steady.sum / steady.frames);
-    const start = (this.frames - steady.frames) * this.frameLength;
-    // The gate opens within 60 ms, so nothing but the noise was heard if it has been steady since then.
-    const isAllBackground = start - this.onset <= FRAMES_TO_OPEN * this.frameLength;
-    this.end = isAllBackground ? this.onset : start;
-    this.energy = isAllBackground ? 0 : steady.energyBefore;
-    this.energyFrames = isAllBackground ? 0 : steady.framesBefore;
+    this.setFloor(this.steady.total / STEADY_BLOCKS);
+    const oldest = Math.max(0, this.frames - HISTORY);
+    const opened = Math.floor(this.onset / this.frameLength);
+    let end = this.frames;
+    while (end > Math.max(oldest, opened) && !this.wasActive(end - 1)) end--;
+    let onset = Math.max(oldest, opened);
+    while (onset < end && !this.wasLoudFrom(onset)) onset++;
+    if (onset > opened && onset > oldest) this.onset = onset * this.frameLength;
+    this.end = Math.max(this.onset, end * this.frameLength);
+    this.energy = 0;
+    this.energyFrames = 0;
+    for (let frame = onset; frame < end; frame++) if (this.wasActive(frame)) this.count(this.history[frame % HISTORY]!);
     return this.close();
+  }
+
+  /** Whether a frame of the history is active by the present threshold. */
+  private wasActive(frame: number): boolean {
+    return this.history[frame % HISTORY]! > this.threshold;
+  }
+
+  private wasLoudFrom(frame: number): boolean {
+    for (let n = 0; n < FRAMES_TO_OPEN; n++) if (frame + n >= this.frames || !this.wasActive(frame + n)) return false;
+    return true;
   }
 
   private learn(energy: number): void {

@@ -17,6 +17,7 @@ const MIN_UNDERRUN_MS = 5;
 const ITEM_GAP_MS = 400;
 
 interface Sound extends HeardSound {
+  startMs: number;
   endMs: number;
   isOpen: boolean;
   isBackground: boolean;
@@ -171,6 +172,8 @@ export class Ear implements HeardAgent {
       return;
     }
     last.isOpen = false;
+    // Background noise before the sound was part of it until now.
+    last.startMs = event.onsetMs;
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
     last.isBackground = event.atMs <= event.onsetMs;
