@@ -17,6 +17,9 @@ interface Group {
   readonly repetitions: number[];
 }
 
+/** A time as checks write it. Calls that differ in nothing else share an item, which shows the first time. */
+const MEASURED = /\d+(?:\.\d+)?(?: ± \d+(?:\.\d+)?)? m?s\b/g;
+
 /** Calls that did not pass, by evaluation and reason, with links. Stops reading when the list is full. */
 export async function failuresSection(run: ReportedRun, calls: CallReader): Promise<Html> {
   const { failed, error, invalid } = run.counts;
@@ -42,7 +45,7 @@ async function readGroups({ evaluations }: ReportedRun, calls: CallReader) {
     if (listed === MAX_LISTED) break;
     listed++;
     const reason = clipped(call.reason ?? '', MAX_REASON);
-    const key = `${position} ${call.outcome} ${reason}`;
+    const key = `${position} ${call.outcome} ${reason.replace(MEASURED, '')}`;
     const group = groups.get(key) ?? { position, state: stateOf(call), reason, repetitions: [] };
     groups.set(key, group);
     group.repetitions.push(call.repetition);

@@ -228,6 +228,19 @@ describe('renderReport', () => {
     expect(shown).toBe(2_000);
   });
 
+  it('lists failures that differ in measured times only as one item', async () => {
+    const slow = (reason: string) => ({ ...hostileCall('no'), reason });
+    const calls = ['after 196 ± 29 ms, not "room 7"', 'after 1.5 s, not "room 7"', 'after 212 ms, not "room 8"'].map(
+      slow,
+    );
+    const built = buildRun([{ name: 'Slow', calls }]);
+    const [, nav = ''] = /<nav class="failures".*?<ol>(.*?)<\/ol>/s.exec(await page(built)) ?? [];
+    expect(nav.split('<li').slice(1).map(words)).toEqual([
+      expect.stringContaining('2 calls: 1 2 after 196 ± 29 ms, not "room 7"'),
+      expect.stringContaining('call 3 after 212 ms, not "room 8"'),
+    ]);
+  });
+
   it('reads only the listed failures before it renders the first call', async () => {
     const failed = hostileCall('no');
     const { run, calls } = buildRun([{ name: 'Many', calls: Array.from({ length: 500 }, () => failed) }]);

@@ -7,10 +7,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
-import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 
 const ROOT = path.resolve(__dirname, '../..');
-const DOCUMENTS = ['README.md', ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`)];
+const DOCUMENTS = [
+  'README.md',
+  'docs/production.md',
+  ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`),
+];
 
 interface Block {
   readonly document: string;
@@ -30,7 +34,8 @@ const BLOCKS = DOCUMENTS.flatMap((document): Block[] =>
 const isShell = ({ language }: Block) => language === 'sh' || language === 'bash';
 
 const STARTS_SERVICE = 'starts the service, which runs here already';
-const ADMIN = 'writes to the database of the settings; test/integration/admin.test.ts executes the command';
+const PRODUCTION_CHECK = 'npm run production:check executes it';
+const CONTAINERS = 'needs a container engine; npm run production:check executes the steps of both files';
 
 /** Blocks of commands that are not executed, by the beginning of their first line, and why. */
 const NOT_EXECUTED: Readonly<Record<string, string>> = {
@@ -47,8 +52,12 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
-  'docs/guides/access.md: npm run --silent admin -- workspace create': ADMIN,
-  'docs/guides/access.md: npm run --silent admin -- workspace set-plan': ADMIN,
+  'docs/production.md: npm ci && npm run build': PRODUCTION_CHECK,
+  'docs/production.md: docker build': CONTAINERS,
+  'docs/production.md: echo "POSTGRES_PASSWORD': CONTAINERS,
+  'docs/production.md: cp --archive': PRODUCTION_CHECK,
+  'docs/production.md: pg_dump': PRODUCTION_CHECK,
+  'docs/production.md: pg_restore': PRODUCTION_CHECK,
 };
 
 /** JSON blocks that are not bodies of requests to the service, by the beginning of their document and text. */
@@ -62,8 +71,10 @@ const TESTED_FILES = ['checks.md', 'evaluations.md', 'suites.md', 'variables.md'
 /** Exit codes of the `vat` commands of a document, in order; all 0 without an entry. The agents of these documents have a fault. */
 const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   // The connection test passes; the suite fails, and passes after the correction.
-  'docs/guides/first-test.md': [0, 1, 0],
+  'docs/guides/first-test.md': [0, 1, 0, 0, 0],
   'docs/guides/runs.md': [1],
+  // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
+  'docs/guides/ci.md': [1],
   // The other run has the same results; the gate of the second command is not met by the faulty agent.
   'docs/guides/comparison.md': [0, 1],
   // The name of the example's agent does not exist.
@@ -86,10 +97,16 @@ npx() {
   EXIT_CODES=\${EXIT_CODES#* }
   if [ "$code" != "\${expected:-0}" ]; then echo "vat exited with $code instead of \${expected:-0}" >&2; exit 99; fi
 }
+npm() {
+  [ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "Unexpected: npm $*" >&2; return 96; }
+  (cd "$ROOT" && shift 4 && exec node --import @swc-node/register/esm-register src/admin/main.ts "$@")
+}
 get() { curl -sS "$BASE_URL$1" -H "Authorization: Bearer $API_KEY"; }
 post() { curl -sS -X POST "$BASE_URL$1" -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d "$2"; }
 trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
 `;
+
+const ENCRYPTION_KEY = `${TEST_KEY.id}:${TEST_KEY.key.toString('base64')}`;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -111,7 +128,10 @@ node my-agent.mjs > agent.log 2>&1 & AGENT_PID=$!
 for _ in $(seq 100); do grep -q listens agent.log && break; sleep 0.1; done
 grep -q listens agent.log`;
 
-describe('the commands of README.md and the guides', () => {
+// access.md starts the admin command six times.
+jest.setTimeout(180_000);
+
+describe('the commands of README.md, docs/production.md and the guides', () => {
   let agent: ReferenceAgentServer;
   let app: TestApp;
   let folder: string;
@@ -141,11 +161,12 @@ describe('the commands of README.md and the guides', () => {
 
   /** An agent with a passed run, a failed one and their ids: what documents take over from runs.md. */
   async function setUp() {
-    const { apiKey, agentId, client } = await prepareAgent(app, ['books-a-table', 'house-facts']);
+    const { apiKey, workspaceId, agentId, client } = await prepareAgent(app, ['books-a-table', 'house-facts']);
     const earlier = await executeRun(client, agentId, { minimumScore: 0 });
     const run = await executeRun(client, agentId);
     const [call] = (await client.get<any>(`/runs/${run.id}/calls`)).body.data;
-    return { apiKey, agentId, runId: run.id, earlierRunId: earlier.id, callId: call.id };
+    const { id: keyId } = (await client.post<any>('/workspace/api-keys', { name: 'To be revoked' })).body.data;
+    return { apiKey, workspaceId, agentId, runId: run.id, earlierRunId: earlier.id, callId: call.id, keyId };
   }
 
   it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
@@ -159,6 +180,8 @@ describe('the commands of README.md and the guides', () => {
       .replaceAll('vat_…', apiKey)
       .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
       .replaceAll('4010', String(port))
+      .replaceAll('KEY_ID', ids.keyId)
+      .replaceAll(/(?<=--workspace |set-plan )ID\b/g, ids.workspaceId)
       .replaceAll(/^node my-agent\.mjs$/gm, START_AGENT);
     const work = await mkdtemp(path.join(folder, 'work-'));
     for (const name of ['suite.yaml', 'restaurant.yaml']) {
@@ -168,6 +191,7 @@ describe('the commands of README.md and the guides', () => {
       ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
       ...{ BASE_URL: app.url, API_KEY: apiKey, VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
       ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, CALL_ID: ids.callId },
+      ...{ ROOT, DATABASE_URL: app.databaseUrl, DATA_DIR: work, ENCRYPTION_KEYS: ENCRYPTION_KEY },
       EXIT_CODES: `${(EXIT_CODES[document] ?? []).join(' ')} `,
       AGENT_PID: '',
     };
@@ -177,7 +201,18 @@ describe('the commands of README.md and the guides', () => {
         resolve({ code: error?.code ?? 0, output: stdout + stderr });
       });
     });
-    expect({ code, output }).toEqual({ code: 0, output: expect.any(String) });
+    // The output of a failure says which command failed.
+    expect(code === 0 ? 'exit code 0' : `exit code ${String(code)}:\n${output}`).toBe('exit code 0');
+  });
+
+  it('has the same minimum in the command of ci.md and in the output below it', () => {
+    const text = readFileSync(path.join(ROOT, 'docs/guides/ci.md'), 'utf8');
+    const valueOf = (pattern: RegExp) => pattern.exec(text)?.[1];
+    const minimum = valueOf(/--min-score (\d+)/);
+    expect([valueOf(/score [\d.]+ of at least (\d+)\./), valueOf(/below the minimum of (\d+)\./)]).toEqual([
+      minimum,
+      minimum,
+    ]);
   });
 
   const bodies = BLOCKS.filter((block) => block.language === 'json' && reasonFor(block, NOT_BODIES) === undefined);

@@ -1,7 +1,7 @@
 /**
  * Executes the steps of Dockerfile and compose.yaml in empty folders, as far as a machine without a container engine can:
- * builds the image's stages, runs its command as an ordinary user on the embedded database, restores a backup, and runs the
- * services of compose.yaml on PostgreSQL and Redis. Ends with 1 at the first failure.
+ * builds the image's stages, runs its command as an ordinary user on the embedded database, executes the commands of
+ * docs/production.md that back up and restore, and runs the services of compose.yaml on PostgreSQL and Redis. Ends with 1 at the first failure.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,6 +14,7 @@ import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
 import { freePort, startRedis } from '../support/redis.js';
 import { readCompose } from './compose.js';
 import { buildImage, copyContext, type Image } from './dockerfile.js';
+import { documentedCommand, postgresUnavailableReason, startSystemPostgres } from './postgres.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const START_MS = 90_000;
@@ -111,15 +112,66 @@ async function oneContainer(image: Image): Promise<void> {
   await first.stop();
   console.log('One container: healthy as an ordinary user, serves its pages, stops with 0');
 
+  execute(documentedCommand(ROOT, 'cp'), { cwd: image.folder });
   const copy = path.join(scratch, 'restored');
-  execFileSync('cp', ['--archive', data, copy]);
+  execFileSync('mv', [path.join(image.folder, 'backup'), copy]);
   const second = new Container(image, await settings(copy));
   await second.healthy();
-  const { data: agents } = await api<{ data: { name: string; apiKey: string }[] }>(`${second.url}/agents`, key);
-  if (agents[0]?.apiKey !== AGENT.apiKey)
-    throw new Error(`The backup does not hold the agent: ${JSON.stringify(agents)}`);
+  await holdsAgent(second, key);
   await second.stop();
   console.log('Backup: a copy of DATA_DIR restores agents, keys and secrets');
+}
+
+function execute(command: string, { cwd, env = {} }: { cwd: string; env?: Readonly<Record<string, string>> }): void {
+  console.log(command.trim());
+  execFileSync('bash', ['-euo', 'pipefail', '-c', command], { cwd, env: { ...process.env, ...env }, stdio: 'inherit' });
+}
+
+/** @throws Error unless the service has the agent with its secret in clear */
+async function holdsAgent({ url }: Container, key: string): Promise<void> {
+  const { data: agents } = await api<{ data: { name: string; apiKey: string }[] }>(`${url}/agents`, key);
+  if (agents[0]?.apiKey !== AGENT.apiKey)
+    throw new Error(`The backup does not hold the agent: ${JSON.stringify(agents)}`);
+}
+
+/** Dumps the database of a running service and restores it into an empty one; only the same keys can read it. */
+async function dumped(image: Image): Promise<void> {
+  const missing = postgresUnavailableReason();
+  if (missing !== undefined) {
+    if (process.env['REQUIRE_ALL_TESTS'] === 'true') throw new Error(missing);
+    return console.log(`Not executed: pg_dump and pg_restore, because ${missing}`);
+  }
+  const [owned, work, data] = [folder('system-postgres'), folder('dump'), folder('dump-data')];
+  execFileSync('chown', [image.user, owned, data]);
+  const postgres = await startSystemPostgres(owned, image.user);
+  try {
+    const encryptionKey = () => `k1:${randomBytes(32).toString('base64')}`;
+    const start = async (url: string, keys: string) =>
+      new Container(image, {
+        ...{ DATABASE_URL: url, ENCRYPTION_KEYS: keys, DATA_DIR: data },
+        ...{ HOST: '127.0.0.1', PORT: String(await freePort()) },
+      });
+    const [url, keys] = [postgres.createDatabase('original'), encryptionKey()];
+    const first = await start(url, keys);
+    await first.healthy();
+    const key = readFileSync(path.join(data, 'first-admin-key'), 'utf8').trim();
+    await api(`${first.url}/agents`, key, AGENT);
+    execute(documentedCommand(ROOT, 'pg_dump'), { cwd: work, env: { DATABASE_URL: url } });
+    await first.stop();
+
+    const restored = postgres.createDatabase('restored');
+    execute(documentedCommand(ROOT, 'pg_restore'), { cwd: work, env: { DATABASE_URL: restored } });
+    const other = await start(restored, encryptionKey());
+    await other.ended;
+    if (!/ENCRYPTION_KEYS/.test(other.output)) throw new Error(`Other keys are not refused:\n${other.output}`);
+    const second = await start(restored, keys);
+    await second.healthy();
+    await holdsAgent(second, key);
+    await second.stop();
+  } finally {
+    postgres.stop();
+  }
+  console.log('Backup: pg_dump and pg_restore restore agents, keys and secrets; other encryption keys are refused');
 }
 
 /** The services of compose.yaml, with a real PostgreSQL and Redis in place of their containers. */
@@ -168,6 +220,7 @@ try {
   copyContext(ROOT, context);
   const image = buildImage(context, folder('stages'));
   await oneContainer(image);
+  await dumped(image);
   await composed(image);
 } finally {
   for (const child of running) child.kill('SIGKILL');
