@@ -11,6 +11,9 @@ import type { CheckResult } from './checks/check-result.js';
 import { evaluateChecks } from './checks/evaluate-checks.js';
 import { type Clock, RealClock } from './clock.js';
 import { type ConversationResult, runConversation } from './conversation.js';
+import { runVoiceConversation, type VoiceConversationResult, type VoiceOptions } from './voice/voice-conversation.js';
+import type { VoiceTransport } from './voice/media.js';
+import type { RecordingFacts, VoiceResult } from './voice/results.js';
 import { CallFailure, failure } from './failure.js';
 import type { CriterionResult } from './judge/criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from './judge/judge.js';
@@ -36,7 +39,9 @@ export interface CallOptions {
   readonly definition: EvaluationDefinition;
   readonly scenario: Scenario;
   readonly personality: Personality;
-  readonly transport: Transport;
+  readonly transport: Transport | VoiceTransport;
+  /** Required for a `VoiceTransport`. */
+  readonly voice?: VoiceOptions;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
   readonly model?: LanguageModel;
   readonly clock?: Clock;
@@ -72,6 +77,10 @@ export interface CallResult extends Verdict {
   readonly unusableAnswers: readonly UnusableAnswer[];
   /** How far the tester kept up with the call. */
   readonly reliability: Reliability;
+  /** Null without sound, and if there was no call. */
+  readonly voice: VoiceResult | null;
+  /** What was passed to the recording sink; null without one. */
+  readonly recording: RecordingFacts | null;
 }
 
 export interface CallVersions {
@@ -134,28 +143,18 @@ class Call {
   }
 
   private async run(): Promise<CallResult> {
-    const { definition, transport } = this.options;
+    const { definition } = this.options;
     this.enter('talking');
-    const { maxTurns, maxDurationSeconds } = definition;
-    const conversation = await runConversation({
-      transport,
-      caller: this.caller(),
-      toolAnswers: toolAnswers(definition.toolResults),
-      clock: this.clock,
-      timeline: this.timeline,
-      maxTurns,
-      maxDurationSeconds,
-      patienceMs: this.options.patienceMs ?? DEFAULT_PATIENCE_MS,
-      signal: this.signal,
-    });
+    const conversation = await this.talk();
     this.enter('checking');
     const { entries } = this.timeline;
     const { stalls } = conversation;
-    const view = CallView.of(entries, stalls);
+    const view = CallView.of(entries, stalls, conversation.heard);
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
-    const checks = await evaluateChecks(applicable, view, eventLoopYielder(this.clock, this.signal));
+    const { evaluateVoiceCheck, frameLatenessMs, voice = null, recording = null } = conversation;
+    const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({
@@ -177,8 +176,35 @@ class Call {
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
       unusableAnswers: this.unusable,
-      reliability: reliabilityOf(stalls),
+      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }) },
+      voice,
+      recording,
     };
+  }
+
+  private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
+    const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
+    const { clock, timeline, signal } = this;
+    if ('call' in transport) {
+      if (!voice) throw new TypeError('A call with sound needs the option "voice".');
+      return runVoiceConversation({ transport, definition, voice, timeline, signal });
+    }
+    const { maxTurns, maxDurationSeconds } = definition;
+    return runConversation({
+      transport,
+      caller: this.caller(),
+      toolAnswers: toolAnswers(definition.toolResults),
+      clock,
+      timeline,
+      maxTurns,
+      maxDurationSeconds,
+      patienceMs,
+      signal,
+    });
+  }
+
+  private yielder() {
+    return eventLoopYielder(this.clock, this.signal);
   }
 
   /** The transcript so far; nothing is decided. */
@@ -202,13 +228,14 @@ class Call {
       exchange: null,
       unusableAnswers: this.unusable,
       reliability: reliabilityOf([]),
+      voice: null,
+      recording: null,
     };
   }
 
   private caller(): Caller {
     const { definition, personality, scenario, model } = this.options;
-    if (this.kind === 'scripted')
-      return new ScriptedCaller(definition.script, eventLoopYielder(this.clock, this.signal));
+    if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.yielder());
     if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
     const { clock, callerMeter: meter, onUnusable } = this;
     return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
@@ -221,12 +248,16 @@ class Call {
   }
 
   /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
-  private async judge({ failure }: ConversationResult, invalidity: Invalidity | undefined) {
+  private async judge(
+    { failure, voice }: ConversationResult & Partial<VoiceConversationResult>,
+    invalidity: Invalidity | undefined,
+  ) {
     const { definition, model, scenario } = this.options;
     const isGenerated = this.kind === 'generated';
     const skip = (reason: string) => ({ criteria: unjudged(definition.criteria, reason), invalidity });
     if (failure?.fault === 'infrastructure') return skip('The call broke off');
     if (invalidity) return skip('The caller broke its role');
+    if (voice) return skip('The words of the agent are not known');
     if (!model) return skip('No language model is configured');
     if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
     this.enter('judging');

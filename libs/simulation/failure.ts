@@ -34,6 +34,7 @@ export const FAILURES = {
   llm_status: ['infrastructure', true, "The tester's language model responded with an error status"],
   llm_refused: ['infrastructure', false, "The tester's language model refused the request"],
   llm_invalid_answer: ['infrastructure', true, "The response of the tester's language model is not a chat completion"],
+  speech_failed: ['infrastructure', true, "The caller's sound could not be prepared"],
   no_verdict: ['infrastructure', true, "The tester's language model gave no usable verdict"],
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
   not_exercised: ['infrastructure', false, 'What a required check is about did not happen on the call'],

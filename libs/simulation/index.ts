@@ -99,4 +99,14 @@ export type { RecordingSink, VoiceCallOptions, VoiceTransport } from './voice/me
 export type { InProcessMediaAgent, InProcessMediaAgentFactory, InProcessSocket } from './voice/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts.js';
 export type { VoiceCallPlan } from './voice/plan.js';
+export type {
+  BargeInResult,
+  RecordingFacts,
+  SoundResult,
+  TimedWord,
+  VoiceLatency,
+  VoiceMeasures,
+  VoiceResult,
+} from './voice/results.js';
+export { VOICE_PATIENCE_MS, type VoiceOptions } from './voice/voice-conversation.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/virtual-call.js';

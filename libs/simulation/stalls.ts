@@ -11,6 +11,8 @@ export interface Reliability {
   /** In call time; the longest ones, at most `MAX_STALLS`, in order of their start. */
   readonly stalls: readonly { readonly atMs: number; readonly ms: number }[];
   readonly worstStallMs: number;
+  /** Of a call with sound: how much later than planned its frames were sent. */
+  readonly frameLatenessMs?: { readonly p50: number; readonly p99: number; readonly worst: number };
 }
 
 /** Longer stalls make the times of a call unreliable. */

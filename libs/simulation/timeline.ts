@@ -208,6 +208,12 @@ export class Timeline {
     this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
   }
 
+  /** Something that was observed on a call with sound, in order of its start. */
+  observed(entry: TimelineEntry): void {
+    this.turnNumber = Math.max(this.turnNumber, entry.turn);
+    this.add(entry);
+  }
+
   silence(of: Speaker, start: number, end: number): void {
     this.add({ type: 'silence', of, ...this.span(start, end) });
   }

@@ -32,5 +32,7 @@ export function unstartedCall(transport: string, failure: Failure): CallResult {
     exchange: null,
     unusableAnswers: [],
     reliability: reliabilityOf([]),
+    voice: null,
+    recording: null,
   };
 }

@@ -93,6 +93,8 @@ export function hostileCall(text: string): CallResult {
       omittedRequests: 0,
     },
     unusableAnswers: [{ task: 'caller', text }],
+    voice: null,
+    recording: null,
     reliability: { reliable: true, stalls: [], worstStallMs: 0 },
   };
 }

@@ -17,7 +17,7 @@ export interface VoiceFacts {
   readonly silences: readonly (Span & { readonly of: 'agent' | 'caller'; readonly turn: number })[];
   readonly arrivals: readonly Arrival[];
   readonly clears: readonly { readonly atMs: number; readonly droppedMs: number }[];
-  /** The playout buffer ran empty between two sounds, whether or not they were audible. */
+  /** The playout buffer ran empty between two sounds, audible or not; without those that a stall of the tester caused. */
   readonly underruns: readonly (Span & {
     /** Whether the last 20 ms before and the first 20 ms after it were active. */
     readonly isBetweenSpeech: boolean;

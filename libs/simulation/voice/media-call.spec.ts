@@ -219,4 +219,12 @@ describe('a stalled tester', () => {
     const facts = await callOf(planOf(script, FIRST), talker(), { stalls: [{ atMs: 100, ms: 150 }] });
     expect(facts.timing).toMatchObject({ sentAsPlanned: true, stalls: [{ at: 100, ms: 150 }] });
   });
+
+  it('is not the reason why the agent’s sound runs out', async () => {
+    const streaming = cued(...Array.from({ length: 100 }, (_, n) => ({ atMs: 1_000 + n * 20, playMs: 20 })));
+    const plan = planOf(script, { ...FIRST, maxDurationSeconds: 5 });
+    const facts = await callOf(plan, streaming, { stalls: [{ atMs: 1_500, ms: 150 }] });
+    expect(facts.timing.stalls).toEqual([{ at: 1_500, ms: 150 }]);
+    expect(facts.underruns).toEqual([]);
+  });
 });

@@ -2,7 +2,7 @@ import { encodeMulaw, MULAW_SILENCE } from '../../audio/index.js';
 import { failure } from '../failure.js';
 import { CallerActs } from './caller-acts.js';
 import { Ear } from './ear.js';
-import type { PlatformEvent, VoiceFacts } from './facts.js';
+import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from './facts.js';
 import { FRAME_MS, FRAME_SAMPLES, samplesOf } from './frames.js';
 import type { MediaProtocol, MediaProtocolFactory, MediaSide, RecordingSink } from './media.js';
 import { Mouth } from './mouth.js';
@@ -136,18 +136,21 @@ export class MediaCall {
   facts(): VoiceFacts {
     if (!this.ended) throw new Error('The call is not over.');
     const { atMs } = this.ended.end;
+    const timing = this.timing.result();
+    const heard = this.ear.facts(
+      (at) => this.caller.turnAt(at),
+      (at) => this.caller.lineEndBefore(at),
+    );
     const observed = {
       caller: this.caller.until(atMs),
-      ...this.ear.facts(
-        (at) => this.caller.turnAt(at),
-        (at) => this.caller.lineEndBefore(at),
-      ),
+      ...heard,
+      underruns: heard.underruns.filter((underrun) => !isStalledIn(timing, underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
       ...this.ended,
       answeredTurns: this.policy.answeredTurns,
       platformEvents: this.platformEvents,
-      timing: this.timing.result(),
+      timing,
     };
     for (const finding of this.protocol.review?.(observed) ?? []) this.findings.add(finding);
     return { ...observed, wireFindings: this.findings.list() };
@@ -210,3 +213,7 @@ export class MediaCall {
     };
   }
 }
+
+/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
+const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
+  stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

@@ -1,3 +1,4 @@
+import type { SentSecrets } from '../secrets.js';
 import type { VoiceCallPlan } from './plan.js';
 import type { PlatformEvent, VoiceFacts, WireFinding } from './facts.js';
 
@@ -67,6 +68,7 @@ export interface VoiceCallOptions {
 export interface VoiceTransport {
   readonly name: string;
   readonly identity?: { readonly protocol: string; readonly url: string; readonly callId: string };
+  readonly secrets?: SentSecrets;
   /** @throws CallFailure if there was no call; the signal's reason */
   call(options: VoiceCallOptions): Promise<VoiceFacts>;
 }
