@@ -1,4 +1,5 @@
-import { encodeMulaw } from '../../audio/index.js';
+import { dbfs, decodeMulaw, encodeMulaw } from '../../audio/index.js';
+import type { LineConditions } from './plan.js';
 import { cued, callOf, collected, hesitating, lines, planOf, say, speech, talker } from './testing/virtual-calls.js';
 import { MediaCall } from './media-call.js';
 import { rawProtocol } from './testing/raw-protocol.js';
@@ -179,6 +180,65 @@ describe('the recording', () => {
     const recording = { audio: (part: Uint8Array) => parts.push(part.length), wire: () => undefined };
     await callOf(planOf([say(500)], FIRST), cued({ atMs: 2_505, close: 1000 }), { recording });
     expect(parts).toEqual([16_000, 16_000, 510 * 16]);
+  });
+});
+
+describe('line conditions', () => {
+  /** Frames as the agent received them; `null` were lost. */
+  async function received(conditions: LineConditions, seed = 1) {
+    const frames: { now: number; level: number }[] = [];
+    const { sink, bytes } = collected();
+    const plan = planOf([say(1_000)], { ...FIRST, conditions, seed, maxDurationSeconds: 4 });
+    const facts = await callOf(
+      plan,
+      () => ({
+        onMessage: (now, data) => {
+          if (typeof data !== 'string') frames.push({ now, level: dbfs(decodeMulaw(data)) });
+        },
+        tick: () => undefined,
+      }),
+      { recording: sink },
+    );
+    return { facts, frames, sound: bytes() };
+  }
+
+  it('add noise, also to silence, without changing when the caller’s speech ended', async () => {
+    const { frames, facts } = await received({ noise: { type: 'white', snrDb: 20 } });
+    expect(frames).toHaveLength(200);
+    expect(frames.slice(60).every(({ level }) => level > -50 && level < -42)).toBe(true);
+    expect(lines(facts)[0]).toMatchObject({ startMs: 0, endMs: 1_000 });
+  });
+
+  it('lose packets, which are silent in the recording', async () => {
+    const { frames, sound } = await received({ packetLossPercent: 20 });
+    expect(frames.length).toBeGreaterThan(140);
+    expect(frames.length).toBeLessThan(180);
+    const isSilent = (frame: number) =>
+      Array.from({ length: 160 }, (_, n) => sound[(frame * 160 + n) * 2]).every((byte) => byte === 0xff);
+    const lost = Array.from({ length: 50 }, (_, frame) => frame).filter(isSilent);
+    // The line lasts 50 frames; the others are silent anyway.
+    expect(lost.length).toBeGreaterThan(3);
+    expect(lost.length).toBeLessThan(20);
+  });
+
+  it('delay packets in order, which is no lateness of the tester', async () => {
+    const { frames, facts } = await received({ jitterMs: 60 });
+    expect(frames).toHaveLength(200);
+    const late = frames.map(({ now }, index) => now - (index + 1) * 20);
+    expect(Math.max(...late)).toBeGreaterThan(20);
+    expect(Math.max(...late)).toBeLessThanOrEqual(70);
+    expect(facts.timing).toMatchObject({ frameLatenessMs: { worst: 0 }, stalls: [], sentAsPlanned: true });
+  });
+
+  it('depend on nothing but the seed', async () => {
+    const conditions = { noise: { type: 'pink', snrDb: 10 }, packetLossPercent: 5, jitterMs: 40 } as const;
+    const [first, same, other] = [
+      await received(conditions),
+      await received(conditions),
+      await received(conditions, 2),
+    ];
+    expect(same).toEqual(first);
+    expect(other.sound.equals(first.sound)).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
-import { encodeMulaw, MULAW_SILENCE } from '../../audio/index.js';
+import { encodeMulaw } from '../../audio/index.js';
 import { failure } from '../failure.js';
 import { CallerActs } from './caller-acts.js';
+import { CallerLine } from './caller-line.js';
 import { Ear } from './ear.js';
 import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from './facts.js';
 import { FRAME_MS, FRAME_SAMPLES, samplesOf } from './frames.js';
@@ -46,13 +47,13 @@ export interface Closing {
  */
 export class MediaCall {
   private readonly protocol: MediaProtocol;
+  private readonly line: CallerLine;
   private readonly ear = new Ear();
   private readonly mouth = new Mouth();
   private readonly timing = new TickTiming();
   private readonly findings = new WireFindings();
   private readonly platformEvents: PlatformEvent[] = [];
   private readonly recorder: Recorder | undefined;
-  private readonly silence = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
   private caller!: CallerActs;
   private policy!: TurnPolicy;
   /** The answer, on the driver's clock. */
@@ -70,6 +71,7 @@ export class MediaCall {
   ) {
     this.recorder = options.recording && new Recorder(options.recording);
     this.protocol = protocol(this.side());
+    this.line = new CallerLine(plan, this.protocol);
   }
 
   /** The connection is open: the stream starts, and with it the call, unless a prelude says that it was answered before. */
@@ -88,13 +90,15 @@ export class MediaCall {
 
   /** Sends the frames that are due. */
   tick(now: number): void {
-    while (!this.isOver && this.nextTickAt <= now + EPSILON_MS) this.passFrame(now);
-    if (!this.isOver) this.ear.advance(this.callTime(now));
+    while (!this.isOver && this.nextDueMs <= this.callTime(now) + EPSILON_MS) this.passFrame(now);
+    if (this.isOver) return;
+    this.line.sendDue(now, this.callTime(now) + EPSILON_MS);
+    this.ear.advance(this.callTime(now));
   }
 
   /** When the next frame is due, on the driver's clock. */
   get nextTickAt(): number {
-    return this.origin + this.nextDueMs;
+    return this.origin + Math.min(this.nextDueMs, this.line.nextDueMs);
   }
 
   /** A message of the agent. */
@@ -171,9 +175,8 @@ export class MediaCall {
     this.policy.decide(dueMs, dueMs - FRAME_MS);
     for (const { digit } of this.caller.dueKeys(dueMs)) this.protocol.key(now, digit);
     const sound = this.mouth.frame(this.frame);
-    const payload = sound ? encodeMulaw(sound) : this.silence;
     this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);
-    this.protocol.frame(now, payload, this.frame);
+    const payload = this.line.pass(now, dueMs, this.frame, sound, heard);
     this.record(FRAME_SAMPLES, payload, heard);
     this.frame++;
     if (this.policy.end) this.finish(now, this.policy.end);
@@ -186,6 +189,7 @@ export class MediaCall {
     const rest = this.ear.finish(atMs);
     this.record(samplesOf(atMs - heardUntilMs), null, rest);
     this.ended = { end: { ...end, atMs }, ...(broken && { failure: broken }) };
+    this.line.sendDue(now, Infinity);
     this.protocol.stop(now);
     this.recorder?.flush();
   }

@@ -82,6 +82,9 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
 
 async function planOf({ definition, voice, signal }: VoiceConversationOptions): Promise<VoiceCallPlan> {
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds } = definition;
+  const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
+  if (needsBabble && !voice.babble)
+    throw new CallFailure('speech_failed', 'there is no babble for its background noise');
   return {
     script: await prepared(definition, voice, signal),
     firstSpeaker: voice.firstSpeaker ?? null,
