@@ -164,7 +164,7 @@ describe('checks of calls with sound', () => {
     check('max_choppiness', { perMinute: 0.5 }),
     check('clean_protocol'),
     check('hears_keys', { keys: '123#' }),
-    check('hears_keys', { keys: '23#', then: { tool: 'find_customer', arguments: { pin: '123' } } }),
+    check('hears_keys', { keys: '123#', then: { tool: 'find_customer', arguments: { pin: '123' } } }),
     check('hears_keys', { keys: '123#', then: { transfer: true } }),
     check('hears_keys', { keys: '123#', then: { pattern: '(?i)thank you' } }),
     check('understood', { values: [{ value: 'Rossi' }, { tool: 'book_table', argument: 'name' }] }),
@@ -196,8 +196,8 @@ describe('checks of calls with sound', () => {
     [check('audio_level', { minDbfs: -10, maxDbfs: -20 }), ['checks[0].maxDbfs must not be less than minDbfs (-10)']],
     [check('clean_protocol', { ms: 1 }), ['checks[0].ms is not a known field']],
     [
-      check('hears_keys', { keys: '9' }),
-      ['checks[0].keys is never pressed by the script, so the check could never be decided'],
+      check('hears_keys', { keys: '23#' }),
+      ['checks[0].keys is not what a step of the script presses, so the check could never be decided'],
     ],
     [check('hears_keys', { keys: '1w' }), ['checks[0].keys must consist of 0 to 9, *, # and A to D']],
     [
@@ -295,7 +295,7 @@ describe('conditions and turnEndMs', () => {
 describe('an evaluation of calls with sound', () => {
   const checks = [
     { type: 'hears_keys', then: { transfer: true }, keys: '123#' },
-    { type: 'hears_keys', keys: '12', then: { text: 'ok', partOfWord: false } },
+    { type: 'hears_keys', keys: '123#', then: { text: 'ok', partOfWord: false } },
     { type: 'understood', values: [{ value: 'Rossi' }, { argument: 'name', tool: 'book_table' }] },
   ];
 
@@ -305,7 +305,7 @@ describe('an evaluation of calls with sound', () => {
     expect(JSON.stringify(stored.script)).toBe(JSON.stringify(SCRIPT));
     expect(stored.checks).toEqual([
       { type: 'hears_keys', keys: '123#', then: { transfer: true }, weight: 1, required: true },
-      { type: 'hears_keys', keys: '12', then: { text: 'ok', speaker: 'agent' }, weight: 1, required: true },
+      { type: 'hears_keys', keys: '123#', then: { text: 'ok', speaker: 'agent' }, weight: 1, required: true },
       {
         type: 'understood',
         values: [{ value: 'Rossi' }, { tool: 'book_table', argument: 'name', occurrence: 'last' }],

@@ -106,6 +106,12 @@ describe('misfitOf', () => {
     );
   });
 
+  it('finds lines that no voice can speak, also between hesitations', () => {
+    const silent = [{ say: 'Hello.' }, { say: '...' }, { say: ['Well', { pauseMs: 500 }, '?!', 'a'] }, { say: '東京' }];
+    expect(overTwilio({ script: silent })).toBe('it has lines without a word to speak: script[1], script[2]');
+    expect(overText({ script: silent })).toBeUndefined();
+  });
+
   it.each([
     ['en', true],
     ['EN-gb', true],

@@ -48,6 +48,8 @@ export function misfitOf(
   if (medium === 'sound' && !/^en(-|$)/i.test(language)) {
     reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
   }
+  const silent = medium === 'sound' ? silentLines(definition.script) : [];
+  if (silent.length > 0) reasons.push(`it has lines without a word to speak: ${listed(silent)}`);
   return reasons.length === 0 ? undefined : reasons.join('; ');
 }
 
@@ -69,6 +71,15 @@ const conditionsOf = (step: ScriptStep): string[] => [
   ...(step.when ? ['when'] : []),
   ...('answers' in step ? ['answers'] : []),
 ];
+
+/** Lines that no voice can speak, such as "...". */
+function silentLines(script: readonly ScriptStep[]): string[] {
+  return script.flatMap((step, index) => {
+    if (!('say' in step)) return [];
+    const texts = typeof step.say === 'string' ? [step.say] : step.say.filter((part) => typeof part === 'string');
+    return texts.every((text) => /[\p{L}\p{N}]/u.test(text)) ? [] : [`script[${index}]`];
+  });
+}
 
 const checkName = (check: Check, index: number): string =>
   `checks[${index}] (${truncate(check.name ?? describeCheck(check), MAX_CHECK)})`;

@@ -20,8 +20,8 @@ const FIELDS = {
     { type: 'max_choppiness', perMinute: 2, weight: 1, required: true },
     { type: 'clean_protocol', weight: 1, required: true },
     { type: 'hears_keys', keys: '12#', then: { transfer: '+15550142' }, weight: 1, required: true },
-    { type: 'hears_keys', keys: '2#', then: { tool: 'find', arguments: { pin: '12' } }, weight: 1, required: true },
-    { type: 'hears_keys', keys: '1', then: { transfer: true }, weight: 1, required: false },
+    { type: 'hears_keys', keys: '12#', then: { tool: 'find', arguments: { pin: '12' } }, weight: 1, required: true },
+    { type: 'hears_keys', keys: '12#', then: { transfer: true }, weight: 1, required: false },
     {
       type: 'understood',
       values: [
@@ -89,9 +89,9 @@ describe('evaluations of calls with sound', () => {
       [
         'checks[0] requires a step with say and bargeIn in script, or it could never be decided',
         'checks[1] requires a step with backchannel or noise in script, or it could never be decided',
-        'checks[8].keys is never pressed by the script, so the check could never be decided',
-        'checks[9].keys is never pressed by the script, so the check could never be decided',
-        'checks[10].keys is never pressed by the script, so the check could never be decided',
+        'checks[8].keys is not what a step of the script presses, so the check could never be decided',
+        'checks[9].keys is not what a step of the script presses, so the check could never be decided',
+        'checks[10].keys is not what a step of the script presses, so the check could never be decided',
         'checks[11].values[1] is never said by the script, so the check could never hold',
       ],
     ]);
