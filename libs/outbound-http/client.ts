@@ -102,6 +102,20 @@ export class OutboundClient {
     }
   }
 
+  /**
+   * The addresses of a URL that may be connected to now, for a connection that is not made here: it must go to one of them and
+   * look the name up no further. `ws:` and `wss:` are like http and https.
+   * @throws OutboundError
+   */
+  async addressesOf(url: string): Promise<string[]> {
+    const target = this.target(url.replace(/^ws/i, 'http'));
+    if (typeof target === 'string') throw new OutboundError(target);
+    const [host, port] = [hostOf(target), portOf(target)];
+    if (isIP(host) === 0) return this.permitted(host, port);
+    if (await this.own.include(host, port)) throw new OutboundError('ADDRESS_REFUSED');
+    return [host];
+  }
+
   /** The parsed URL, or why it is refused. */
   private target(url: string): URL | 'URL_REFUSED' | 'ADDRESS_REFUSED' {
     if (!URL.canParse(url)) return 'URL_REFUSED';

@@ -23,6 +23,7 @@ export const FAILURES = {
   agent_status: ['agent_if_repeated', true, 'The agent responded with a server error'],
   stream_cut: ['agent_if_repeated', true, "The agent's response was cut off"],
   invalid_answer: ['agent_after_answer', true, "The agent's response is not a chat completion"],
+  invalid_twiml: ['agent_after_answer', true, "The agent's response is not TwiML that connects a media stream"],
   answer_too_large: ['agent_after_answer', false, "The agent's response is too large"],
   agent_error: ['agent_after_answer', true, 'The agent reported an error in its response'],
   connection_lost: ['agent_after_answer', true, 'The connection to the agent broke off'],

@@ -72,7 +72,8 @@ export {
   type ToolCallEntry,
 } from './timeline.js';
 export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
-export { agentUrl, chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
+export { agentUrl } from './transports/agent-url.js';
+export { chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
 export { HANG_UP_TOOLS } from './transports/hang-up.js';
 export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
 export {

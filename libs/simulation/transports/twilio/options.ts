@@ -55,3 +55,13 @@ function parametersViolation(value: unknown): string | undefined {
     ? undefined
     : `must be an object of at most ${MAX_PARAMETERS} strings, each with at most ${MAX_PARAMETER} characters including its name`;
 }
+
+/** The options of a connection, as their validation guarantees. */
+export interface TwilioOptions {
+  readonly authToken?: string;
+  readonly publicUrl?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly accountSid?: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,143 @@
+import { CallFailure } from '../../failure.js';
+import type { PlatformEvent } from '../../voice/facts.js';
+import type { HttpMethod, StreamNoun, Verb } from './twiml.js';
+
+/** Documents of one call. */
+const MAX_DOCUMENTS = 10;
+/** What is said before a stream takes this long per word (150 words per minute) and at most so long in all. */
+const MS_PER_WORD = 400;
+const MAX_PRELUDE_MS = 60_000;
+
+export type Fetch = (reference: string, base: string, method: HttpMethod) => Promise<readonly Verb[]>;
+
+/** Executes TwiML as far as a call of the service can: verb by verb, document by document. */
+export class TwimlWalk {
+  /** What the documents asked for before the stream, in order; times from the answer. */
+  readonly events: PlatformEvent[] = [];
+  /** Time that the verbs so far take. */
+  elapsedMs = 0;
+  /** Address of the present document. */
+  base = '';
+  /** The verbs after the stream. */
+  private rest: readonly Verb[] = [];
+  private action: { readonly url: string; readonly method: HttpMethod } | undefined;
+  private documents = 1;
+
+  /** @param shown makes what the agent said presentable */
+  constructor(private readonly shown: (text: string) => string) {}
+
+  /**
+   * Goes on to `<Connect><Stream>`.
+   * @throws CallFailure if it is never reached
+   */
+  async toStream(document: readonly Verb[], base: string, fetch: Fetch): Promise<StreamNoun> {
+    let verbs = document;
+    this.base = base;
+    for (let index = 0; index < verbs.length; index++) {
+      const verb = verbs[index]!;
+      if (verb.verb === 'redirect') {
+        verbs = await this.next(verb.url, verb.method, fetch);
+        index = -1;
+        continue;
+      }
+      if (verb.verb === 'connect' && verb.stream) {
+        this.rest = verbs.slice(index + 1);
+        this.action = verb.action === undefined ? undefined : { url: verb.action, method: verb.method };
+        return verb.stream;
+      }
+      const ending = this.endingBefore(verb);
+      if (ending !== undefined) throw new CallFailure('invalid_twiml', ending);
+      this.pass(verb);
+    }
+    const isOneWay = this.events.some(({ detail }) => detail.startsWith('<Start>'));
+    throw new CallFailure(
+      'invalid_twiml',
+      isOneWay
+        ? 'it has only <Start><Stream>, which is one-way: the agent cannot speak; use <Connect><Stream>'
+        : 'it has no <Connect><Stream>',
+    );
+  }
+
+  /** What follows after the stream: the document of `action`, else the rest of the present one. */
+  async afterStream(atMs: number, fetch: Fetch): Promise<PlatformEvent[]> {
+    const events: PlatformEvent[] = [];
+    const note = (type: PlatformEvent['type'], detail: string) => events.push({ type, atMs, detail });
+    let verbs = this.action ? await this.next(this.action.url, this.action.method, fetch) : this.rest;
+    for (let index = 0; index < verbs.length; index++) {
+      const verb = verbs[index]!;
+      if (verb.verb === 'redirect') {
+        verbs = await this.next(verb.url, verb.method, fetch);
+        index = -1;
+      } else if (verb.verb === 'dial') {
+        note('transfer', this.shown(verb.to));
+        return events;
+      } else if (verb.verb === 'hangup' || verb.verb === 'reject') {
+        break;
+      } else {
+        note('note', this.describe(verb));
+        // The call would go on; the caller hears no more of it.
+        if (verb.verb === 'connect') return events;
+      }
+    }
+    note('hang_up', 'The TwiML ended');
+    return events;
+  }
+
+  private async next(reference: string, method: HttpMethod, fetch: Fetch): Promise<readonly Verb[]> {
+    if (++this.documents > MAX_DOCUMENTS) {
+      throw new CallFailure('invalid_twiml', `it redirects more than ${MAX_DOCUMENTS - 1} times`);
+    }
+    const verbs = await fetch(reference, this.base, method);
+    this.base = new URL(reference, this.base).href;
+    return verbs;
+  }
+
+  /** A verb that takes the call elsewhere, in words. */
+  private endingBefore(verb: Verb): string | undefined {
+    switch (verb.verb) {
+      case 'hangup':
+        return 'it hangs up (<Hangup>) before it connects a stream';
+      case 'reject':
+        return 'it rejects the call (<Reject>)';
+      case 'dial':
+        return `it transfers the call (<Dial>) to ${this.shown(verb.to)} before it connects a stream`;
+      case 'connect':
+        return `it connects <${this.shown(verb.noun)}>, not <Stream>`;
+      default:
+        return undefined;
+    }
+  }
+
+  /** A verb that takes its time, or is not executed. */
+  private pass(verb: Verb): void {
+    this.events.push({ type: 'note', atMs: this.elapsedMs, detail: this.describe(verb) });
+    const ms =
+      verb.verb === 'say'
+        ? Math.max(1, verb.loop) * verb.text.split(/\s+/).length * MS_PER_WORD
+        : verb.verb === 'pause'
+          ? verb.seconds * 1_000
+          : 0;
+    this.elapsedMs = Math.min(MAX_PRELUDE_MS, this.elapsedMs + ms);
+  }
+
+  private describe(verb: Verb): string {
+    switch (verb.verb) {
+      case 'say':
+        return `<Say>: "${this.shown(verb.text)}"`;
+      case 'play':
+        return `<Play>: ${this.shown(verb.url)}, which is not played`;
+      case 'pause':
+        return `<Pause> of ${verb.seconds} s`;
+      case 'start':
+        return '<Start>: a one-way stream, which is not opened';
+      case 'gather':
+        return '<Gather>, which is not executed';
+      case 'connect':
+        return `<Connect> of <${this.shown(verb.noun)}>, which is not connected`;
+      case 'other':
+        return `<${this.shown(verb.name)}>, which is not executed`;
+      default:
+        return `<${verb.verb}>`;
+    }
+  }
+}
