@@ -55,7 +55,7 @@ export class TwilioSession {
     private readonly hooks: SessionHooks = {},
   ) {
     const { url, shownUrl, headers, apiKey, options } = endpoint;
-    this.options = options as TwilioOptions;
+    this.options = options;
     this.accountSid = this.options.accountSid ?? sid('AC');
     this.secrets = sentSecrets(this.authToken ?? apiKey, headers, secretsOfUrl(url));
     this.shownUrl = shownUrl ?? agentUrl(withoutSecrets(url), call);
