@@ -1803,7 +1803,7 @@ export interface components {
          */
         CallFailure: {
             /** @enum {string} */
-            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "answer_too_large" | "agent_error" | "connection_lost" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "speech_failed" | "no_verdict" | "nothing_judged" | "not_exercised" | "check_undecided" | "interrupted" | "tester_overloaded" | "internal";
+            code: "url_refused" | "address_refused" | "name_not_found" | "connection_failed" | "tls_failed" | "bad_response" | "timeout" | "redirect" | "http_refused" | "rate_limited" | "http_status" | "agent_status" | "stream_cut" | "invalid_answer" | "invalid_twiml" | "answer_too_large" | "agent_error" | "connection_lost" | "tool_loop" | "no_language_model" | "llm_timeout" | "llm_rate_limited" | "llm_unreachable" | "llm_status" | "llm_refused" | "llm_invalid_answer" | "speech_failed" | "no_verdict" | "nothing_judged" | "not_exercised" | "check_undecided" | "interrupted" | "tester_overloaded" | "internal";
             message: string;
             /** @enum {string} */
             fault: "agent" | "infrastructure";
