@@ -12,7 +12,7 @@ RUN npm prune --omit=dev
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
-COPY package.json LICENSE ./
+COPY package.json LICENSE THIRD-PARTY.md ./
 COPY scripts/serve.sh scripts/
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -174,6 +174,21 @@ async function dumped(image: Image): Promise<void> {
   console.log('Backup: pg_dump and pg_restore restore agents, keys and secrets; other encryption keys are refused');
 }
 
+const SPEAK = `
+  import { FliteEngine, soundOf } from './dist/libs/speech/index.js';
+  const engine = new FliteEngine();
+  const { words } = await engine.synthesise({ text: 'Good morning.', voice: 'slt' });
+  await engine.close();
+  console.log(words.length, (await soundOf('cough', 'slt')).pcm.length);`;
+
+/** The embedded voices and the files of sounds are in the image. */
+function speaks(image: Image): void {
+  const args = ['--input-type=module', '--eval', SPEAK];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: image.folder, encoding: 'utf8' });
+  if (stdout !== '2 2800\n') throw new Error(`The image cannot speak: ${stdout}${stderr}`);
+  console.log('Voices: the image speaks and has the sounds of a caller');
+}
+
 /** The services of compose.yaml, with a real PostgreSQL and Redis in place of their containers. */
 async function composed(image: Image): Promise<void> {
   const postgres = await openEmbeddedPostgres({ directory: folder('postgres') });
@@ -219,6 +234,7 @@ try {
   const context = folder('context');
   copyContext(ROOT, context);
   const image = buildImage(context, folder('stages'));
+  speaks(image);
   await oneContainer(image);
   await dumped(image);
   await composed(image);

@@ -75,6 +75,34 @@ describe('FliteEngine', () => {
     expect(lengthOf('in')).toBeLessThan(300);
   });
 
+  it.each(['slt', 'rms', 'awb', 'kal', 'kal16'])(
+    'times the words of ordinary sentences plausibly: %s',
+    async (voice) => {
+      const sentences = [
+        "Could you tell me if there's anything free on Friday, the 3rd of June, around eight?",
+        'No, not six; sixteen people! Wait, wait, wait.',
+        "I'd rather sit outside, if that's OK with you. My e-mail is anna.rossi@example.com.",
+        "Okay... um, let me think. Mr. O'Neill's total was $1,234.56, wasn't it?",
+      ];
+      for (const text of sentences) {
+        const { words, pcm } = await engine.synthesise({ text, voice });
+        expect(words.map((word) => word.text)).toEqual(text.split(' '));
+        words.forEach((word, index) => {
+          // A digit is a word of about four letters.
+          const letters = word.text.replace(/\d/g, 'four').match(/\w/g)!.length;
+          const ms = word.endMs - word.startMs;
+          expect(ms / letters).toBeGreaterThan(15);
+          expect(ms / letters).toBeLessThan(250);
+          // Gaps are pauses at punctuation.
+          const gap = word.startMs - (words[index - 1]?.endMs ?? 0);
+          expect(gap).toBeGreaterThanOrEqual(0);
+          expect(gap).toBeLessThan(350);
+        });
+        expect(words.at(-1)!.endMs).toBeGreaterThan(pcm.length / 8 - 200);
+      }
+    },
+  );
+
   it('yields the same samples from a new engine', async () => {
     const other = new FliteEngine();
     try {
