@@ -43,6 +43,6 @@ function transcript(
 ): Html | false {
   if (attempt.timeline.length === 0) return false;
   if (!isWhole(attempt)) return html`<p class="note">Its transcript is omitted here.</p>`;
-  return html`${transcriptSection(attempt, anchor, [], language)}
+  return html`${transcriptSection({ ...attempt, voice: null }, anchor, [], language)}
   ${attempt.isShortened && html`<p class="note">Parts were not stored because the attempt was too large.</p>`}`;
 }

@@ -6,6 +6,7 @@ import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
 import { type ReportedAttempt, type ReportedCall, stateOf } from './reported.js';
 import { between, clipped, count, duration, number, percent } from '../text/index.js';
+import { type ReportedSound, soundSection } from './sound/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors } from './labels.js';
 
@@ -22,13 +23,14 @@ export interface Placement {
   readonly isAttemptWhole: (attempt: ReportedAttempt) => boolean;
   /** Language of the call, BCP 47. */
   readonly language: string | null;
+  readonly sound: ReportedSound | undefined;
+  /** Address of the service from outside. */
+  readonly serviceUrl: string | null;
 }
 
 /** One call: the outcome in one line, and the details with the transcript. */
-export function callDetails(
-  call: ReportedCall,
-  { position, repeat, isOpen, isWhole, isAttemptWhole, language }: Placement,
-): Html {
+export function callDetails(call: ReportedCall, placement: Placement): Html {
+  const { position, repeat, isOpen, isWhole, isAttemptWhole, language } = placement;
   const state = stateOf(call);
   const anchor = anchors.call(position, call.repetition);
   const title = repeat > 1 ? `Call ${call.repetition} of ${repeat}` : 'Call';
@@ -40,7 +42,7 @@ export function callDetails(
     </summary>
     <div class="body" id="${anchor}">
       ${!(isWhole && isExplainedByFindings(call)) && reason(call, state)}
-      ${isWhole ? insight(call, anchor, language) : leftOut(call)}
+      ${isWhole ? insight(call, anchor, placement) : leftOut(call)}
       ${attemptsSection(call, anchor, isAttemptWhole, language)}
       <p class="note">Call <code>${call.id}</code>${call.attempts > 1 && `, ${ordinal(call.attempts)} attempt`}</p>
     </div>
@@ -85,10 +87,10 @@ const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 const leftOut = ({ id }: ReportedCall): Html =>
   html`<p class="note">The transcript is omitted here; read it with <code>GET /calls/${id}</code>.</p>`;
 
-function insight(call: ReportedCall, anchor: string, language: string | null): Html {
+function insight(call: ReportedCall, anchor: string, { language, sound, serviceUrl }: Placement): Html {
   const findings = findingsOf(call);
-  return html`${findingsSection(call, anchor, findings)} ${transcriptSection(call, anchor, findings, language)}
-  ${measuresSection(call)}`;
+  return html`${findingsSection(call, anchor, findings)} ${soundSection(call, sound, serviceUrl)}
+  ${transcriptSection(call, anchor, findings, language)} ${measuresSection(call)}`;
 }
 
 /** A measured time with the largest stall of the tester inside it. */

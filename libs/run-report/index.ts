@@ -19,4 +19,5 @@ export type {
   ReportedSide,
   WantedCalls,
 } from './reported.js';
+export type { ReportedSound, ReportedVoice, SoundReader } from './sound/index.js';
 export { REPORT_CSP } from './style.js';

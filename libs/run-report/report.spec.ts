@@ -1,3 +1,4 @@
+import { PLAYER_CSP } from './sound/index.js';
 import { createHash } from 'node:crypto';
 import { type ReportedCall, type ReportedRun, renderReport, REPORT_CSP } from './index.js';
 import { buildRun, type Built, readerOf } from './testing/build.js';
@@ -30,10 +31,10 @@ describe('renderReport', () => {
     document = await page(sample);
   });
 
-  it('has a content security policy that allows only its own style sheet', () => {
+  it('has a content security policy that allows only its own style sheet and player', () => {
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(document) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
-    const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+    const policy = `default-src 'none'; style-src 'sha256-${hash}'; ${PLAYER_CSP}; base-uri 'none'; form-action 'none'`;
     expect(REPORT_CSP).toBe(`${policy}; frame-ancestors 'none'`);
     const [, meta = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(document) ?? [];
     expect(meta.replace(/&#39;/g, "'")).toBe(policy);

@@ -5,10 +5,11 @@ import { latencySection } from './latency.js';
 import { comparisonSection } from './comparison.js';
 import { banner, chances, countsSection, evaluationTable, stability } from './overview.js';
 import { badge, passRate } from './parts.js';
-import type { CallReader, ReportedRun } from './reported.js';
+import type { CallReader, ReportedCall, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
 import { count, number, title } from '../text/index.js';
 import { outcomeFilter } from './filter.js';
+import { PLAYER_SCRIPT, type ReportedSound, SoundBudget, type SoundReader } from './sound/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, verdictOf } from './labels.js';
 import { evaluationState } from '../statistics/index.js';
@@ -17,12 +18,17 @@ import { evaluationState } from '../statistics/index.js';
 const OPEN_PER_EVALUATION = 3;
 
 /**
- * Renders a run as a self-contained HTML page without scripts or requests. Must be served with `REPORT_CSP`.
- * Yields parts and keeps only one call in memory.
+ * Renders a run as a self-contained HTML page without requests, and without scripts unless it has sound. Must be served with
+ * `REPORT_CSP`. Yields parts and keeps only one call in memory.
  * @param calls is called for the calls that did not pass, and then for all calls
- * @throws what `calls` throws, and Error for a call of an evaluation that the run does not have
+ * @param readSound reads what was recorded; without it the page has no sound and no waveforms
+ * @throws what `calls` and `readSound` throw, and Error for a call of an evaluation that the run does not have
  */
-export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
+export async function* renderReport(
+  run: ReportedRun,
+  calls: CallReader,
+  readSound?: SoundReader,
+): AsyncGenerator<string, void, undefined> {
   yield `<!doctype html>\n<html lang="en">`;
   yield head(run).toString();
   yield '<body>';
@@ -32,8 +38,8 @@ export async function* renderReport(run: ReportedRun, calls: CallReader): AsyncG
   yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
   yield '<section class="calls" aria-labelledby="calls"><h2 id="calls">Calls</h2>';
   yield outcomeFilter(run).toString();
-  yield* callSections(run, calls);
-  yield '</section></main></body></html>\n';
+  const hasSound = yield* callSections(run, calls, readSound);
+  yield `</section></main>${hasSound ? PLAYER_SCRIPT.toString() : ''}</body></html>\n`;
 }
 
 function head(run: ReportedRun): Html {
@@ -49,9 +55,16 @@ function head(run: ReportedRun): Html {
   </head>`;
 }
 
-async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerator<string, void, undefined> {
+/** @returns whether there is a recording on the page */
+async function* callSections(
+  run: ReportedRun,
+  calls: CallReader,
+  readSound: SoundReader | undefined,
+): AsyncGenerator<string, boolean, undefined> {
   const positions = new Map(run.evaluations.map(({ caseKey }, position) => [caseKey, position]));
   const budget = new TranscriptBudget();
+  const soundBudget = new SoundBudget();
+  let hasSound = false;
   let current: number | undefined;
   let opened = 0;
   for await (const call of calls({})) {
@@ -69,10 +82,24 @@ async function* callSections(run: ReportedRun, calls: CallReader): AsyncGenerato
     if (isOpen) opened++;
     const isAttemptWhole = () => budget.takesAttempt();
     const { language } = run.evaluations[position]!;
-    yield callDetails(call, { position, repeat: run.repeat, isOpen, isWhole, isAttemptWhole, language }).toString();
+    const { repeat, serviceUrl } = run;
+    const sound = isWhole ? await soundOf(call, soundBudget, readSound) : undefined;
+    hasSound ||= sound?.wav !== undefined;
+    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, sound, serviceUrl };
+    yield callDetails(call, shown).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();
+  return hasSound;
+}
+
+async function soundOf(
+  { id, outcome, voice }: ReportedCall,
+  budget: SoundBudget,
+  readSound: SoundReader | undefined,
+): Promise<ReportedSound | undefined> {
+  if (!voice?.recording || !readSound) return undefined;
+  return readSound(id, { wav: budget.takes(outcome, voice.recording.bytes) });
 }
 
 const leftOut = (calls: number): Html =>

@@ -1,4 +1,5 @@
 import type { Attempt, CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
+import type { ReportedVoice } from './sound/reported-sound.js';
 import type {
   CallState,
   Change,
@@ -141,6 +142,8 @@ export interface ReportedCall {
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
   readonly measures: Measures | null;
+  /** Null for a call without sound. */
+  readonly voice: ReportedVoice | null;
 }
 
 export interface ReportedAttempt extends Pick<Attempt, 'outcome' | 'failureCode' | 'reason' | 'startedAt' | 'endedAt'> {

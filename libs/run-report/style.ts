@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { CSS as BASE_CSS } from './css.js';
 import { FILTER_CSS } from './filter.js';
 import { Html } from './html.js';
+import { PLAYER_CSP, SOUND_CSS } from './sound/index.js';
 
-const CSS = BASE_CSS + FILTER_CSS;
+const CSS = BASE_CSS + FILTER_CSS + SOUND_CSS;
 
 /** The style element. Its text must match the hash in the policy exactly. */
 export const STYLE = Html.trusted(`<style>${CSS}</style>`);
@@ -11,7 +12,7 @@ export const STYLE = Html.trusted(`<style>${CSS}</style>`);
 const hash = createHash('sha256').update(CSS).digest('base64');
 
 /** The part of the policy that a page can contain, which also protects saved copies. */
-export const META_CSP = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+export const META_CSP = `default-src 'none'; style-src 'sha256-${hash}'; ${PLAYER_CSP}; base-uri 'none'; form-action 'none'`;
 
-/** Content-Security-Policy of reports: no requests, no scripts, no framing. */
+/** Content-Security-Policy of reports: no requests, no script but the player's, no framing. */
 export const REPORT_CSP = `${META_CSP}; frame-ancestors 'none'`;

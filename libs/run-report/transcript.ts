@@ -13,6 +13,7 @@ import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './highlights.js';
 import type { ReportedCall } from './reported.js';
 import { clipped, duration, moment, number } from '../text/index.js';
+import type { ReportedVoice } from './sound/reported-sound.js';
 import { timeAxis } from './time-axis.js';
 import { anchors } from './labels.js';
 
@@ -23,18 +24,17 @@ const MAX_RESULT = 1_000;
 
 /** Timeline of a call with highlighted evidence. */
 export function transcriptSection(
-  call: Pick<ReportedCall, 'timeline'>,
+  { timeline, voice }: Pick<ReportedCall, 'timeline' | 'voice'>,
   anchor: string,
   findings: readonly Finding[],
   language: string | null,
 ): Html {
-  const { timeline } = call;
   if (timeline.length === 0) return html`<p class="note">Nothing was said.</p>`;
   const references = referencesOf(findings);
-  const answers = answerTimes(timeline);
+  const answers = answerTimes(timeline, voice);
   return html`<section class="transcript">
     <h5>Transcript</h5>
-    ${timeAxis(timeline)}
+    ${!voice && timeAxis(timeline)}
     <ol>
       ${timeline.map((entry, index) => {
         const shown = {
@@ -57,11 +57,30 @@ interface Answer {
 }
 
 /** Response times, by the index of the first entry of the response. */
-function answerTimes(timeline: readonly TimelineEntry[]): ReadonlyMap<number, Answer> {
-  const waits = new CallView(timeline).waits.flatMap(({ ms, answer }) => (answer ? [{ ms, index: answer.index }] : []));
+function answerTimes(timeline: readonly TimelineEntry[], voice: ReportedVoice | null): ReadonlyMap<number, Answer> {
+  const waits = voice
+    ? answersHeard(timeline, voice)
+    : new CallView(timeline).waits.flatMap(({ ms, answer }) => (answer ? [{ ms, index: answer.index }] : []));
   const slowest = waits.reduce((max, { ms }) => Math.max(max, ms), 0);
   return new Map(waits.map(({ ms, index }) => [index, { ms, isSlowest: waits.length > 1 && ms === slowest }]));
 }
+
+/** What was measured, not what the entries show: an agent that was already speaking did not answer. */
+function answersHeard(timeline: readonly TimelineEntry[], { measures }: ReportedVoice) {
+  return measures.latencies.flatMap(({ turn, heardMs, answered }) => {
+    if (heardMs === null || !answered) return [];
+    const index = timeline.findIndex(
+      (entry, position) =>
+        entry.type === 'speech' &&
+        entry.speaker === 'agent' &&
+        entry.turn === turn &&
+        timeline.slice(0, position).some((before) => before.turn === turn && isCallers(before)),
+    );
+    return index === -1 ? [] : [{ ms: heardMs, index }];
+  });
+}
+
+const isCallers = (entry: TimelineEntry): boolean => entry.type === 'speech' && entry.speaker === 'caller';
 
 interface Line {
   readonly entry: TimelineEntry;
@@ -75,7 +94,7 @@ interface Line {
 function line(shown: Line): Html {
   const { entry, anchor, index } = shown;
   return html`<li class="${kindOf(entry)}" id="${anchors.entry(anchor, index)}">
-    <time>${moment(entry.start)}</time>
+    <time data-ms="${entry.start}">${moment(entry.start)}</time>
     <div class="said">${content(shown)}</div>
   </li>`;
 }
@@ -102,9 +121,13 @@ function content(shown: Line): Html {
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
         </p>
         <p>
-          <span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
-            >${marked(entry.text, shown)}</span
-          >
+          ${
+            entry.words === 'unknown'
+              ? html`<span class="note">speech, words not known</span>${afterwards(shown)}`
+              : html`<span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
+                  >${marked(entry.text, shown)}</span
+                >`
+          }
         </p>`;
     case 'tool_call': {
       const wait = entry.end - entry.start >= 1 && html`<span>took ${duration(entry.end - entry.start)}</span>`;

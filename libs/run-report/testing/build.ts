@@ -84,7 +84,15 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
   const own = { id, evaluationId: idOf(position + 1), caseKey: idOf(position + 1), repetition: index + 1 };
   if (typeof played === 'string') {
     const status = played === 'cancelled' ? 'CANCELLED' : 'QUEUED';
-    const nothing = { outcome: null, score: null, reason: null, startedAt: null, endedAt: null, measures: null };
+    const nothing = {
+      outcome: null,
+      score: null,
+      reason: null,
+      startedAt: null,
+      endedAt: null,
+      measures: null,
+      voice: null,
+    };
     return {
       ...own,
       status,
@@ -98,7 +106,7 @@ function reportedCall(played: PlayedCall, position: number, index: number): Repo
     };
   }
   const { outcome, score, reason, timeline, checks, criteria, measures } = played;
-  const result = { outcome, score, reason, timeline, checks, criteria, measures };
+  const result = { outcome, score, reason, timeline, checks, criteria, measures, voice: null };
   return {
     ...own,
     status: 'ENDED',

@@ -140,6 +140,7 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       checks: result?.checks ?? [],
       criteria: result?.criteria ?? [],
       measures: result?.measures ?? null,
+      voice: null,
     };
   }
 }

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { renderReport, REPORT_CSP } from '../index.js';
+import { VOICE, voiceRun, voiceSound } from '../testing/voice-run.js';
+import { MAX_SOUND } from './sound-budget.js';
+import type { SoundReader } from './index.js';
+
+async function page(calls: number, readSound?: SoundReader, more: Parameters<typeof voiceRun>[1] = {}) {
+  const { run, read } = voiceRun(calls, more);
+  let text = '';
+  for await (const part of renderReport(run, read, readSound)) text += part;
+  return text;
+}
+const all: SoundReader = (_id, wanted) => Promise.resolve(voiceSound(wanted));
+const count = (text: string, what: string | RegExp): number => text.split(what).length - 1;
+
+describe('a call with sound in a report', () => {
+  it('has two lanes with waveforms, its latencies, overlaps and events on one axis', async () => {
+    const text = await page(1, all);
+    expect(count(text, /class="wave"/)).toBe(2);
+    expect(count(text, /class="tick latency/)).toBe(2);
+    expect(text).toContain('>812 ms</text');
+    expect(text).toContain('The agent interrupts: 800 ms at once');
+    expect(text).toContain('Barge-in; the agent stopped (1,750 ms)');
+    expect(text).toContain('backchannel: mm-hmm');
+    expect(text).toContain('mark_without_name: A mark has no name');
+    expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
+  });
+
+  it('carries the sound of calls that did not pass, up to a limit, and the player once', async () => {
+    const text = await page(50, all);
+    const fitting = Math.floor(MAX_SOUND.page / VOICE.recording!.bytes);
+    expect(count(text, '<audio ')).toBe(fitting);
+    expect(count(text, '<script>')).toBe(1);
+    const passed = text.slice(text.indexOf('class="call passed"'));
+    expect(passed.slice(0, passed.indexOf('</details>'))).not.toContain('<audio');
+  });
+
+  it('has no script but the one that its policy allows', async () => {
+    const [, script = ''] = /<script>(.*?)<\/script>/s.exec(await page(1, all)) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(REPORT_CSP).toContain(`; script-src 'sha256-${hash}'; media-src data:;`);
+  });
+
+  it('says how to listen to other calls', async () => {
+    const here = await page(50, all, { serviceUrl: 'https://vat.example.com' });
+    expect(here).toMatch(/<a href="https:\/\/vat\.example\.com\/calls\/[\w-]+\/recording">/);
+    expect(await page(50, all)).toMatch(/Listen with <code>GET \/calls\/[\w-]+\/recording<\/code>/);
+  });
+
+  it('has lanes without waveforms and no script if its recording may not be shown or was deleted', async () => {
+    for (const readSound of [undefined, () => Promise.resolve(undefined)]) {
+      const text = await page(2, readSound);
+      expect(count(text, /class="heard"/)).toBe(2);
+      expect(count(text, /class="wave"/)).toBe(0);
+      expect(text).not.toMatch(/<audio|<script/);
+    }
+  });
+});

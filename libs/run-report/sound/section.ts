@@ -1,0 +1,97 @@
+import { html, type Html, NOTHING } from '../html.js';
+import { facts } from '../parts.js';
+import type { ReportedCall } from '../reported.js';
+import { count, duration, number, percent } from '../../text/index.js';
+import { soundFigure } from './figure.js';
+import { audio } from './player.js';
+import type { ReportedSound, ReportedVoice } from './reported-sound.js';
+
+/** The call as heard, with its sound if that is part of the page. */
+export function soundSection(
+  { id, voice, timeline, measures }: Pick<ReportedCall, 'id' | 'voice' | 'timeline' | 'measures'>,
+  sound: ReportedSound | undefined,
+  serviceUrl: string | null,
+): Html {
+  if (!voice) return NOTHING;
+  const whole = Math.max(1, measures?.durationMs ?? 0, (voice.recording?.seconds ?? 0) * 1000);
+  const hasSound = sound?.wav !== undefined;
+  return html`<section class="sound">
+    <h5>As heard</h5>
+    <div class="player" data-seconds="${whole / 1000}" ${hasSound && KEYBOARD}>
+      ${soundFigure({ voice, sound, timeline, whole })}
+      ${hasSound ? html`${audio(sound.wav)} <small>Click the picture or a time of the transcript to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
+    </div>
+    ${legend(voice)} ${heardFacts(voice)}
+  </section>`;
+}
+
+const KEYBOARD = html`tabindex="0" role="group" aria-label="Recording"`;
+
+function listenAt(id: string, { recording }: ReportedVoice, serviceUrl: string | null): Html {
+  if (!recording) return html`<p class="note">There is no recording of this call.</p>`;
+  const path = `/calls/${id}/recording`;
+  if (serviceUrl === null) return html`<p class="note">Listen with <code>GET ${path}</code>.</p>`;
+  return html`<p class="note">
+    Listen at <a href="${serviceUrl}${path}">${path}</a> (needs an API key):
+    <code>curl -H "Authorization: Bearer $VAT_API_KEY" -o call.wav ${serviceUrl}${path}</code>
+  </p>`;
+}
+
+const legend = ({ measures }: ReportedVoice): Html =>
+  html`<p class="legend" aria-hidden="true">
+    <span class="caller">Caller</span> <span class="agent">Agent</span> <span class="waiting">latency as heard</span>
+    ${measures.interruptions.length > 0 && html`<span class="error">both at once</span>`}
+  </p>`;
+
+function heardFacts({ measures, wireFindings, timing }: ReportedVoice): Html {
+  const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
+  const tried = bargeIns.filter(({ possible }) => possible);
+  const errors = wireFindings.filter(({ severity }) => severity === 'error').length;
+  return facts([
+    ['Greeting after', measures.greetingMs === null ? undefined : duration(measures.greetingMs)],
+    [
+      'Barge-ins',
+      tried.length === 0 ? undefined : `${tried.filter(({ yielded }) => yielded).length} of ${tried.length} yielded to`,
+    ],
+    [
+      'Backchannels and noises',
+      backchannels.length === 0
+        ? undefined
+        : `${backchannels.filter(({ kept }) => kept).length} of ${backchannels.length} spoken through`,
+    ],
+    [
+      'Interruptions by the agent',
+      `${interruptions.length}${interruptions.length === 0 ? '' : `, ${duration(measures.overlapMs)} at once`}`,
+    ],
+    [
+      'Dead air',
+      deadAir.over3s === 0 ? 'none over 3 s' : `${deadAir.over3s} over 3 s, longest ${duration(deadAir.longestMs)}`,
+    ],
+    [
+      'Speech of agent and caller',
+      `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
+    ],
+    [
+      'Gaps in the sound',
+      choppiness.gaps === 0 ? 'none' : `${choppiness.gaps}, ${number(choppiness.perMinute)} per minute`,
+    ],
+    [
+      'Level',
+      level.inaudible
+        ? 'inaudible'
+        : level.agentDbfs === null
+          ? undefined
+          : `${number(level.agentDbfs)} dBFS${level.clippedPercent > 0 ? `, ${number(level.clippedPercent)} % clipped` : ''}`,
+    ],
+    [
+      'Protocol',
+      wireFindings.length === 0
+        ? 'clean'
+        : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
+    ],
+    [
+      'Tester’s lateness',
+      `p99 ${number(timing.frameLatenessMs.p99)} ms, worst ${number(timing.frameLatenessMs.worst)} ms`,
+    ],
+  ]);
+}
