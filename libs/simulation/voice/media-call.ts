@@ -62,6 +62,7 @@ export class MediaCall {
   /** Number of the next frame. */
   private frame = 0;
   private ended: Pick<VoiceFacts, 'end' | 'failure'> | undefined;
+  private observed: VoiceFacts | undefined;
   private isAborted = false;
 
   constructor(
@@ -139,7 +140,11 @@ export class MediaCall {
   /** What was observed. @throws Error before the call is over */
   facts(): VoiceFacts {
     if (!this.ended) throw new Error('The call is not over.');
-    const { atMs } = this.ended.end;
+    return (this.observed ??= this.observe(this.ended));
+  }
+
+  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
+    const { atMs } = ended.end;
     const timing = this.timing.result();
     const heard = this.ear.facts(
       (at) => this.caller.turnAt(at),
@@ -151,7 +156,7 @@ export class MediaCall {
       underruns: heard.underruns.filter((underrun) => !isStalledIn(timing, underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
-      ...this.ended,
+      ...ended,
       answeredTurns: this.policy.answeredTurns,
       platformEvents: this.platformEvents,
       timing,
