@@ -2073,7 +2073,7 @@ export interface components {
             name: string;
             weight: number;
             required: boolean;
-            /** @description Null if it could not be decided because the tester stalled */
+            /** @description Null if it could not be decided: the tester stalled, or what the check is about did not happen */
             met: boolean | null;
             detail: string;
             evidence: components["schemas"]["Evidence"][];

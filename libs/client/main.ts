@@ -24,6 +24,9 @@ async function main(words: readonly string[]): Promise<ExitCode> {
   }
 }
 
+/** An issue may list all types of checks before it names the line of the file. */
+const MAX_DETAIL = 1_000;
+
 function explain(error: unknown): void {
   const write = (line: string) => io.stderr.write(`${line}\n`);
   const paint = painter(io.stderr, io.env);
@@ -32,7 +35,7 @@ function explain(error: unknown): void {
   }
   write(paint('red', `vat: ${plain(error.message)}`));
   for (const detail of error.details)
-    write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail)}`);
+    write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail, MAX_DETAIL)}`);
   if (error.cure !== undefined) write(`  ${error.cure}`);
 }
 

@@ -140,9 +140,13 @@ function content(shown: Line): Html {
         ${entry.isResultOmitted && html`<p class="cut">The result is not stored: the call has too many.</p>`}`;
     }
     case 'sound':
-      return html`<p>${soundText(entry)} ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}</p>`;
+      return html`<p>
+        ${marked(soundText(entry), shown)} ${entry.script && html`<span>${scriptSource(entry.script)}</span>`}
+      </p>`;
     case 'finding':
-      return html`<p><b>Protocol ${entry.severity}</b> <code>${entry.code}</code> ${marked(entry.detail, shown)}</p>`;
+      return html`<p>
+        <b>Protocol ${entry.severity}</b> <code>${clipped(entry.code, 80)}</code> ${marked(entry.detail, shown)}
+      </p>`;
     case 'silence':
       return html`<p>
         ${entry.of === 'agent' ? 'No answer from the agent' : 'The caller is silent'} for

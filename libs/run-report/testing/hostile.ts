@@ -1,3 +1,4 @@
+import { LIMITS } from '../../evaluation-definition/index.js';
 import type { CallResult, EndEntry, SpeechEntry, TimelineEntry } from '../../simulation/index.js';
 import { comparisonWith } from './comparison.js';
 import { buildRun, type Built, type PlayedCall } from './build.js';
@@ -30,11 +31,13 @@ export function hostileCall(text: string): CallResult {
     { type: 'tool_call', name: text, arguments: { [text]: text }, ...span },
     { type: 'tool_call', name: text, arguments: null, rawArguments: text, ...span },
     { type: 'silence', of: 'agent', ...span },
+    { type: 'sound', speaker: 'caller', kind: 'keys', name: text.slice(0, LIMITS.keys), possible: true, ...span },
+    { type: 'finding', code: text, severity: 'error', detail: text, ...span },
     { type: 'error', code: 'agent_error', message: text, ...span },
     end,
   ];
   const asked = { weight: 1, required: true };
-  const evidence = [0, 1, 2, 3, 4, 5, 6, 99].map((entry) => ({ entry, quote: text }));
+  const evidence = [0, 1, 2, 3, 4, 5, 6, 7, 8, 99].map((entry) => ({ entry, quote: text }));
   const model = { requests: 1, ms: 1, promptTokens: 1, completionTokens: 1, costUsd: 0 };
   return {
     outcome: 'failed',

@@ -143,7 +143,10 @@ const SCHEMAS = {
       type: oneOf(...Object.keys(CHECK_DEFINITIONS)),
       name: text,
       ...weighed,
-      met: { ...or(flag), description: 'Null if it could not be decided because the tester stalled' },
+      met: {
+        ...or(flag),
+        description: 'Null if it could not be decided: the tester stalled, or what the check is about did not happen',
+      },
       detail: text,
       evidence: list(ref('Evidence')),
       decidedByEntry: {
