@@ -16,13 +16,12 @@ export interface Match {
   readonly missingFrames: number;
 }
 
-/** How far the alignment may depart from equal speed, in frames. */
-const BEND = 8;
+/** How far the alignment may depart from equal speed, in frames: more in long lines, since each pause may be cut short. */
+const bendOf = (frames: number): number => 8 + Math.min(16, Math.floor(frames / 14));
 /** Frames at the beginning that either side may lack, because noise hides a weak consonant. */
 const FREE_START = 6;
 /** A greater difference counts as this one, in decibels: a single band must not decide. */
 const MOST_DB = 24;
-const WIDTH = 2 * BEND + 1;
 /** A sound that fits badly at first may still fit well; a match is given up when it is this share of all beyond its limit. */
 const SLACK = 0.2;
 const NO_MATCH: Match = { distance: Infinity, missingFrames: 0 };
@@ -75,21 +74,23 @@ export function sampleOf({ features, frames, loudest }: Template, floor: Float32
  */
 export function match(sample: Sample, template: Template, limit: number): Match {
   const { frames: rows, loudest, loud } = sample;
-  if (rows === 0 || rows > template.frames + 2 * BEND) return NO_MATCH;
+  const bend = bendOf(rows);
+  const width = 2 * bend + 1;
+  if (rows === 0 || rows > template.frames + bend) return NO_MATCH;
   const gain = loudest[rows - 1]! - template.loudest[Math.min(rows, template.frames) - 1]!;
   const total = loud[rows - 1]!;
-  let before = new Float64Array(WIDTH).fill(Infinity);
-  let row = new Float64Array(WIDTH);
+  let before = new Float64Array(width).fill(Infinity);
+  let row = new Float64Array(width);
   for (let index = 0; index < rows; index += 1) {
     let least = Infinity;
-    for (let offset = 0; offset < WIDTH; offset += 1) {
-      const column = index + offset - BEND;
+    for (let offset = 0; offset < width; offset += 1) {
+      const column = index + offset - bend;
       row[offset] = Infinity;
       if (column < 0 || column >= template.frames) continue;
       const isStart = (index === 0 && column <= FREE_START) || (column === 0 && index <= FREE_START);
       // One frame of both, one of the sound more, one of the template more.
       let reached = isStart ? 0 : before[offset]!;
-      if (offset + 1 < WIDTH && before[offset + 1]! < reached) reached = before[offset + 1]!;
+      if (offset + 1 < width && before[offset + 1]! < reached) reached = before[offset + 1]!;
       if (offset > 0 && row[offset - 1]! < reached) reached = row[offset - 1]!;
       if (reached === Infinity) continue;
       const sum = reached + difference(sample, index, template.features, column, gain);
@@ -99,14 +100,15 @@ export function match(sample: Sample, template: Template, limit: number): Match 
     if (least > limit * (loud[index]! + SLACK * total)) return NO_MATCH;
     [before, row] = [row, before];
   }
-  return bestEnd(before, rows, template.frames, total);
+  return bestEnd(before, rows - bend, template.frames, total);
 }
 
-function bestEnd(last: Float64Array, rows: number, frames: number, total: number): Match {
+/** @param first the template's frames up to the first entry of the last row */
+function bestEnd(last: Float64Array, first: number, frames: number, total: number): Match {
   let best = NO_MATCH;
   for (let offset = 0; offset < last.length; offset += 1) {
     const distance = last[offset]! / total;
-    if (distance < best.distance) best = { distance, missingFrames: frames - (rows + offset - BEND) };
+    if (distance < best.distance) best = { distance, missingFrames: frames - (first + offset) };
   }
   return best;
 }
@@ -119,8 +121,10 @@ function difference(
   gain: number,
 ): number {
   let sum = 0;
-  const [from, other] = [frame * BANDS, templateFrame * BANDS];
-  for (let band = 0; band < BANDS; band += 1) {
+  const bands = floor.length;
+  const from = frame * bands;
+  const other = templateFrame * bands;
+  for (let band = 0; band < bands; band += 1) {
     const least = floor[band]!;
     const level = template[other + band]! + gain;
     const apart = Math.abs(features[from + band]! - (level > least ? level : least));

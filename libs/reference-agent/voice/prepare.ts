@@ -8,7 +8,7 @@ import type { VoiceAgentOptions } from './voice-agent.js';
 
 /** The agent's own voice; the callers have all of the others, and this one. */
 const OWN_VOICE = 'rms';
-const CALLER_VOICES = ['slt', 'rms', 'awb', 'kal', 'kal16'];
+export const CALLER_VOICES = ['slt', 'rms', 'awb', 'kal', 'kal16'];
 /** Any pause that ends a segment of speech: the ear shortens them all. */
 const HESITATION_MS = 400;
 
@@ -34,18 +34,24 @@ export async function prepareVoice({ speech, today, lines = CALLER_LINES }: Prep
   const known: KnownSound[] = [];
   for (const line of lines) {
     for (const voice of CALLER_VOICES) {
-      const pcm = soundAsHeard(await soundOfLine(speech, line, voice));
+      const pcm = soundAsHeard(await soundOfLine(speech, line, voice, HESITATION_MS));
       known.push({ type: 'line', text: textOfLine(line), pcm });
     }
   }
   return { voice: new Voice(sentences.soundOf), recogniser: new TemplateRecogniser(known) };
 }
 
-async function soundOfLine(speech: Synthesiser, line: CallerLine, voice: string): Promise<Int16Array> {
+/** A caller's line in one voice. */
+export async function soundOfLine(
+  speech: Synthesiser,
+  line: CallerLine,
+  voice: string,
+  hesitationMs: number,
+): Promise<Int16Array> {
   const whole: number[] = [];
   for (const text of typeof line === 'string' ? [line] : line) {
     const { pcm } = await speech.synthesise({ text, voice });
-    if (whole.length > 0) whole.push(...new Array<number>((RATE * HESITATION_MS) / 1_000).fill(0));
+    if (whole.length > 0) whole.push(...new Array<number>((RATE * hesitationMs) / 1_000).fill(0));
     for (const sample of pcm) whole.push(sample);
   }
   return Int16Array.from(whole);
