@@ -34,6 +34,10 @@ const BOOKING: readonly ScriptStep[] = [
   { waitSeconds: 5 },
   { end: 'The agent does not hang up' },
 ];
+/** Whether the caller had more than so many turns: the agent has not hung up before. */
+const staysBeyond = (turns: number) =>
+  check('Stays on the line', { type: 'not' as const, check: { type: 'max_turns' as const, turns } });
+
 const THREE_QUESTIONS = 'When are you open, where are you, and can I park there?';
 
 type VoiceEvaluation = Omit<EvaluationInput, 'personalityId' | 'key'>;
@@ -55,7 +59,7 @@ const EVALUATIONS = {
       CHECKS.interruptions,
       CHECKS.overlap,
       CHECKS.hangsUp,
-      check('Reaches the goodbye', { type: 'not', check: { type: 'max_turns', turns: 7 } }),
+      staysBeyond(7),
       check('Takes at most 90 seconds', { type: 'max_duration_ms', ms: 90_000 }),
     ],
   },
@@ -69,23 +73,35 @@ const EVALUATIONS = {
       { say: "Thank you, that's enough. Do you have vegan dishes?", bargeIn: { afterMs: 1_500 } },
       ...BYE,
     ],
-    checks: [check('Stops within a second', { type: 'yields_within_ms', ms: 1_000 }), CHECKS.protocol, CHECKS.hangsUp],
+    checks: [
+      check('Stops within a second', { type: 'yields_within_ms', ms: 1_000 }),
+      CHECKS.protocol,
+      staysBeyond(2),
+      CHECKS.hangsUp,
+    ],
   },
   'phone-listening': {
     name: 'Keeps speaking while the caller listens',
     scenarioText: 'You ask three questions at once and listen to the answer. You have a cough, and a door slams.',
     tags: ['telephone', 'turn-taking'],
     maxTurns: 8,
+    // One turn of the agent, even if it is silent inside.
+    turnEndMs: 3_000,
     script: [
       { say: THREE_QUESTIONS },
-      { backchannel: 'mm-hmm', afterMs: 1_500 },
-      { noise: 'cough', afterMs: 4_000 },
+      { backchannel: 'mm-hmm', afterMs: 1_200 },
+      { noise: 'cough', afterMs: 2_600 },
       { backchannel: 'uh-huh', afterMs: 6_500 },
       { noise: 'door', afterMs: 8_500 },
       { noise: 'cough' },
       ...BYE,
     ],
-    checks: [check('Keeps speaking', { type: 'keeps_speaking' }), CHECKS.interruptions, CHECKS.hangsUp],
+    checks: [
+      check('Keeps speaking', { type: 'keeps_speaking' }),
+      CHECKS.interruptions,
+      CHECKS.protocol,
+      CHECKS.hangsUp,
+    ],
   },
   'phone-hesitation': {
     name: 'Waits while the caller hesitates',
@@ -102,7 +118,7 @@ const EVALUATIONS = {
       { waitSeconds: 5 },
       { end: 'The agent does not hang up' },
     ],
-    checks: [CHECKS.interruptions, CHECKS.overlap, CHECKS.hangsUp],
+    checks: [CHECKS.interruptions, CHECKS.overlap, CHECKS.protocol, staysBeyond(4), CHECKS.hangsUp],
   },
   'phone-pauses': {
     name: 'Speaks without long pauses',
@@ -114,6 +130,7 @@ const EVALUATIONS = {
     checks: [
       check('Pauses for less than 1.5 seconds', { type: 'max_pause_ms', ms: 1_500 }),
       check('Is silent for less than 2 seconds', { type: 'max_silence_ms', ms: 2_000 }),
+      CHECKS.protocol,
       CHECKS.hangsUp,
     ],
   },
@@ -133,7 +150,9 @@ const EVALUATIONS = {
     checks: [
       check('Says the opening hours', { type: 'hears_keys', keys: '1' }),
       check('Puts the caller through', { type: 'hears_keys', keys: '0' }),
+      check('Waits for the second key', { type: 'not', check: { type: 'max_duration_ms', ms: 15_000 } }),
       check('Ends its part of the call', { type: 'ends_by', by: 'agent' }),
+      CHECKS.protocol,
     ],
   },
   'phone-noise': {
@@ -149,7 +168,7 @@ const EVALUATIONS = {
       CHECKS.protocol,
       CHECKS.interruptions,
       CHECKS.hangsUp,
-      check('Reaches the goodbye', { type: 'not', check: { type: 'max_turns', turns: 7 } }),
+      staysBeyond(7),
       check('Takes at most 90 seconds', { type: 'max_duration_ms', ms: 90_000 }),
     ],
   },

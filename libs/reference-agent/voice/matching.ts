@@ -24,7 +24,9 @@ const FREE_START = 6;
 const MOST_DB = 24;
 /** A sound that fits badly at first may still fit well; a match is given up when it is this share of all beyond its limit. */
 const SLACK = 0.2;
-const NO_MATCH: Match = { distance: Infinity, missingFrames: 0 };
+/** The global of this name is slow to read in the contexts of Jest. */
+const UNREACHED = Infinity;
+const NO_MATCH: Match = { distance: UNREACHED, missingFrames: 0 };
 
 export function templateOf(features: Features): Template {
   const frames = features.length / BANDS;
@@ -79,20 +81,20 @@ export function match(sample: Sample, template: Template, limit: number): Match 
   if (rows === 0 || rows > template.frames + bend) return NO_MATCH;
   const gain = loudest[rows - 1]! - template.loudest[Math.min(rows, template.frames) - 1]!;
   const total = loud[rows - 1]!;
-  let before = new Float64Array(width).fill(Infinity);
+  let before = new Float64Array(width).fill(UNREACHED);
   let row = new Float64Array(width);
   for (let index = 0; index < rows; index += 1) {
-    let least = Infinity;
+    let least = UNREACHED;
     for (let offset = 0; offset < width; offset += 1) {
       const column = index + offset - bend;
-      row[offset] = Infinity;
+      row[offset] = UNREACHED;
       if (column < 0 || column >= template.frames) continue;
       const isStart = (index === 0 && column <= FREE_START) || (column === 0 && index <= FREE_START);
       // One frame of both, one of the sound more, one of the template more.
       let reached = isStart ? 0 : before[offset]!;
       if (offset + 1 < width && before[offset + 1]! < reached) reached = before[offset + 1]!;
       if (offset > 0 && row[offset - 1]! < reached) reached = row[offset - 1]!;
-      if (reached === Infinity) continue;
+      if (reached === UNREACHED) continue;
       const sum = reached + difference(sample, index, template.features, column, gain);
       row[offset] = sum;
       if (sum < least) least = sum;
@@ -127,8 +129,9 @@ function difference(
   for (let band = 0; band < bands; band += 1) {
     const least = floor[band]!;
     const level = template[other + band]! + gain;
-    const apart = Math.abs(features[from + band]! - (level > least ? level : least));
-    sum += apart < MOST_DB ? apart : MOST_DB;
+    const apart = features[from + band]! - (level > least ? level : least);
+    const size = apart < 0 ? -apart : apart;
+    sum += size < MOST_DB ? size : MOST_DB;
   }
   return sum;
 }

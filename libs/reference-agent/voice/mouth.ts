@@ -22,6 +22,9 @@ export const STEADY: Pacing = { chunkBytes: 100 * BYTES_PER_MS, leadMs: 3_000, e
 /** 160 ms of sound every 220 ms: the playout runs empty for 60 ms between two chunks. */
 export const CHOPPY: Pacing = { chunkBytes: 160 * BYTES_PER_MS, leadMs: 0, everyMs: 220 };
 
+/** In real time, but at 16 kHz: twice the bytes that the line plays in that time. */
+export const DOUBLE: Pacing = { chunkBytes: 40 * BYTES_PER_MS, leadMs: Infinity, everyMs: 20 };
+
 /** Sends the agent's sound and keeps track of what the platform still has to play. */
 export class Mouth {
   private bytes: Uint8Array = new Uint8Array(0);

@@ -1,3 +1,4 @@
+import { SOUND_NAMES, soundOf } from '../../speech/index.js';
 import { CALLER_LINES, type CallerLine, textOfLine } from './caller-lines.js';
 import { RATE } from './frames.js';
 import { type KnownSound, TemplateRecogniser } from './recogniser.js';
@@ -36,6 +37,12 @@ export async function prepareVoice({ speech, today, lines = CALLER_LINES }: Prep
     for (const voice of CALLER_VOICES) {
       const pcm = soundAsHeard(await soundOfLine(speech, line, voice, HESITATION_MS));
       known.push({ type: 'line', text: textOfLine(line), pcm });
+    }
+  }
+  for (const name of SOUND_NAMES) {
+    // Their backchannels are those of all women and men.
+    for (const voice of ['slt', 'rms']) {
+      known.push({ type: 'sound', text: name, pcm: soundAsHeard((await soundOf(name, voice)).pcm) });
     }
   }
   return { voice: new Voice(sentences.soundOf), recogniser: new TemplateRecogniser(known) };

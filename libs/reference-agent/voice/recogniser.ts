@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Heard, Recogniser } from './ear.js';
 import { BANDS, featuresOf } from './features.js';
 import { match, type Sample, sampleOf, type Template, templateOf } from './matching.js';
@@ -29,12 +31,21 @@ interface Known {
 /** Recognises a closed set of sounds by the course of their spectrum. */
 export class TemplateRecogniser implements Recogniser {
   private readonly known: readonly Known[];
+  /** Calls with the same script bring the same sounds, to the sample. */
+  private readonly cache = new LRUCache<string, Heard>({ max: 2_000 });
 
   constructor(sounds: readonly KnownSound[]) {
     this.known = sounds.map(({ type, text, pcm }) => ({ type, text, template: templateOf(featuresOf(pcm)) }));
   }
 
   recognise(pcm: Int16Array, noise: Int16Array): Heard {
+    const key = createHash('sha1').update(pcm).update(noise).digest('base64');
+    const heard = this.cache.get(key) ?? this.compare(pcm, noise);
+    this.cache.set(key, heard);
+    return heard;
+  }
+
+  private compare(pcm: Int16Array, noise: Int16Array): Heard {
     const sample = heardSample(pcm, noise);
     let best: { known: Known; score: number; isComplete: boolean } | undefined;
     for (const known of this.known) {

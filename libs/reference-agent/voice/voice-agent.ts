@@ -1,6 +1,6 @@
 import { Ear, type Recogniser, type Utterance } from './ear.js';
 import type { AgentLine } from './mouth.js';
-import { CHOPPY, Mouth, STEADY } from './mouth.js';
+import { CHOPPY, DOUBLE, Mouth, type Pacing, STEADY } from './mouth.js';
 import { NOT_UNDERSTOOD, type SpokenAnswer, SpokenDialogue } from './spoken-dialogue.js';
 import type { Voice } from './voice.js';
 import { voiceBehaviourOf, type VoiceBehaviour, type VoiceFaultName } from './voice-faults.js';
@@ -30,18 +30,25 @@ export interface AnswerStamp {
   readonly firstByteMs: number;
 }
 
+/** Silence after which a complete sentence is answered. */
+const END_OF_TURN_MS = 700;
 /** Silence after which a sentence that stopped in the middle, or was not understood, is answered all the same. */
 const INCOMPLETE_MS = 2_000;
 /** Speech of the caller after which the agent stops: if it is recognised as a line, and in any case. */
 const BARGE_IN_MS = 240;
 const CERTAIN_BARGE_IN_MS = 600;
 const ANY_SOUND_MS = 80;
+/** Speech over the agent is recognised so often. */
+const RECOGNISE_EVERY_MS = 60;
 /** Time without a further key after which the keys are complete. */
 const KEYS_END_MS = 600;
 /** Sound left to play when the agent hangs up after a goodbye whose mark does not come back. */
 const HANG_UP_GRACE_MS = 200;
 /** The answer, counted from 1, at which the fault hangs up. */
 const BROKEN_ANSWER = 2;
+
+const pacingOf = ({ sound, encoding }: VoiceBehaviour): Pacing =>
+  sound === 'choppy' ? CHOPPY : encoding === 'mulaw-16k' ? DOUBLE : STEADY;
 
 interface PendingAnswer {
   readonly at: number;
@@ -77,7 +84,7 @@ export class VoiceAgent {
     this.behaviour = voiceBehaviourOf(options.fault);
     this.dialogue = new SpokenDialogue(options.today, this.behaviour.isEndless);
     this.ear = new Ear(options.recogniser);
-    this.mouth = new Mouth(line, this.behaviour.sound === 'choppy' ? CHOPPY : STEADY);
+    this.mouth = new Mouth(line, pacingOf(this.behaviour));
   }
 
   /** The call is answered: greets. */
@@ -116,13 +123,13 @@ export class VoiceAgent {
   }
 
   private listen(now: number, utterance: Utterance): void {
-    const { endOfTurnMs, waitsForSentence, answersAfterSpeechMs } = this.behaviour;
+    const { waitsForSentence, answersAfterSpeechMs } = this.behaviour;
     const { endMs, activeMs } = utterance;
     if (this.pending?.callerEndMs !== endMs) this.pending = undefined;
     if (this.pending) return;
     if (answersAfterSpeechMs !== undefined && activeMs >= answersAfterSpeechMs) return this.plan(now, endMs);
     const silence = now - endMs;
-    if (silence < Math.min(endOfTurnMs, this.options.responseMs ?? endOfTurnMs)) return;
+    if (silence < Math.min(END_OF_TURN_MS, this.options.responseMs ?? END_OF_TURN_MS)) return;
     const heard = this.ear.recognise();
     if (heard.type === 'sound') return this.ear.drop();
     const isComplete = heard.type === 'line' && heard.isComplete;
@@ -135,7 +142,9 @@ export class VoiceAgent {
       'any-sound': () => segmentActiveMs >= ANY_SOUND_MS,
       speech: () =>
         segmentActiveMs >= CERTAIN_BARGE_IN_MS ||
-        (segmentActiveMs >= BARGE_IN_MS && this.ear.recognise().type === 'line'),
+        (segmentActiveMs >= BARGE_IN_MS &&
+          segmentActiveMs % RECOGNISE_EVERY_MS === 0 &&
+          this.ear.recognise().type === 'line'),
     }[this.behaviour.yieldsTo];
     if (!isTaking()) return;
     this.mouth.stop(now, this.behaviour.clears);

@@ -1,7 +1,5 @@
 /** How the agent behaves on the telephone. Each fault changes one of these properties of the sound agent. */
 export interface VoiceBehaviour {
-  /** Milliseconds of silence after a complete sentence before the agent answers. */
-  readonly endOfTurnMs: number;
   /** Whether a sentence that stops in the middle is waited for. */
   readonly waitsForSentence: boolean;
   /** Begins its answer after so much of the caller's speech, whether or not the caller has finished. */
@@ -24,7 +22,6 @@ export interface VoiceBehaviour {
 }
 
 export const SOUND_VOICE: VoiceBehaviour = {
-  endOfTurnMs: 700,
   waitsForSentence: true,
   delayMs: 0,
   yieldsTo: 'speech',
@@ -60,9 +57,9 @@ export const VOICE_FAULTS = {
     behaviour: { answersAfterSpeechMs: 900 },
   },
   'cuts-hesitation': {
-    effect: 'takes any pause of 300 ms for the end of the turn, in the middle of a sentence too',
+    effect: 'takes a pause of 700 ms for the end of the turn in the middle of a sentence, too',
     detection: 'max_interruptions: the agent begins to speak while the caller hesitates',
-    behaviour: { endOfTurnMs: 300, waitsForSentence: false },
+    behaviour: { waitsForSentence: false },
   },
   'ignores-barge-in': {
     effect: 'keeps speaking when the caller takes the turn',
@@ -100,8 +97,8 @@ export const VOICE_FAULTS = {
     behaviour: { encoding: 'pcm-24k' },
   },
   'wrong-rate': {
-    effect: 'sends mu-law at 16 kHz, which is played at half the speed',
-    detection: 'max_duration_ms: everything that the agent says takes twice as long',
+    effect: 'sends mu-law at 16 kHz in real time, which is played at half the speed',
+    detection: 'clean_protocol: wrong_rate',
     behaviour: { encoding: 'mulaw-16k' },
   },
   'wav-header': {
