@@ -2296,18 +2296,43 @@ export interface components {
              * @example 7c9e4b1a-2d56-4f83-b0a7-e3d8f6519c24
              */
             callId: string;
-            /** @description All steps, in order */
+            /** @description All steps of the protocol, in order */
             steps: components["schemas"]["ConnectionTestStep"][];
+            /** @description Deviations from the protocol; none over text */
+            findings: components["schemas"]["ConnectionTestFinding"][];
+        };
+        ConnectionTestFinding: {
+            /**
+             * @description Name of the deviation
+             * @example signature_not_checked
+             */
+            code: string;
+            /**
+             * @description `error`: the caller hears something else than the agent meant, or the platform ignores the message
+             * @example warning
+             * @enum {string}
+             */
+            severity: "error" | "warning";
+            /**
+             * @description What happened
+             * @example The agent accepted the webhook with a wrong X-Twilio-Signature: anybody could call it
+             */
+            detail: string;
+            /**
+             * @description What the documentation of the platform says
+             * @example Your web application should verify that Twilio is the service that sent a webhook
+             */
+            source: string;
         };
         ConnectionTestStep: {
             /**
-             * @description `resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request; `answered`: first words
+             * @description `resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of calls with sound only: `twiml`: the response connects a media stream; `websocket`
              * @example resolved
              * @enum {string}
              */
-            step: "resolved" | "connected" | "secured" | "accepted" | "answered";
+            step: "resolved" | "connected" | "secured" | "accepted" | "twiml" | "websocket" | "answered";
             /**
-             * @description `skipped`: not reached, or without TLS
+             * @description `skipped`: not reached, or not part of this connection, such as TLS over http
              * @example passed
              * @enum {string}
              */
@@ -7306,6 +7331,14 @@ export interface operations {
                      *             "message": "The connection was established",
                      *             "said": null,
                      *             "cure": null
+                     *           }
+                     *         ],
+                     *         "findings": [
+                     *           {
+                     *             "code": "signature_not_checked",
+                     *             "severity": "warning",
+                     *             "detail": "The agent accepted the webhook with a wrong X-Twilio-Signature: anybody could call it",
+                     *             "source": "Your web application should verify that Twilio is the service that sent a webhook"
                      *           }
                      *         ]
                      *       }

@@ -35,12 +35,14 @@ const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> =
   connected: 'Connected',
   secured: 'TLS',
   accepted: 'Accepted',
+  twiml: 'TwiML',
+  websocket: 'WebSocket',
   answered: 'First words',
 };
 const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim' } as const;
 
 /** The steps, one per line, each with what the agent said and a cure where there is one. */
-export function connectionText({ ok, callId, steps }: ConnectionTest, paint: Look['paint']): string {
+export function connectionText({ ok, callId, steps, findings }: ConnectionTest, paint: Look['paint']): string {
   const width = Math.max(...Object.values(STEPS).map(({ length }) => length));
   const lines = steps.flatMap(({ step, status, ms, message, said, cure }) => {
     const time = ms === null ? '' : `${ms} ms`;
@@ -51,5 +53,14 @@ export function connectionText({ ok, callId, steps }: ConnectionTest, paint: Loo
     ];
   });
   const verdict = ok ? paint('green', 'The agent can be called.') : paint('red', 'The agent cannot be called.');
-  return [...lines, '', verdict, `Id of the call in the log of the agent (X-Call-Id): ${plain(callId)}`].join('\n');
+  const deviations = findings.map(
+    ({ severity, code, detail }) => `${paint('yellow', severity)}  ${plain(code)}: ${plain(detail)}`,
+  );
+  return [
+    ...lines,
+    ...deviations,
+    '',
+    verdict,
+    `Id of the call in the log of the agent (X-Call-Id): ${plain(callId)}`,
+  ].join('\n');
 }

@@ -36,6 +36,7 @@ export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './evidence.js';
+export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts.js';
 export { bargeInText, soundText } from './sound-text.js';
 export { toolCallText } from './tool-call-text.js';
 export type { JsonValue } from './text.js';

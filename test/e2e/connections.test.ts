@@ -255,7 +255,7 @@ describe('the connection of an agent', () => {
 
   it.each([
     [{ protocol: 'carrier-pigeon' }, 'protocol'],
-    [{ protocol: 'twilio-media-streams' }, 'protocol'],
+    [{ protocol: 'openai-realtime' }, 'protocol'],
     [{ firstSpeaker: 'both' }, 'firstSpeaker'],
     [{ options: { model: 'x' } }, 'options.model'],
     [{ options: { toString: 'x' } }, 'options.toString'],

@@ -1,10 +1,10 @@
 import type { FailureCode } from '../failure.js';
 import type { FirstSpeaker } from '../transports/endpoint.js';
-import type { ConnectionStepName } from './steps.js';
+import type { TEXT_STEPS } from './steps.js';
 
 /** What a cure depends on. */
 export interface FailedStep {
-  readonly step: ConnectionStepName;
+  readonly step: (typeof TEXT_STEPS)[number];
   readonly code: FailureCode;
   /** HTTP status of the response, if there was one. */
   readonly status: number | undefined;
@@ -13,7 +13,7 @@ export interface FailedStep {
 
 const READ_ITS_LOG = 'Read the log of the agent: it received the id of the call (callId) as the header X-Call-Id.';
 
-const OF_STEP: Readonly<Record<ConnectionStepName, string>> = {
+export const OF_STEP: Readonly<Record<(typeof TEXT_STEPS)[number], string>> = {
   resolved:
     'Check the host name in the url. It must lead to a public address, or to a network that the operator of the service allows (OUTBOUND_ALLOWED_NETWORKS).',
   connected:

@@ -1,5 +1,17 @@
+import type { WireFinding } from '../voice/facts.js';
+
 /** What a test of a connection must reach, in this order. */
-export const CONNECTION_STEPS = ['resolved', 'connected', 'secured', 'accepted', 'answered'] as const;
+export const CONNECTION_STEPS = [
+  'resolved',
+  'connected',
+  'secured',
+  'accepted',
+  'twiml',
+  'websocket',
+  'answered',
+] as const;
+/** The steps of a protocol with text. */
+export const TEXT_STEPS = ['resolved', 'connected', 'secured', 'accepted', 'answered'] as const;
 export type ConnectionStepName = (typeof CONNECTION_STEPS)[number];
 
 /** `skipped`: not reached, or not part of the protocol, such as TLS over http. */
@@ -24,4 +36,18 @@ export interface ConnectionTestResult {
   /** UUID that the agent received, as in a call. */
   readonly callId: string;
   readonly steps: readonly ConnectionStep[];
+  /** Deviations of the agent from its protocol; none over text. */
+  readonly findings: readonly Omit<WireFinding, 'atMs'>[];
 }
+
+/** The same answer for every address that must not or cannot be reached: it tells nothing about private networks. */
+export const UNREACHABLE = 'The host name does not lead to an address that may be called';
+
+export const skipped = (step: ConnectionStepName, message: string): ConnectionStep => ({
+  step,
+  status: 'skipped',
+  ms: null,
+  message,
+  said: null,
+  cure: null,
+});

@@ -5,15 +5,15 @@ import type { AgentEvent, Line, RequestRecord } from '../transport.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/endpoint.js';
 import { PROTOCOLS, type TextProtocol } from '../transports/protocols.js';
 import { cureOf, cureOfSilence } from './cures.js';
-import { CONNECTION_STEPS, type ConnectionStep, type ConnectionStepName, type ConnectionTestResult } from './steps.js';
+import { type ConnectionStep, type ConnectionTestResult, skipped, TEXT_STEPS, UNREACHABLE } from './steps.js';
+import { TwilioConnectionTest } from './test-twilio.js';
+
+type ConnectionStepName = (typeof TEXT_STEPS)[number];
 
 /** What the caller says, unless the agent speaks first. */
 const GREETING = 'Hello';
 /** How long the rest of the first words is awaited, in milliseconds. */
 const REST_MS = 1_000;
-/** The same answer for every address that must not or cannot be reached: it tells nothing about private networks. */
-const UNREACHABLE = 'The host name does not lead to an address that may be called';
-
 /**
  * Calls the agent as a call does, waits for its first words and hangs up: one request, and one caller's line unless the agent
  * speaks first.
@@ -25,7 +25,7 @@ export function testConnection(
   timeoutMs: number,
 ): Promise<ConnectionTestResult> {
   const protocol = PROTOCOLS[endpoint.protocol];
-  if (protocol.medium === 'sound') throw new Error(`A connection over ${endpoint.protocol} cannot be tested yet`);
+  if (protocol.medium === 'sound') return new TwilioConnectionTest(endpoint, call).run(timeoutMs);
   return new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
 }
 
@@ -115,7 +115,7 @@ class ConnectionTest {
     if (isAccepted) this.reached.set('accepted', this.request?.firstByteAt ?? this.clock.now());
     const failed = this.failedStepOf(ending);
     let previous = this.startedAt;
-    const steps = CONNECTION_STEPS.map((step): ConnectionStep => {
+    const steps = TEXT_STEPS.map((step): ConnectionStep => {
       if (step === 'secured' && !this.isSecure) return skipped(step, 'The url has no TLS');
       const at = step === failed ? this.clock.now() : this.reached.get(step);
       if (at === undefined) return skipped(step, 'Not reached');
@@ -123,14 +123,14 @@ class ConnectionTest {
       previous = at;
       return step === failed ? this.failedStep(step, ms, ending) : this.passedStep(step, ms, ending);
     });
-    return { ok: failed === undefined, callId: this.call.callId, steps };
+    return { ok: failed === undefined, callId: this.call.callId, steps, findings: [] };
   }
 
   private failedStepOf(ending: Ending): ConnectionStepName | undefined {
     if (ending.type === 'tool') this.reached.set('answered', this.clock.now());
     // The request was not sent at all.
     if (ending.type === 'failure' && ending.failure.code === 'http_refused' && !this.request?.status) return 'accepted';
-    const missing = CONNECTION_STEPS.find((step) => !this.reached.has(step) && (step !== 'secured' || this.isSecure));
+    const missing = TEXT_STEPS.find((step) => !this.reached.has(step) && (step !== 'secured' || this.isSecure));
     return missing ?? (ending.type === 'failure' ? 'answered' : undefined);
   }
 
@@ -174,12 +174,3 @@ class ConnectionTest {
     return { ...common, ms, message: message.replace(`; it said "${said}"`, ''), said, cure };
   }
 }
-
-const skipped = (step: ConnectionStepName, message: string): ConnectionStep => ({
-  step,
-  status: 'skipped',
-  ms: null,
-  message,
-  said: null,
-  cure: null,
-});

@@ -63,6 +63,10 @@ export class AgentSocket {
     this.socket.on('unexpected-response', (request, response) => void this.refused(request, response));
   }
 
+  get isOpen(): boolean {
+    return this.phase === 'open';
+  }
+
   send(data: string | Uint8Array): void {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(data);
   }

@@ -4,6 +4,8 @@ import {
   type ConnectionStep,
   type ConnectionStepName,
   type ConnectionTestResult,
+  FINDING_SEVERITIES,
+  type FindingSeverity,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   STEP_STATUSES,
@@ -108,13 +110,13 @@ export class PutConnectionRequest {
 class ConnectionTestStep implements ConnectionStep {
   @EnumField(CONNECTION_STEPS, {
     description:
-      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request; `answered`: first words',
+      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of calls with sound only: `twiml`: the response connects a media stream; `websocket`',
     example: 'resolved',
   })
   step: ConnectionStepName;
 
   @EnumField(STEP_STATUSES, {
-    description: '`skipped`: not reached, or without TLS',
+    description: '`skipped`: not reached, or not part of this connection, such as TLS over http',
     example: 'passed',
   })
   status: ConnectionStep['status'];
@@ -137,6 +139,32 @@ class ConnectionTestStep implements ConnectionStep {
   cure: string | null;
 }
 
+/** A deviation of the agent from its protocol. */
+class ConnectionTestFinding {
+  @StringField({ description: 'Name of the deviation', example: 'signature_not_checked', maxLength: MAX_LENGTH.name })
+  code: string;
+
+  @EnumField(FINDING_SEVERITIES, {
+    description: '`error`: the caller hears something else than the agent meant, or the platform ignores the message',
+    example: 'warning',
+  })
+  severity: FindingSeverity;
+
+  @StringField({
+    description: 'What happened',
+    example: 'The agent accepted the webhook with a wrong X-Twilio-Signature: anybody could call it',
+    maxLength: MAX_LENGTH.text,
+  })
+  detail: string;
+
+  @StringField({
+    description: 'What the documentation of the platform says',
+    example: 'Your web application should verify that Twilio is the service that sent a webhook',
+    maxLength: MAX_LENGTH.text,
+  })
+  source: string;
+}
+
 /** What happened when the agent was called. */
 export class ConnectionTest implements ConnectionTestResult {
   @BooleanField({ description: 'Whether no step failed', example: true })
@@ -150,6 +178,9 @@ export class ConnectionTest implements ConnectionTestResult {
   })
   callId: string;
 
-  @ApiProperty({ description: 'All steps, in order', type: [ConnectionTestStep] })
+  @ApiProperty({ description: 'All steps of the protocol, in order', type: [ConnectionTestStep] })
   steps: ConnectionTestStep[];
+
+  @ApiProperty({ description: 'Deviations from the protocol; none over text', type: [ConnectionTestFinding] })
+  findings: ConnectionTestFinding[];
 }

@@ -1,0 +1,1 @@
+export { twilioSignature } from '../signature.js';

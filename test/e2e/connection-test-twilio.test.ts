@@ -1,0 +1,234 @@
+import { OutboundClient } from '../../libs/outbound-http/index.js';
+import {
+  type AgentScript,
+  connect,
+  ScriptedAgent,
+  type Webhook,
+} from '../../libs/simulation/transports/twilio/testing/scripted-agent.js';
+import { silence, SOUNDS, toMulaw } from '../../libs/simulation/transports/twilio/testing/sounds.js';
+import { twilioSignature } from '../../libs/simulation/transports/twilio/testing/signature.js';
+import { agentBody } from '../factories/bodies.js';
+import { UUID } from '../support/expect.js';
+import { HttpClient } from '../support/http.js';
+import { sql } from '../support/sql.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+
+const AUTH_TOKEN = 'auth-token-12345678';
+const SOUND = toMulaw(SOUNDS.speech!(8_000));
+
+/** An agent that checks signatures over the addresses that it is called at. */
+const checking = (more: AgentScript = {}): AgentScript => ({
+  webhook: (request, { host }, response) =>
+    isSigned(request, `http://${host}${request.path}`)
+      ? connect('/media')
+      : void response.writeHead(403).end('wrong signature'),
+  onStart: (stream) => stream.play(SOUND),
+  ...more,
+});
+
+const isSigned = ({ headers, form }: Webhook, url: string): boolean =>
+  headers['x-twilio-signature'] === twilioSignature(AUTH_TOKEN, url, form);
+
+describe('the test of a connection over Twilio Media Streams', () => {
+  let app: TestApp;
+  let admin: HttpClient;
+  const agents: ScriptedAgent[] = [];
+
+  beforeAll(async () => {
+    app = await createTestApp({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+  });
+  beforeEach(async () => {
+    admin = new HttpClient(app.url, (await app.createWorkspace()).apiKey);
+  });
+  afterEach(async () => {
+    for (const agent of agents.splice(0)) await agent.stop();
+  });
+  afterAll(() => app.close());
+
+  const start = async (script: AgentScript): Promise<ScriptedAgent> => {
+    const agent = await ScriptedAgent.start(script);
+    agents.push(agent);
+    return agent;
+  };
+  const connectionOf = async (connection: object): Promise<string> => {
+    const { body } = await admin.post<any>('/agents', agentBody({ apiKey: AUTH_TOKEN }));
+    const path = `/agents/${body.data.id}/connection`;
+    expect(await admin.put(path, { protocol: 'twilio-media-streams', ...connection })).toMatchObject({ status: 200 });
+    return path;
+  };
+  const test = async (connection: object): Promise<any> => {
+    const { status, body } = await admin.post<any>(`${await connectionOf(connection)}/test`);
+    expect([status, body.message]).toEqual([200, 'Connection tested']);
+    return body.data;
+  };
+  const statuses = ({ steps }: any) => Object.fromEntries(steps.map(({ step, status }: any) => [step, status]));
+  const failed = ({ steps }: any) => steps.find(({ status }: any) => status === 'failed');
+
+  it('never returns the authToken, and keeps it encrypted', async () => {
+    const options = {
+      authToken: 'another-token-1',
+      publicUrl: 'https://agent.example.com/voice',
+      parameters: { a: 'b' },
+    };
+    const path = await connectionOf({ url: 'https://agent.example.com/voice', options });
+    const { body } = await admin.get<any>(path);
+    expect(body.data).toMatchObject({
+      protocol: 'twilio-media-streams',
+      firstSpeaker: null,
+      options: { ...options, authToken: null },
+    });
+    const rows = await sql(app.databaseUrl, 'SELECT * FROM agent_connections', []);
+    expect(JSON.stringify(rows)).not.toContain('another-token-1');
+  });
+
+  it.each([
+    [{ authToken: 5 }, 'options.authToken must be a string'],
+    [{ publicUrl: 'ftp://x' }, 'options.publicUrl must be an absolute http, https, ws or wss address'],
+    [{ publicUrl: 'https://u:p@x/' }, 'options.publicUrl must be an absolute'],
+    [{ accountSid: 'AC1' }, 'options.accountSid must be an account SID'],
+    [{ parameters: { a: 1 } }, 'options.parameters must be an object'],
+    [{ parameters: ['a'] }, 'options.parameters must be an object'],
+    [{ from: '' }, 'options.from must be a string'],
+    [{ voice: 'x' }, 'options.voice is not an option of the protocol'],
+  ])('refuses the options %j', async (options, issue) => {
+    const { body } = await admin.post<any>('/agents', agentBody());
+    const response = await admin.put<any>(`/agents/${body.data.id}/connection`, {
+      protocol: 'twilio-media-streams',
+      url: 'wss://agent.example.com/media',
+      options,
+    });
+    expect(response.status).toBe(400);
+    expect(response.body.issues).toEqual([{ message: expect.stringContaining(issue) }]);
+  });
+
+  it('shows each step from the webhook to the first sound', async () => {
+    const agent = await start(checking());
+    const result = await test({ url: `http://${agent.host}/voice` });
+    expect(result).toMatchObject({ ok: true, callId: expect.stringMatching(UUID), findings: [] });
+    expect(statuses(result)).toEqual({
+      resolved: 'passed',
+      connected: 'passed',
+      secured: 'skipped',
+      accepted: 'passed',
+      twiml: 'passed',
+      websocket: 'passed',
+      answered: 'passed',
+    });
+    expect(agent.webhooks[0]!.headers['x-call-id']).toBe(result.callId);
+    // The second one has a wrong signature.
+    expect(agent.webhooks).toHaveLength(2);
+    expect(agent.streams[0]!.messages.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['connected', 'start', 'stop']),
+    );
+  });
+
+  it('needs no webhook for a WebSocket address', async () => {
+    const agent = await start(checking());
+    const result = await test({ url: `ws://${agent.host}/media` });
+    expect(statuses(result)).toMatchObject({
+      resolved: 'passed',
+      accepted: 'skipped',
+      twiml: 'skipped',
+      answered: 'passed',
+    });
+    expect(result.findings).toEqual([
+      expect.objectContaining({ code: 'signature_not_checked', detail: expect.stringContaining('upgrade') }),
+    ]);
+  });
+
+  it('warns if the agent accepts a wrong signature', async () => {
+    const agent = await start(checking({ webhook: () => connect('/media') }));
+    const result = await test({ url: `http://${agent.host}/voice` });
+    expect(result.ok).toBe(true);
+    expect(result.findings).toEqual([
+      {
+        code: 'signature_not_checked',
+        severity: 'warning',
+        detail: expect.stringContaining('webhook'),
+        source: expect.stringContaining('webhooks-security'),
+      },
+    ]);
+  });
+
+  it('says if the agent accepts the signature over the address without its port', async () => {
+    const agent = await start(
+      checking({
+        webhook: (request, _agent, response) =>
+          isSigned(request, 'http://127.0.0.1/voice') ? connect('/media') : void response.writeHead(403).end('no'),
+      }),
+    );
+    const result = await test({ url: `http://${agent.host}/voice` });
+    expect(failed(result)).toMatchObject({
+      step: 'accepted',
+      said: 'no',
+      cure: expect.stringContaining('accepts the signature over http://127.0.0.1/voice: set publicUrl'),
+    });
+    expect(
+      (await test({ url: `http://${agent.host}/voice`, options: { publicUrl: 'http://127.0.0.1/voice' } })).ok,
+    ).toBe(true);
+  });
+
+  it.each<[string, AgentScript, string, RegExp, RegExp]>([
+    [
+      'refuses every signature',
+      { webhook: (_r, _a, res) => void res.writeHead(403).end() },
+      'accepted',
+      /403/,
+      /authToken/,
+    ],
+    ['answers with no TwiML', { webhook: () => '{"ok":true}' }, 'twiml', /not TwiML/, /webhook for incoming calls/],
+    [
+      'has no stream',
+      { webhook: () => '<Response><Say>Hi</Say></Response>' },
+      'twiml',
+      /no <Connect><Stream>/,
+      /Connect/,
+    ],
+    ['refuses the WebSocket', checking({ upgrade: () => 404 }), 'websocket', /HTTP 404/, /path/],
+    ['hangs up', checking({ onStart: ({ socket }) => socket.close() }), 'answered', /closed with code/, /log/],
+  ])('shows what failed if the agent %s', async (_name, script, step, message, cure) => {
+    const agent = await start(script);
+    const result = await test({ url: `http://${agent.host}/voice` });
+    expect(failed(result)).toMatchObject({
+      step,
+      message: expect.stringMatching(message),
+      cure: expect.stringMatching(cure),
+    });
+  });
+
+  it('expects no sound if the caller speaks first', async () => {
+    const agent = await start(checking({ onStart: (stream) => stream.play(silence(20)) }));
+    const result = await test({ url: `http://${agent.host}/voice`, firstSpeaker: 'caller' });
+    expect(result.ok).toBe(true);
+    expect(result.steps.at(-1)).toMatchObject({ status: 'skipped', message: 'The caller speaks first' });
+  });
+
+  it('reports deviations from the protocol', async () => {
+    const agent = await start(
+      checking({
+        onStart: (stream) => {
+          stream.socket.send(Buffer.from([1]));
+          stream.play(SOUND);
+        },
+      }),
+    );
+    const result = await test({ url: `http://${agent.host}/voice` });
+    expect(result.findings).toMatchObject([{ code: 'binary_frame', severity: 'error' }]);
+  });
+
+  it('answers alike for a stream in a private network and one that is not there', async () => {
+    const client = app.nest.get(OutboundClient);
+    const resolve = client.resolve;
+    client.resolve = () => Promise.resolve(['10.0.0.1']);
+    const results: any[] = [];
+    for (const url of ['wss://10.0.0.1/media', 'wss://internal.example/media']) {
+      const agent = await start(checking({ webhook: () => connect(url) }));
+      const result = await test({ url: `http://${agent.host}/voice` });
+      const { step, message, said, ms } = failed(result);
+      results.push({ step, message, said, ms });
+    }
+    client.resolve = resolve;
+    expect(results[0]).toEqual(results[1]);
+    expect(results[0]).toMatchObject({ step: 'websocket', message: expect.stringContaining('does not lead to') });
+  });
+});
