@@ -81,7 +81,7 @@ export class TwilioConnectionTest {
       let frame = 0;
       const silence = new Uint8Array(8 * FRAME_MS).fill(MULAW_SILENCE);
       const timers: NodeJS.Timeout[] = [];
-      const finish = (error?: unknown) => {
+      const finish = (error?: Error) => {
         for (const timer of timers) clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         if (error === undefined || socket.isOpen) protocol.stop(performance.now());
@@ -89,7 +89,7 @@ export class TwilioConnectionTest {
         if (error === undefined) resolve();
         else reject(error);
       };
-      const onAbort = () => finish(signal.reason);
+      const onAbort = () => finish(signal.reason as Error);
       const socket = new AgentSocket(connection.target, this.session.agent, connection.timeoutMs, {
         onPhase: (phase) => {
           if (this.isDirect) this.reach(phase);
