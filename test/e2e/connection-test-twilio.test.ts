@@ -3,10 +3,10 @@ import {
   type AgentScript,
   connect,
   ScriptedAgent,
+  twilioSignature,
   type Webhook,
-} from '../../libs/simulation/transports/twilio/testing/scripted-agent.js';
-import { silence, SOUNDS, toMulaw } from '../../libs/simulation/transports/twilio/testing/sounds.js';
-import { twilioSignature } from '../../libs/simulation/transports/twilio/testing/signature.js';
+} from '../../libs/simulation/testing/twilio-agent.js';
+import { silence, SOUNDS, toMulaw } from '../../libs/simulation/testing/telephone-sounds.js';
 import { agentBody } from '../factories/bodies.js';
 import { UUID } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';

@@ -4,7 +4,7 @@ import { TWILIO_FINDINGS } from './findings.js';
 import { MAX_MESSAGE, readMessage } from './messages.js';
 import { twilioProtocol } from './protocol.js';
 import { FakeSide } from './testing/fake-side.js';
-import { silence } from './testing/sounds.js';
+import { silence } from '../../testing/telephone-sounds.js';
 
 const STREAM = {
   accountSid: `AC${'0'.repeat(32)}`,

@@ -1,5 +1,5 @@
 import { SoundInspector } from './sound-inspector.js';
-import { chunks, pcmBytes, silence, SOUNDS, toMulaw } from './testing/sounds.js';
+import { chunks, pcmBytes, silence, SOUNDS, toMulaw } from '../../testing/telephone-sounds.js';
 
 /** The faults of a sound that arrives at once. */
 function faultsOf(sound: Uint8Array, size?: number): Set<string> {

@@ -1,6 +1,6 @@
 import { collected } from '../../voice/testing/virtual-calls.js';
 import { twilioSignature } from './signature.js';
-import type { AgentScript } from './testing/scripted-agent.js';
+import type { AgentScript } from '../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, until, useAgents } from './testing/voice-calls.js';
 import { mediaThread } from './transport.js';
 

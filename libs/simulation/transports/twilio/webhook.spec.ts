@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { VoiceFacts } from '../../voice/facts.js';
 import { planOf, speech } from '../../voice/testing/virtual-calls.js';
 import { twilioSignature } from './signature.js';
-import { type AgentScript, connect } from './testing/scripted-agent.js';
-import { silence, toMulaw } from './testing/sounds.js';
+import { type AgentScript, connect } from '../../testing/twilio-agent.js';
+import { silence, toMulaw } from '../../testing/telephone-sounds.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, useAgents } from './testing/voice-calls.js';
 
 describe('twilioMediaStreams over a webhook', () => {

@@ -6,8 +6,8 @@ import type { VoiceCallOptions } from '../../../voice/media.js';
 import { planOf, say, speech } from '../../../voice/testing/virtual-calls.js';
 import type { AgentEndpoint } from '../../endpoint.js';
 import { mediaThread, twilioMediaStreams } from '../transport.js';
-import { type AgentScript, ScriptedAgent, type Stream } from './scripted-agent.js';
-import { toMulaw } from './sounds.js';
+import { type AgentScript, ScriptedAgent, type Stream } from '../../../testing/twilio-agent.js';
+import { toMulaw } from '../../../testing/telephone-sounds.js';
 
 export const AUTH_TOKEN = 'auth-token-12345678';
 const END = { type: 'end', reason: 'done' } as const;

@@ -1,1 +1,0 @@
-export { twilioSignature } from '../signature.js';
