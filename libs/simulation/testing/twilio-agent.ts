@@ -2,9 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-// For agents in tests that check it.
-export { twilioSignature } from '../transports/twilio/signature.js';
-
 export interface Webhook {
   readonly method: string;
   readonly path: string;
