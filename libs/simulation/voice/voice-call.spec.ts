@@ -224,4 +224,19 @@ describe('a stalled tester', () => {
       expect(['failed', 'error']).toContain((await stalledAt(atMs, talker({ delayMs: 1_400 }))).outcome);
     }
   });
+
+  it.each([300, 900])('of %i ms in the agent’s speech is never its interruption of the caller', async (ms) => {
+    // The agent sends its sound as it speaks, from 4,400 to 7,400.
+    const streaming = cued(...Array.from({ length: 150 }, (_, n) => ({ atMs: 4_400 + n * 20, playMs: 20 })));
+    const checks = [{ type: 'max_interruptions', count: 0, ...required }] as const;
+    const script = [{ say: TWENTY }, { say: TWENTY }];
+    const undisturbed = await call({ script: script.slice(0, 1), checks }, streaming);
+    expect(undisturbed.outcome).toBe('passed');
+    const stalled = await call({ script, checks }, streaming, { stalls: [{ atMs: 5_000, ms }] });
+    expect(stalled).toMatchObject({ outcome: 'error', failure: { code: 'tester_overloaded' } });
+  });
+
+  it('changes nothing while the agent’s sound lies in the buffer', async () => {
+    expect((await stalledAt(4_700, talker({ answerMs: 2_000 }))).outcome).toBe('passed');
+  });
 });

@@ -7,7 +7,8 @@ import { isReliable, type Stall } from '../stalls.js';
 import type { EndEntry, Timeline } from '../timeline.js';
 import { voiceChecks } from './checks/index.js';
 import type { Span, VoiceFacts } from './facts.js';
-import { heardTimes, silencesOf, voiceMeasures } from './measures/index.js';
+import { heardTimes, latenciesOf, silencesOf, voiceMeasures } from './measures/index.js';
+import { stallWithin } from './measures/stall-within.js';
 import type { RecordingSink, VoiceTransport } from './media.js';
 import { LINE_RATE, type VoiceCallPlan } from './plan.js';
 import { type CallerSounds, prepareScript } from './prepare.js';
@@ -69,7 +70,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       ...(counted && { recording: counted.sink }),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
-    return { ...observe(facts, timeline), exchange, recording: recording() };
+    return { ...observe(facts, timeline, plan.turnEndMs), exchange, recording: recording() };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof CallFailure)) throw error;
@@ -109,7 +110,11 @@ async function prepared({ script }: EvaluationDefinition, { voice, sounds }: Voi
 }
 
 /** Records what was observed on the timeline. */
-function observe(facts: VoiceFacts, timeline: Timeline): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
+function observe(
+  facts: VoiceFacts,
+  timeline: Timeline,
+  turnEndMs: number,
+): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
   for (const entry of voiceEntries(facts)) timeline.observed(entry);
   const { by, code, reason, atMs } = facts.end;
   if (facts.failure) timeline.failed(facts.failure, atMs);
@@ -119,7 +124,7 @@ function observe(facts: VoiceFacts, timeline: Timeline): Omit<VoiceConversationR
   return {
     stalls: stallsOf(facts),
     end,
-    failure: overload(facts) ?? facts.failure,
+    failure: overload(facts, turnEndMs) ?? facts.failure,
     wasAgentActing: by === 'caller' && isSpeaking,
     answeredTurns: facts.answeredTurns,
     voice: { voice, wireFindings: facts.wireFindings, words: wordsOf(facts), lanes: lanesOf(facts) },
@@ -132,12 +137,13 @@ function observe(facts: VoiceFacts, timeline: Timeline): Omit<VoiceConversationR
 const stallsOf = ({ timing }: VoiceFacts): Stall[] => timing.stalls.map(({ at, ms }) => ({ start: at, end: at + ms }));
 
 /** Whether the tester's own faults are so large that nothing can be said of the agent. */
-function overload(facts: VoiceFacts): Failure | undefined {
-  if (!facts.timing.sentAsPlanned) {
-    return failure('tester_overloaded', "the caller's sound was not sent in time");
-  }
-  const { latencies } = voiceMeasures(facts);
-  const worst = Math.max(0, ...[...latencies, ...silencesOf(facts)].map(({ plusMinusMs }) => plusMinusMs));
+function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
+  const { timing, agent } = facts;
+  if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
+  const measured = [...latenciesOf(facts), ...silencesOf(facts)].map(({ plusMinusMs }) => plusMinusMs);
+  // Sound that arrived during a stall is played after it: the agent may have been silent only to the tester.
+  const turnEnds = agent.map(({ endMs }) => stallWithin(timing, { startMs: endMs, endMs: endMs + turnEndMs }));
+  const worst = Math.max(0, ...measured, ...turnEnds);
   if (isReliable(worst)) return undefined;
   return failure('tester_overloaded', `it stalled for ${Math.round(worst)} ms while a time was measured`);
 }
