@@ -31,6 +31,7 @@ export {
   type VoiceEvaluationKey,
   voiceEvaluations,
 } from './voice/evaluations.js';
+export { isExpected, VOICE_EXPECTED, type VoiceExpectation, voiceExpectationOf } from './voice/expected.js';
 export { prepareVoice, type PreparedVoice, type PrepareOptions, type Synthesiser } from './voice/prepare.js';
 export type { TelephoneOptions } from './voice/telephone.js';
 export { type AgentSocket, TwilioAgentSession } from './voice/twilio-session.js';

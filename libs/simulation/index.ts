@@ -92,6 +92,7 @@ export {
   type TextProtocol,
   transportTo,
 } from './transports/protocols.js';
+export { twilioProtocol, type TwilioStream } from './transports/twilio/protocol.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -15,8 +15,6 @@ export const CALLER_LINES: readonly CallerLine[] = [
   ['My number is', '555 0142.'],
   ['Hello, a table for four people on', 'Friday at half past seven, please.'],
   'Yes, please.',
-  'Yes.',
-  'No.',
   'No, thank you. Goodbye.',
   'When are you open, where are you, and can I park there?',
   "Thank you, that's enough. Do you have vegan dishes?",
@@ -27,7 +25,6 @@ export const CALLER_LINES: readonly CallerLine[] = [
   'Until when are you open?',
   "What's your address?",
   'Hello.',
-  'Thank you.',
   'Thank you, goodbye.',
   "That's all, thank you. Goodbye.",
 ];

@@ -23,6 +23,8 @@ export interface Recogniser {
 
 /** Milliseconds of silence that end a segment of speech. */
 const SEGMENT_END_MS = 200;
+/** No line has a longer pause, unless its caller hesitates. */
+const LINE_END_MS = 600;
 /** Kept of the sound before and after a segment, so that weak consonants are not lost. */
 const MARGIN_FRAMES = 3;
 /** A segment starts when 3 of the last 4 frames are active. */
@@ -76,17 +78,18 @@ export class Ear {
     if (this.recent.length > ONSET_FRAMES + MARGIN_FRAMES) this.recent.shift();
     if (isActive || audibleMs > 0) this.lastSoundAt = now;
     else if (this.segments.every(({ isClosed }) => isClosed)) this.learn(frame);
-    const isSilent = now - this.lastSoundAt >= SEGMENT_END_MS;
+    const silentMs = now - this.lastSoundAt;
     if (this.isIgnoring) {
-      this.isIgnoring = !isSilent;
+      this.isIgnoring = silentMs < LINE_END_MS;
       return;
     }
+    const isSilent = silentMs >= SEGMENT_END_MS;
     const open = this.segments.find(({ isClosed }) => !isClosed);
     if (open) this.extend(open, now, frame, gated, isSilent);
     else if (this.isOnset()) this.open(now, audibleMs);
   }
 
-  /** Forgets the utterance. @param ignoresRest whether the caller's sound until the next pause is ignored as well */
+  /** Forgets the utterance. @param ignoresRest whether the rest of the caller's line is ignored as well */
   drop(ignoresRest = false): void {
     this.segments = [];
     this.recognised = undefined;

@@ -75,6 +75,7 @@ const EVALUATIONS = {
     ],
     checks: [
       check('Stops within a second', { type: 'yields_within_ms', ms: 1_000 }),
+      CHECKS.interruptions,
       CHECKS.protocol,
       staysBeyond(2),
       CHECKS.hangsUp,
@@ -130,6 +131,7 @@ const EVALUATIONS = {
     checks: [
       check('Pauses for less than 1.5 seconds', { type: 'max_pause_ms', ms: 1_500 }),
       check('Is silent for less than 2 seconds', { type: 'max_silence_ms', ms: 2_000 }),
+      CHECKS.interruptions,
       CHECKS.protocol,
       CHECKS.hangsUp,
     ],

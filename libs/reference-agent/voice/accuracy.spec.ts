@@ -1,0 +1,53 @@
+import { VOICE_EVALUATION_KEYS, voiceEvaluations } from './evaluations.js';
+import { isExpected, voiceExpectationOf } from './expected.js';
+import { CALLER_VOICES } from './prepare.js';
+import { VoiceCalls } from './testing/voice-call.js';
+import type { AnswerStamp } from './voice-agent.js';
+import { VOICE_FAULT_NAMES, type VoiceFaultName } from './voice-faults.js';
+
+const calls = new VoiceCalls();
+beforeAll(() => calls.prepare(), 180_000);
+afterAll(() => calls.close());
+
+/** What is not as expected, in all evaluations. */
+async function deviations(fault: VoiceFaultName | undefined, voice: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [index, evaluation] of voiceEvaluations('any').entries()) {
+    const key = VOICE_EVALUATION_KEYS[index]!;
+    const { outcome, end, checks, failure } = await calls.call(evaluation, voice, { fault });
+    const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
+    const isRight = isExpected(voiceExpectationOf(fault, key), { outcome, endCode: end.code, failed });
+    if (!isRight) found.push(`${key}: ${outcome} (${end.code}, ${failure?.code}), ${failed.join('; ')}`);
+  }
+  return found;
+}
+
+describe('accuracy of the evaluations for the telephone', () => {
+  it.each(CALLER_VOICES)('lets the sound agent pass for a caller with the voice %s', async (voice) => {
+    expect(await deviations(undefined, voice)).toEqual([]);
+  });
+
+  it.each(VOICE_FAULT_NAMES.map((fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const))(
+    'finds %s in exactly the expected evaluations, for the expected reason (voice %s)',
+    async (fault, voice) => {
+      expect(await deviations(fault, voice)).toEqual([]);
+    },
+  );
+
+  it('expects every fault to fail at least one evaluation', () => {
+    const found = (fault: VoiceFaultName) =>
+      VOICE_EVALUATION_KEYS.some((key) => voiceExpectationOf(fault, key).outcome === 'failed');
+    expect(VOICE_FAULT_NAMES.filter((fault) => !found(fault))).toEqual([]);
+  });
+
+  it.each([200, 800, 2_500])("reports a planted delay of %i ms as the agent's own times do", async (responseMs) => {
+    const stamps: AnswerStamp[] = [];
+    const [booking] = voiceEvaluations('any');
+    const result = await calls.call(booking!, 'slt', { responseMs, onAnswer: (stamp) => stamps.push(stamp) });
+    const own = stamps.map(({ firstByteMs, callerEndMs }) => firstByteMs - callerEndMs);
+    const firstBytes = result.voice!.voice.latencies.map(({ firstByteMs }) => firstByteMs!);
+    expect(firstBytes).toHaveLength(8);
+    firstBytes.forEach((ms, index) => expect(Math.abs(ms - own[index]!)).toBeLessThanOrEqual(25));
+    expect(Math.min(...own)).toBeGreaterThanOrEqual(responseMs);
+  });
+});
