@@ -147,6 +147,15 @@ describe('executeCall with sound', () => {
     expect(result.reason).toContain('no such voice');
   });
 
+  it.each<[string, DefinitionInput]>([
+    ['no script', {}],
+    ['a script that depends on words', { script: [{ answers: [{ when: { says: { text: 'name' } }, say: 'Rossi' }] }] }],
+    ['babble that is not there', { script: [{ say: TWENTY }], conditions: { noise: { type: 'babble', snrDb: 10 } } }],
+  ])('is an error with %s', async (_name, definition) => {
+    const result = await call(definition, talker());
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'speech_failed' }, voice: null });
+  });
+
   it('is an error when there was no call', async () => {
     const transport: VoiceTransport = {
       name: 'broken',

@@ -102,6 +102,8 @@ async function planOf({ definition, voice, signal }: VoiceConversationOptions): 
 
 async function prepared({ script }: EvaluationDefinition, { voice, sounds }: VoiceOptions, signal: AbortSignal) {
   try {
+    // Such runs are refused at their start, but the agent's connection may have changed since.
+    if (script.length === 0) throw new Error("a caller without a script needs the agent's words");
     return await prepareScript(script, voice, sounds, signal);
   } catch (error) {
     signal.throwIfAborted();
