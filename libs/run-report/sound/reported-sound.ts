@@ -3,7 +3,8 @@ import type { MediaTiming, RecordingFacts, VoiceMeasures, VoiceResult } from '..
 /** What a report shows of a call with sound beside its timeline. */
 export interface ReportedVoice extends Pick<VoiceResult, 'wireFindings' | 'words' | 'lanes'> {
   readonly measures: VoiceMeasures;
-  readonly timing: MediaTiming;
+  /** How late the tester sent its frames, in milliseconds. */
+  readonly frameLatenessMs: MediaTiming['frameLatenessMs'];
   /** Null if nothing was recorded. */
   readonly recording: RecordingFacts | null;
 }

@@ -43,7 +43,7 @@ const legend = ({ measures }: ReportedVoice): Html =>
     ${measures.interruptions.length > 0 && html`<span class="error">both at once</span>`}
   </p>`;
 
-function heardFacts({ measures, wireFindings, timing }: ReportedVoice): Html {
+function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
   const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
   const tried = bargeIns.filter(({ possible }) => possible);
   const errors = wireFindings.filter(({ severity }) => severity === 'error').length;
@@ -89,9 +89,6 @@ function heardFacts({ measures, wireFindings, timing }: ReportedVoice): Html {
         ? 'clean'
         : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
     ],
-    [
-      'Tester’s lateness',
-      `p99 ${number(timing.frameLatenessMs.p99)} ms, worst ${number(timing.frameLatenessMs.worst)} ms`,
-    ],
+    ['Tester’s lateness', `p99 ${number(frameLatenessMs.p99)} ms, worst ${number(frameLatenessMs.worst)} ms`],
   ]);
 }

@@ -60,7 +60,7 @@ export const VOICE: ReportedVoice = {
   ],
   words: [],
   lanes: { caller: LINES.map(({ startMs, endMs }) => ({ startMs, endMs })), agent: ANSWERS },
-  timing: { frameLatenessMs: { p50: 0.4, p99: 2.1, worst: 7.9 }, stalls: [], sentAsPlanned: true },
+  frameLatenessMs: { p50: 0.4, p99: 2.1, worst: 7.9 },
   recording: { seconds: SECONDS, sampleRate: RATE, channels: ['caller', 'agent'], bytes: 2 * RATE * SECONDS + 58 },
 };
 

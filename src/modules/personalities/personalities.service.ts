@@ -15,7 +15,15 @@ import { PersonalityEntity } from './personality.entity.js';
 const DEFAULT_VOICE = { gender: 'FEMALE', provider: 'PERSONALITY_PROVIDER_1' } as const;
 
 /** The fields of a personality that the simulated caller uses. */
-export type PersonalityDescription = Pick<PersonalityEntity, 'id' | 'name' | 'description' | 'prompt' | 'temperature'>;
+export type PersonalityDescription = Pick<
+  PersonalityEntity,
+  'id' | 'name' | 'description' | 'prompt' | 'temperature'
+> & {
+  /** What calls with sound use. */
+  readonly voice: Pick<PersonalityEntity, 'gender' | 'accent' | 'provider' | 'backgroundNoise'> & {
+    readonly voice_id: string;
+  };
+};
 
 /** The personalities of a workspace. */
 @Injectable()
@@ -64,10 +72,10 @@ export class PersonalitiesService {
   async describe(ids: readonly string[]): Promise<ReadonlyMap<string, PersonalityDescription>> {
     const rows = await this.database.manager.findBy(PersonalityEntity, { id: In([...ids]), deletedAt: IsNull() });
     return new Map(
-      rows.map(({ id, name, description, prompt, temperature }) => [
-        id,
-        { id, name, description, prompt, temperature },
-      ]),
+      rows.map(({ id, name, description, prompt, temperature, gender, accent, voiceId, provider, backgroundNoise }) => {
+        const voice = { gender, accent, voice_id: voiceId, provider, backgroundNoise };
+        return [id, { id, name, description, prompt, temperature, voice }];
+      }),
     );
   }
 

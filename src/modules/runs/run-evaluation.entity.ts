@@ -2,6 +2,15 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
+/** What a personality's fields say about the sound of its calls. */
+export interface CallerVoice {
+  readonly gender: 'FEMALE' | 'MALE';
+  readonly accent: string;
+  readonly voice_id: string;
+  readonly provider: string;
+  readonly backgroundNoise: boolean;
+}
+
 /** An evaluation and its personality at the start of the run, so that later edits do not affect it. */
 export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled'>> {
   readonly key: string | null;
@@ -10,7 +19,8 @@ export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled'>>
   readonly tags: readonly string[];
   /** Phone number that the call uses; may be empty. */
   readonly phoneNumber: string;
-  readonly personality: Required<Personality> & { readonly id: string };
+  /** `voice` is missing in runs of versions without calls with sound. */
+  readonly personality: Required<Personality> & { readonly id: string; readonly voice?: CallerVoice };
   readonly definition: EvaluationDefinition;
 }
 

@@ -17,6 +17,7 @@ import { ComparisonController } from './comparison/comparison.controller.js';
 import { ComparisonRepository } from './comparison/comparison.repository.js';
 import { ComparisonService } from './comparison/comparison.service.js';
 import { CallExecutor } from './execution/call-executor.js';
+import { CallerVoices } from './execution/caller-voices.js';
 import { ExecutionRepository } from './execution/execution.repository.js';
 import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
@@ -69,6 +70,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunFinisher,
     FinishRepository,
     CallExecutor,
+    CallerVoices,
     ExecutionRepository,
     RunWatcher,
     RequestLifetime,

@@ -14,4 +14,8 @@ export const toRecord = (result: CallResult | null): CallRecord => ({
   exchange: result?.exchange ?? null,
   unusableAnswers: result?.unusableAnswers ?? [],
   reliability: result?.reliability ?? null,
+  voice: result?.voice?.voice ?? null,
+  wireFindings: result?.voice?.wireFindings ?? [],
+  words: result?.voice?.words ?? [],
+  recording: result?.recording ?? null,
 });

@@ -1,7 +1,8 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
 import { FAILURES } from '../../../../libs/simulation/index.js';
-import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
+import { CALL_EXAMPLES } from './call-examples.js';
+import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -235,14 +236,22 @@ const SCHEMAS = {
     omittedRequests: { ...count, description: 'Number of further requests that are not listed' },
   }),
   UnusableAnswer: object({ task: oneOf('caller', 'judge'), text }),
-  CallReliability: object({
-    reliable: { ...flag, description: 'Whether every time of the call can be relied on' },
-    stalls: {
-      ...list(object({ atMs: ms('When it began, in milliseconds of call time'), ms: ms('How long it lasted') })),
-      description: 'Times in which the tester could not react, the longest ones',
+  CallReliability: object(
+    {
+      reliable: { ...flag, description: 'Whether every time of the call can be relied on' },
+      stalls: {
+        ...list(object({ atMs: ms('When it began, in milliseconds of call time'), ms: ms('How long it lasted') })),
+        description: 'Times in which the tester could not react, the longest ones',
+      },
+      worstStallMs: ms('The longest stall'),
+      frameLatenessMs: {
+        ...object({ p50: number, p99: number, worst: number }),
+        description: 'How late the frames of a call with sound were sent',
+      },
     },
-    worstStallMs: ms('The longest stall'),
-  }),
+    ['frameLatenessMs'],
+  ),
+  ...VOICE_SCHEMAS,
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
   CallEvaluation: object(
     {
@@ -254,7 +263,20 @@ const SCHEMAS = {
       generalInstructions: text,
       language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
       phoneNumber: text,
-      personality: object({ id: text, name: text, description: text, prompt: text, temperature: number }),
+      personality: object(
+        {
+          id: text,
+          name: text,
+          description: text,
+          prompt: text,
+          temperature: number,
+          voice: {
+            ...object({ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag }),
+            description: 'What calls with sound use; missing in calls of earlier versions',
+          },
+        },
+        ['voice'],
+      ),
       definition: {
         type: 'object',
         additionalProperties: true,
@@ -266,109 +288,7 @@ const SCHEMAS = {
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
 
-const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = {
-  TimelineEntry: { type: 'speech', speaker: 'agent', text: 'For how many people?', start: 412.3, end: 655.1, turn: 1 },
-  Evidence: { entry: 6, quote: 'Your table is booked' },
-  CheckResult: {
-    index: 2,
-    type: 'says',
-    name: 'Confirms the booking',
-    weight: 1,
-    required: true,
-    met: true,
-    detail: 'The agent said "Your table is booked"',
-    evidence: [{ entry: 6, quote: 'Your table is booked' }],
-  },
-  CriterionResult: {
-    index: 0,
-    text: 'The agent stays polite throughout',
-    weight: 1,
-    required: true,
-    verdict: 'met',
-    reason: 'It thanks the caller and apologises for the delay',
-    evidence: { entry: 4, quote: 'Thank you for waiting' },
-    samples: [
-      {
-        met: true,
-        reasoning: 'It thanks the caller and apologises for the delay',
-        evidence: { entry: 4, quote: 'Thank you for waiting' },
-      },
-    ],
-    disagreement: false,
-  },
-  LatencyMeasures: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1 },
-  CallMeasures: {
-    durationMs: 4210.5,
-    turns: 6,
-    latency: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1, plusMinusMs: 0 },
-    timeToFirstWordMs: 412.3,
-    words: { caller: 31, agent: 74 },
-    talkRatio: 0.705,
-    longestSilenceMs: 655.1,
-    plusMinusMs: { durationMs: 0, timeToFirstWordMs: 0, longestSilenceMs: 0 },
-    toolCalls: 2,
-    endedBy: 'caller',
-    endCode: 'caller_done',
-    endReason: 'The table is booked',
-    tester: {
-      caller: { requests: 0, ms: 0, promptTokens: 0, completionTokens: 0 },
-      judge: { requests: 1, ms: 812, promptTokens: 640, completionTokens: 55 },
-    },
-  },
-  CallFailure: {
-    code: 'connection_failed',
-    message: 'Could not connect to the agent: ECONNREFUSED',
-    fault: 'infrastructure',
-    retryable: true,
-  },
-  CallInvalidity: { code: 'repeated_itself', message: 'The caller said the same three times in a row', evidence: [] },
-  CallVersions: {
-    simulation: '2',
-    transport: 'chat-completions',
-    caller: 'scripted',
-    model: null,
-    callerPrompt: null,
-    judgePrompt: null,
-  },
-  CallExchange: {
-    protocol: 'chat-completions',
-    url: 'AGENT_PROVIDER_1_URL',
-    callId: '0c9a5e0e-6f0b-4a58-9c4f-2b1f8e1f7a55',
-    requests: [
-      {
-        turn: 1,
-        sentAtMs: 0,
-        status: 200,
-        firstByteMs: 398.2,
-        tokenTimesMs: [412.3, 655.1],
-        finishReason: 'stop',
-      },
-    ],
-    omittedRequests: 0,
-  },
-  CallReliability: { reliable: true, stalls: [{ atMs: 310.4, ms: 12.5 }], worstStallMs: 12.5 },
-  UnusableAnswer: { task: 'judge', text: 'I think the agent did well.' },
-  CallEnd: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
-  CallEvaluation: {
-    key: 'books-a-table',
-    name: 'Books a table for four',
-    critical: true,
-    tags: ['booking'],
-    scenarioText: 'You want a table for four on Friday at 19:30 under the name Rossi.',
-    generalInstructions: '',
-    language: 'en-US',
-    phoneNumber: '+15550100',
-    personality: {
-      id: EXAMPLE_ID.personality,
-      name: 'Impatient regular',
-      description: '',
-      prompt: 'You are in a hurry.',
-      temperature: 0.7,
-    },
-    definition: { script: [{ say: 'A table for four, please.' }, { end: 'Done' }], checks: [], criteria: [] },
-  },
-  CallAgent: { name: 'Bella Vista reservations', provider: 'AGENT_PROVIDER_1', assistantId: 'assistant-1' },
-};
+const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = { ...CALL_EXAMPLES, ...VOICE_EXAMPLES };
 
 nameSchemas(
   Object.fromEntries(

@@ -10,9 +10,13 @@ import type {
   Failure,
   Invalidity,
   Measures,
+  RecordingFacts,
   Reliability,
+  TimedWord,
   TimelineEntry,
   UnusableAnswer,
+  VoiceMeasures,
+  WireFinding,
 } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import {
@@ -206,6 +210,27 @@ export class CallRecord {
 
   @SchemaField({ ...orNull(refTo('CallReliability')), description: 'How far the tester kept up with the call' }, true)
   reliability: Reliability | null;
+
+  @SchemaField(
+    { ...orNull(refTo('CallVoice')), description: 'Measures of a call with sound, as heard; null without sound' },
+    true,
+  )
+  voice: VoiceMeasures | null;
+
+  @SchemaField({ ...listOf('WireFinding'), description: "Deviations of the agent from its platform's protocol" }, true)
+  wireFindings: readonly WireFinding[];
+
+  @SchemaField(
+    { ...listOf('TimedWord'), description: 'Words of a call with sound with their times, where they are known' },
+    true,
+  )
+  words: readonly TimedWord[];
+
+  @SchemaField(
+    { ...orNull(refTo('CallRecording')), description: 'What was recorded (`GET /calls/{id}/recording`)' },
+    true,
+  )
+  recording: RecordingFacts | null;
 }
 
 /** One attempt at a call with its own result. An attempt whose process died has none. */

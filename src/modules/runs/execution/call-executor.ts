@@ -8,12 +8,15 @@ import {
   executeCall,
   failure,
   LanguageModel,
+  type RecordingSink,
   transportTo,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { RecordingsService } from '../../recordings/recordings.service.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import { CallerVoices } from './caller-voices.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
 
 const CACHE_SIZE = 500;
@@ -30,6 +33,8 @@ export class CallExecutor {
     private readonly client: OutboundClient,
     private readonly repository: ExecutionRepository,
     private readonly connections: ConnectionService,
+    private readonly voices: CallerVoices,
+    private readonly recordings: RecordingsService,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel);
     this.plans = new LRUCache({
@@ -57,8 +62,7 @@ export class CallExecutor {
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
     });
-    if ('call' in transport) return unstartedCall(transport.name, failure('internal', 'no calls with sound yet'));
-    return executeCall({
+    const options = {
       // jsonb does not preserve the order of properties.
       definition: normalise(snapshot.definition),
       scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
@@ -68,7 +72,34 @@ export class CallExecutor {
       onAborted,
       ...(this.model && { model: this.model }),
       judgeSamples: this.settings.judgeSamples,
-    });
+    };
+    if (!('call' in transport)) return executeCall(options);
+    const voice = await this.voices.options(snapshot.personality.voice, options.definition);
+    return this.recorded(call, (recording) =>
+      executeCall({
+        ...options,
+        voice: { ...voice, firstSpeaker: endpoint.firstSpeaker, ...(recording && { recording }) },
+      }),
+    );
+  }
+
+  /** Runs a call with sound and stores its recording, if there is any sound. */
+  private async recorded(
+    { id, claimId, runId, workspaceId }: ClaimedCall,
+    execute: (recording: RecordingSink | undefined) => Promise<CallResult>,
+  ): Promise<CallResult> {
+    const key = { id: claimId, runId, workspaceId };
+    const writer = await this.recordings.begin(key);
+    if (!writer) return { ...(await execute(undefined)), recording: null };
+    let isStored = false;
+    try {
+      const result = await execute(writer);
+      isStored = result.recording !== null;
+      const hasRecording = isStored && (await this.recordings.store(key, id, writer));
+      return hasRecording ? result : { ...result, recording: null };
+    } finally {
+      if (!isStored) await writer.discard();
+    }
   }
 }
 

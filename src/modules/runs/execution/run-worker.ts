@@ -256,7 +256,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       await withRetry(this.database, () => this.repository.retry(call, attempt, json, after.delayMs));
       return;
     }
-    const latencies = CallView.of(after.result.timeline).latencies;
+    const latencies = latenciesOf(after.result);
     const isRecorded = await this.ends.add(endedCall(call, after.result, latencies, attempt));
     if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
   }
@@ -282,6 +282,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     await this.repository.sweep();
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
+}
+
+/** In milliseconds: with sound as heard, which its entries alone do not show. */
+function latenciesOf({ timeline, voice }: CallResult): readonly number[] {
+  if (!voice) return CallView.of(timeline).latencies;
+  return voice.voice.latencies.flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
 }
 
 /** An interrupted attempt says nothing about the agent and is not one of the retries. */

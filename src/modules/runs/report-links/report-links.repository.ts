@@ -5,6 +5,13 @@ import type { ReportLinkEntity } from './report-link.entity.js';
 
 export type ReportLinkRow = Omit<ReportLinkEntity, 'tokenHash'>;
 
+/** What a link opens. */
+export interface LinkedRun {
+  readonly runId: string;
+  readonly workspaceId: string;
+  readonly includeRecordings: boolean;
+}
+
 const COLUMNS = `l.id, l.run_id AS "runId", l.created_by_user_id AS "createdByUserId",
   l.include_recordings AS "includeRecordings", l.expires_at AS "expiresAt", l.created_at AS "createdAt"`;
 
@@ -27,7 +34,7 @@ const INSERT = `
 const DELETE = `DELETE FROM report_links l WHERE l.id = $1 AND l.run_id = $2 AND ${LIVE} RETURNING l.id`;
 
 const FIND_BY_TOKEN = `
-  SELECT l.run_id AS "runId", r.workspace_id AS "workspaceId"
+  SELECT l.run_id AS "runId", r.workspace_id AS "workspaceId", l.include_recordings AS "includeRecordings"
     FROM report_links l JOIN runs r ON r.id = l.run_id WHERE l.token_hash = $1 AND ${LIVE}`;
 
 /** SQL for links to reports. */
@@ -72,8 +79,8 @@ export class ReportLinksRepository {
   }
 
   /** @returns the run that an unexpired link leads to */
-  async findRun(tokenHash: Buffer): Promise<{ runId: string; workspaceId: string } | undefined> {
-    const [row] = await this.database.query<{ runId: string; workspaceId: string }>(FIND_BY_TOKEN, [tokenHash]);
+  async findRun(tokenHash: Buffer): Promise<LinkedRun | undefined> {
+    const [row] = await this.database.query<LinkedRun>(FIND_BY_TOKEN, [tokenHash]);
     return row;
   }
 }

@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { CallReader, ReportedRun } from '../../../../libs/run-report/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
@@ -9,7 +8,7 @@ import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
 import { conflict, notFound } from '../../../platform/errors/domain-error.js';
 import type { CreateReportLinkRequest, ReportLink, ReportLinkWithUrl } from '../dto/report-link.dto.js';
-import { ResultsService } from '../results/results.service.js';
+import { ResultsService, type RunResults } from '../results/results.service.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { type ReportLinkRow, ReportLinksRepository } from './report-links.repository.js';
@@ -73,11 +72,12 @@ export class ReportLinksService {
   }
 
   /** Reads the run of a link for its report. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired */
-  async read(token: string): Promise<{ run: ReportedRun; readCalls: CallReader }> {
+  async read(token: string): Promise<Omit<RunResults, 'readSound'> & Partial<RunResults>> {
     const found = await this.repository.findRun(hashOf(token));
     if (!found) throw notFound();
-    const { runId, workspaceId } = found;
-    return this.results.read({ workspaceId }, runId, { withComparison: true });
+    const { runId, workspaceId, includeRecordings } = found;
+    const { readSound, ...results } = await this.results.read({ workspaceId }, runId, { withComparison: true });
+    return includeRecordings ? { ...results, readSound } : results;
   }
 }
 

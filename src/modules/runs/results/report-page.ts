@@ -1,7 +1,8 @@
 import type { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { type CallReader, renderReport, REPORT_CSP, type ReportedRun } from '../../../../libs/run-report/index.js';
+import { renderReport, REPORT_CSP } from '../../../../libs/run-report/index.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
+import type { RunResults } from './results.service.js';
 import type { FileContent } from '../../../platform/openapi/operation.decorator.js';
 
 const EXAMPLE = '<!doctype html><html lang="en"><head><title>Nightly</title></head><body>…</body></html>';
@@ -11,9 +12,13 @@ export const REPORT_CONTENT: FileContent = { 'text/html': { schema: { type: 'str
 
 /** The report of a run as a response, with its Content-Security-Policy. */
 export function reportPage(
-  { run, readCalls }: { run: ReportedRun; readCalls: CallReader },
+  { run, readCalls, readSound }: Pick<RunResults, 'run' | 'readCalls'> & Partial<Pick<RunResults, 'readSound'>>,
   response: Response,
 ): StreamableFile {
   response.setHeader('Content-Security-Policy', REPORT_CSP);
-  return streamedFile(renderReport(run, readCalls), { type: 'text/html; charset=utf-8', name: 'Report' }, response);
+  return streamedFile(
+    renderReport(run, readCalls, readSound),
+    { type: 'text/html; charset=utf-8', name: 'Report' },
+    response,
+  );
 }

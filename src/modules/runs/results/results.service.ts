@@ -5,19 +5,28 @@ import {
   type ReportedCall,
   type ReportedEvaluation,
   type ReportedRun,
+  type ReportedVoice,
+  type SoundReader,
 } from '../../../../libs/run-report/index.js';
-import type { Attempt } from '../../../../libs/simulation/index.js';
+import type { Attempt, CallResult, VoiceResult } from '../../../../libs/simulation/index.js';
 import { caseStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
 import { caseName } from '../../../../libs/text/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
+import { RecordingsService } from '../../recordings/recordings.service.js';
 import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
 import { ComparisonService } from '../comparison/comparison.service.js';
 import { type CaseOfPlan, RunsRepository } from '../runs.repository.js';
 import { RetentionRepository } from '../retention/retention.repository.js';
 import { RunsService } from '../runs.service.js';
+
+export interface RunResults {
+  readonly run: ReportedRun;
+  readonly readCalls: CallReader;
+  readonly readSound: SoundReader;
+}
 
 /** Reads the results of a run for the renderers of libs/run-report. */
 @Injectable()
@@ -28,6 +37,7 @@ export class ResultsService {
     private readonly calls: CallsRepository,
     private readonly comparisons: ComparisonService,
     private readonly retention: RetentionRepository,
+    private readonly recordings: RecordingsService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -35,11 +45,7 @@ export class ResultsService {
    * @param withComparison whether to compare the run with its baseline
    * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
    */
-  async read(
-    caller: Pick<Caller, 'workspaceId'>,
-    runId: string,
-    { withComparison = false } = {},
-  ): Promise<{ run: ReportedRun; readCalls: CallReader }> {
+  async read(caller: Pick<Caller, 'workspaceId'>, runId: string, { withComparison = false } = {}): Promise<RunResults> {
     const entity = await this.runs.require(caller, runId);
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
@@ -72,6 +78,7 @@ export class ResultsService {
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),
+      readSound: (callId, wanted) => this.recordings.sound(caller.workspaceId, callId, wanted),
     };
   }
 
@@ -140,10 +147,20 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       checks: result?.checks ?? [],
       criteria: result?.criteria ?? [],
       measures: result?.measures ?? null,
-      voice: null,
+      voice: result?.voice ? reportedVoice(result.voice, result) : null,
     };
   }
 }
+
+function reportedVoice(
+  { voice: measures, wireFindings, words, lanes }: VoiceResult,
+  { recording, reliability }: Pick<CallResult, 'recording' | 'reliability'>,
+): ReportedVoice {
+  const { frameLatenessMs = NO_LATENESS } = reliability;
+  return { measures, wireFindings, words, lanes, recording, frameLatenessMs };
+}
+
+const NO_LATENESS = { p50: 0, p99: 0, worst: 0 };
 
 /** @param attempts those before the one that counts */
 const earlierAttempts = (

@@ -1,0 +1,123 @@
+import { FINDING_SEVERITIES } from '../../../../libs/simulation/index.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const number = { type: 'number' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const or = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const list = (items: Schema, description?: string): Schema => ({
+  type: 'array',
+  items,
+  ...(description && { description }),
+});
+const described = (schema: Schema, description: string): Schema => ({ ...schema, description });
+const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
+
+const latency = object(
+  {
+    turn: described(count, "Number of the caller's turn"),
+    heardMs: described(
+      or(number),
+      "From the end of the caller's speech to the agent's first onset; the wait if unanswered",
+    ),
+    firstByteMs: described(or(number), 'Until the first byte of that sound arrived'),
+    leadingSilenceMs: described(or(number), 'From that byte to the onset'),
+    answered: flag,
+    note: {
+      enum: ['already_speaking', 'answered_early'],
+      description: 'Why there is no latency although the agent spoke',
+    },
+    plusMinusMs: described(number, 'Largest stall of the tester in the span'),
+  },
+  ['note'],
+);
+
+/** Schemas of the parts of a result that only calls with sound have. */
+export const VOICE_SCHEMAS = {
+  CallVoice: object({
+    clock: { enum: ['heard', 'estimated'], description: '`estimated` where speaking times are computed from words' },
+    latencies: list(latency, 'Response latency as heard, one per turn of the caller'),
+    bargeIns: list(
+      object({
+        atMs: number,
+        afterHeardMs: described(number, "Audible milliseconds of the agent's turn before it"),
+        possible: described(flag, "False when the agent's turn had ended"),
+        yielded: described(or(flag), 'Null when undecided'),
+        yieldMs: described(or(number), 'How long the agent was heard after it'),
+        heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
+      }),
+    ),
+    backchannels: list(
+      object({
+        type: { enum: ['backchannel', 'noise'] },
+        atMs: number,
+        kept: described(or(flag), 'Whether the agent kept its turn, or its silence; null when undecided'),
+      }),
+    ),
+    interruptions: list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
+    overlapMs: number,
+    deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
+    choppiness: object({ gaps: count, perMinute: number }),
+    speech: object({ agentMs: number, callerMs: number }),
+    speechShare: described(or(number), "The agent's share of the seconds of speech, 0 to 1"),
+    agentWordsPerMinute: described(or(number), 'Null where its words are not known'),
+    level: object(
+      {
+        agentDbfs: or(number),
+        clippedPercent: number,
+        inaudible: described(flag, 'Present when its sound could not be heard'),
+      },
+      ['inaudible'],
+    ),
+    greetingMs: or(number),
+    collisions: count,
+  }),
+  WireFinding: object({
+    code: text,
+    severity: { enum: [...FINDING_SEVERITIES] },
+    atMs: described(or(number), 'Null before the answer'),
+    detail: text,
+    source: described(text, "Sentence of the platform's documentation"),
+  }),
+  TimedWord: object({ speaker: { enum: ['agent', 'caller'] }, text, startMs: number, endMs: number }),
+  CallRecording: object({
+    seconds: number,
+    sampleRate: count,
+    channels: list({ enum: ['caller', 'agent'] }),
+    bytes: count,
+  }),
+} as const;
+
+export const VOICE_EXAMPLES = {
+  CallVoice: {
+    clock: 'heard',
+    latencies: [{ turn: 1, heardMs: 812, firstByteMs: 640, leadingSilenceMs: 172, answered: true, plusMinusMs: 0 }],
+    bargeIns: [{ atMs: 5200, afterHeardMs: 1200, possible: true, yielded: true, yieldMs: 240, heardUntilMs: 1440 }],
+    backchannels: [{ type: 'backchannel', atMs: 9100, kept: true }],
+    interruptions: [{ atMs: 12_100, overlapMs: 900, inHesitation: true }],
+    overlapMs: 900,
+    deadAir: { totalMs: 0, longestMs: 0, over3s: 0 },
+    choppiness: { gaps: 0, perMinute: 0 },
+    speech: { agentMs: 21_000, callerMs: 9_000 },
+    speechShare: 0.7,
+    agentWordsPerMinute: null,
+    level: { agentDbfs: -21.4, clippedPercent: 0 },
+    greetingMs: 640,
+    collisions: 0,
+  },
+  WireFinding: {
+    code: 'no_clear_on_barge_in',
+    severity: 'error',
+    atMs: 5440,
+    detail: 'The caller spoke over 1,800 ms of buffered sound, and no clear came',
+    source: 'Twilio, Media Streams: clear',
+  },
+  TimedWord: { speaker: 'caller', text: 'table', startMs: 3420, endMs: 3780 },
+  CallRecording: { seconds: 31.2, sampleRate: 8000, channels: ['caller', 'agent'], bytes: 499_200 },
+};
