@@ -1497,6 +1497,14 @@ export interface components {
             unusableAnswers: components["schemas"]["UnusableAnswer"][];
             /** @description How far the tester kept up with the call */
             reliability: components["schemas"]["CallReliability"] | null;
+            /** @description Measures of a call with sound, as heard; null without sound */
+            voice: components["schemas"]["CallVoice"] | null;
+            /** @description Deviations of the agent from its platform's protocol */
+            wireFindings: components["schemas"]["WireFinding"][];
+            /** @description Words of a call with sound with their times, where they are known */
+            words: components["schemas"]["TimedWord"][];
+            /** @description What was recorded (`GET /calls/{id}/recording`) */
+            recording: components["schemas"]["CallRecording"] | null;
             /**
              * @description Whether parts of its result were omitted because it was too large
              * @example false
@@ -1673,6 +1681,14 @@ export interface components {
             unusableAnswers: components["schemas"]["UnusableAnswer"][];
             /** @description How far the tester kept up with the call */
             reliability: components["schemas"]["CallReliability"] | null;
+            /** @description Measures of a call with sound, as heard; null without sound */
+            voice: components["schemas"]["CallVoice"] | null;
+            /** @description Deviations of the agent from its platform's protocol */
+            wireFindings: components["schemas"]["WireFinding"][];
+            /** @description Words of a call with sound with their times, where they are known */
+            words: components["schemas"]["TimedWord"][];
+            /** @description What was recorded (`GET /calls/{id}/recording`) */
+            recording: components["schemas"]["CallRecording"] | null;
             evaluation: components["schemas"]["CallEvaluation"];
             agent: components["schemas"]["CallAgent"];
             /**
@@ -1743,6 +1759,14 @@ export interface components {
                 description: string;
                 prompt: string;
                 temperature: number;
+                /** @description What calls with sound use; missing in calls of earlier versions */
+                voice?: {
+                    gender: string;
+                    accent: string;
+                    voice_id: string;
+                    provider: string;
+                    backgroundNoise: boolean;
+                };
             };
             /** @description Script, checks, criteria and limits, as in the evaluation */
             definition: {
@@ -1944,6 +1968,23 @@ export interface components {
         };
         /**
          * @example {
+         *       "seconds": 31.2,
+         *       "sampleRate": 8000,
+         *       "channels": [
+         *         "caller",
+         *         "agent"
+         *       ],
+         *       "bytes": 499200
+         *     }
+         */
+        CallRecording: {
+            seconds: number;
+            sampleRate: number;
+            channels: ("caller" | "agent")[];
+            bytes: number;
+        };
+        /**
+         * @example {
          *       "reliable": true,
          *       "stalls": [
          *         {
@@ -1966,6 +2007,12 @@ export interface components {
             }[];
             /** @description The longest stall */
             worstStallMs: number;
+            /** @description How late the frames of a call with sound were sent */
+            frameLatenessMs?: {
+                p50: number;
+                p99: number;
+                worst: number;
+            };
         };
         /**
          * @example {
@@ -1985,6 +2032,144 @@ export interface components {
             model: string | null;
             callerPrompt: string | null;
             judgePrompt: string | null;
+        };
+        /**
+         * @example {
+         *       "clock": "heard",
+         *       "latencies": [
+         *         {
+         *           "turn": 1,
+         *           "heardMs": 812,
+         *           "firstByteMs": 640,
+         *           "leadingSilenceMs": 172,
+         *           "answered": true,
+         *           "plusMinusMs": 0
+         *         }
+         *       ],
+         *       "bargeIns": [
+         *         {
+         *           "atMs": 5200,
+         *           "afterHeardMs": 1200,
+         *           "possible": true,
+         *           "yielded": true,
+         *           "yieldMs": 240,
+         *           "heardUntilMs": 1440
+         *         }
+         *       ],
+         *       "backchannels": [
+         *         {
+         *           "type": "backchannel",
+         *           "atMs": 9100,
+         *           "kept": true
+         *         }
+         *       ],
+         *       "interruptions": [
+         *         {
+         *           "atMs": 12100,
+         *           "overlapMs": 900,
+         *           "inHesitation": true
+         *         }
+         *       ],
+         *       "overlapMs": 900,
+         *       "deadAir": {
+         *         "totalMs": 0,
+         *         "longestMs": 0,
+         *         "over3s": 0
+         *       },
+         *       "choppiness": {
+         *         "gaps": 0,
+         *         "perMinute": 0
+         *       },
+         *       "speech": {
+         *         "agentMs": 21000,
+         *         "callerMs": 9000
+         *       },
+         *       "speechShare": 0.7,
+         *       "agentWordsPerMinute": null,
+         *       "level": {
+         *         "agentDbfs": -21.4,
+         *         "clippedPercent": 0
+         *       },
+         *       "greetingMs": 640,
+         *       "collisions": 0
+         *     }
+         */
+        CallVoice: {
+            /**
+             * @description `estimated` where speaking times are computed from words
+             * @enum {unknown}
+             */
+            clock: "heard" | "estimated";
+            /** @description Response latency as heard, one per turn of the caller */
+            latencies: {
+                /** @description Number of the caller's turn */
+                turn: number;
+                /** @description From the end of the caller's speech to the agent's first onset; the wait if unanswered */
+                heardMs: number | null;
+                /** @description Until the first byte of that sound arrived */
+                firstByteMs: number | null;
+                /** @description From that byte to the onset */
+                leadingSilenceMs: number | null;
+                answered: boolean;
+                /**
+                 * @description Why there is no latency although the agent spoke
+                 * @enum {unknown}
+                 */
+                note?: "already_speaking" | "answered_early";
+                /** @description Largest stall of the tester in the span */
+                plusMinusMs: number;
+            }[];
+            bargeIns: {
+                atMs: number;
+                /** @description Audible milliseconds of the agent's turn before it */
+                afterHeardMs: number;
+                /** @description False when the agent's turn had ended */
+                possible: boolean;
+                /** @description Null when undecided */
+                yielded: boolean | null;
+                /** @description How long the agent was heard after it */
+                yieldMs: number | null;
+                /** @description Played milliseconds of the agent's item, leading silence included */
+                heardUntilMs: number;
+            }[];
+            backchannels: {
+                /** @enum {unknown} */
+                type: "backchannel" | "noise";
+                atMs: number;
+                /** @description Whether the agent kept its turn, or its silence; null when undecided */
+                kept: boolean | null;
+            }[];
+            interruptions: {
+                atMs: number;
+                overlapMs: number;
+                inHesitation: boolean;
+            }[];
+            overlapMs: number;
+            deadAir: {
+                totalMs: number;
+                longestMs: number;
+                over3s: number;
+            };
+            choppiness: {
+                gaps: number;
+                perMinute: number;
+            };
+            speech: {
+                agentMs: number;
+                callerMs: number;
+            };
+            /** @description The agent's share of the seconds of speech, 0 to 1 */
+            speechShare: number | null;
+            /** @description Null where its words are not known */
+            agentWordsPerMinute: number | null;
+            level: {
+                agentDbfs: number | null;
+                clippedPercent: number;
+                /** @description Present when its sound could not be heard */
+                inaudible?: boolean;
+            };
+            greetingMs: number | null;
+            collisions: number;
         };
         /**
          * Calls a tool
@@ -5600,6 +5785,21 @@ export interface components {
             required?: boolean;
         } | unknown | unknown;
         /**
+         * @example {
+         *       "speaker": "caller",
+         *       "text": "table",
+         *       "startMs": 3420,
+         *       "endMs": 3780
+         *     }
+         */
+        TimedWord: {
+            /** @enum {unknown} */
+            speaker: "agent" | "caller";
+            text: string;
+            startMs: number;
+            endMs: number;
+        };
+        /**
          * @description One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an error or the end
          * @example {
          *       "type": "speech",
@@ -6474,6 +6674,25 @@ export interface components {
              * @default true
              */
             required?: boolean;
+        };
+        /**
+         * @example {
+         *       "code": "no_clear_on_barge_in",
+         *       "severity": "error",
+         *       "atMs": 5440,
+         *       "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
+         *       "source": "Twilio, Media Streams: clear"
+         *     }
+         */
+        WireFinding: {
+            code: string;
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            /** @description Null before the answer */
+            atMs: number | null;
+            detail: string;
+            /** @description Sentence of the platform's documentation */
+            source: string;
         };
         Workspace: {
             /**
@@ -9920,6 +10139,91 @@ export interface operations {
                      *               ],
                      *               "worstStallMs": 12.5
                      *             },
+                     *             "voice": {
+                     *               "clock": "heard",
+                     *               "latencies": [
+                     *                 {
+                     *                   "turn": 1,
+                     *                   "heardMs": 812,
+                     *                   "firstByteMs": 640,
+                     *                   "leadingSilenceMs": 172,
+                     *                   "answered": true,
+                     *                   "plusMinusMs": 0
+                     *                 }
+                     *               ],
+                     *               "bargeIns": [
+                     *                 {
+                     *                   "atMs": 5200,
+                     *                   "afterHeardMs": 1200,
+                     *                   "possible": true,
+                     *                   "yielded": true,
+                     *                   "yieldMs": 240,
+                     *                   "heardUntilMs": 1440
+                     *                 }
+                     *               ],
+                     *               "backchannels": [
+                     *                 {
+                     *                   "type": "backchannel",
+                     *                   "atMs": 9100,
+                     *                   "kept": true
+                     *                 }
+                     *               ],
+                     *               "interruptions": [
+                     *                 {
+                     *                   "atMs": 12100,
+                     *                   "overlapMs": 900,
+                     *                   "inHesitation": true
+                     *                 }
+                     *               ],
+                     *               "overlapMs": 900,
+                     *               "deadAir": {
+                     *                 "totalMs": 0,
+                     *                 "longestMs": 0,
+                     *                 "over3s": 0
+                     *               },
+                     *               "choppiness": {
+                     *                 "gaps": 0,
+                     *                 "perMinute": 0
+                     *               },
+                     *               "speech": {
+                     *                 "agentMs": 21000,
+                     *                 "callerMs": 9000
+                     *               },
+                     *               "speechShare": 0.7,
+                     *               "agentWordsPerMinute": null,
+                     *               "level": {
+                     *                 "agentDbfs": -21.4,
+                     *                 "clippedPercent": 0
+                     *               },
+                     *               "greetingMs": 640,
+                     *               "collisions": 0
+                     *             },
+                     *             "wireFindings": [
+                     *               {
+                     *                 "code": "no_clear_on_barge_in",
+                     *                 "severity": "error",
+                     *                 "atMs": 5440,
+                     *                 "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
+                     *                 "source": "Twilio, Media Streams: clear"
+                     *               }
+                     *             ],
+                     *             "words": [
+                     *               {
+                     *                 "speaker": "caller",
+                     *                 "text": "table",
+                     *                 "startMs": 3420,
+                     *                 "endMs": 3780
+                     *               }
+                     *             ],
+                     *             "recording": {
+                     *               "seconds": 31.2,
+                     *               "sampleRate": 8000,
+                     *               "channels": [
+                     *                 "caller",
+                     *                 "agent"
+                     *               ],
+                     *               "bytes": 499200
+                     *             },
                      *             "isShortened": false
                      *           }
                      *         ],
@@ -10085,6 +10389,91 @@ export interface operations {
                      *             }
                      *           ],
                      *           "worstStallMs": 12.5
+                     *         },
+                     *         "voice": {
+                     *           "clock": "heard",
+                     *           "latencies": [
+                     *             {
+                     *               "turn": 1,
+                     *               "heardMs": 812,
+                     *               "firstByteMs": 640,
+                     *               "leadingSilenceMs": 172,
+                     *               "answered": true,
+                     *               "plusMinusMs": 0
+                     *             }
+                     *           ],
+                     *           "bargeIns": [
+                     *             {
+                     *               "atMs": 5200,
+                     *               "afterHeardMs": 1200,
+                     *               "possible": true,
+                     *               "yielded": true,
+                     *               "yieldMs": 240,
+                     *               "heardUntilMs": 1440
+                     *             }
+                     *           ],
+                     *           "backchannels": [
+                     *             {
+                     *               "type": "backchannel",
+                     *               "atMs": 9100,
+                     *               "kept": true
+                     *             }
+                     *           ],
+                     *           "interruptions": [
+                     *             {
+                     *               "atMs": 12100,
+                     *               "overlapMs": 900,
+                     *               "inHesitation": true
+                     *             }
+                     *           ],
+                     *           "overlapMs": 900,
+                     *           "deadAir": {
+                     *             "totalMs": 0,
+                     *             "longestMs": 0,
+                     *             "over3s": 0
+                     *           },
+                     *           "choppiness": {
+                     *             "gaps": 0,
+                     *             "perMinute": 0
+                     *           },
+                     *           "speech": {
+                     *             "agentMs": 21000,
+                     *             "callerMs": 9000
+                     *           },
+                     *           "speechShare": 0.7,
+                     *           "agentWordsPerMinute": null,
+                     *           "level": {
+                     *             "agentDbfs": -21.4,
+                     *             "clippedPercent": 0
+                     *           },
+                     *           "greetingMs": 640,
+                     *           "collisions": 0
+                     *         },
+                     *         "wireFindings": [
+                     *           {
+                     *             "code": "no_clear_on_barge_in",
+                     *             "severity": "error",
+                     *             "atMs": 5440,
+                     *             "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
+                     *             "source": "Twilio, Media Streams: clear"
+                     *           }
+                     *         ],
+                     *         "words": [
+                     *           {
+                     *             "speaker": "caller",
+                     *             "text": "table",
+                     *             "startMs": 3420,
+                     *             "endMs": 3780
+                     *           }
+                     *         ],
+                     *         "recording": {
+                     *           "seconds": 31.2,
+                     *           "sampleRate": 8000,
+                     *           "channels": [
+                     *             "caller",
+                     *             "agent"
+                     *           ],
+                     *           "bytes": 499200
                      *         },
                      *         "evaluation": {
                      *           "key": "books-a-table",
