@@ -8,6 +8,7 @@ import type { Settings } from '../../src/platform/config/settings.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 
 const LINES = ['Hello.', 'Until when are you open?', 'Thank you, goodbye.'];
 const EVALUATION = {
@@ -86,7 +87,9 @@ describe('calls with sound', () => {
     for (const ms of latencies) expect(ms).toBeGreaterThan(300);
     expect(voice.greetingMs).toBeGreaterThan(0);
     expect(wireFindings.filter(({ severity }: { severity: string }) => severity === 'error')).toEqual([]);
-    expect(words.map(({ text }: { text: string }) => text)).toEqual(expect.arrayContaining(['Until', 'open?', 'goodbye.']));
+    expect(words.map(({ text }: { text: string }) => text)).toEqual(
+      expect.arrayContaining(['Until', 'open?', 'goodbye.']),
+    );
     expect(reliability.frameLatenessMs.p50).toBeGreaterThanOrEqual(0);
 
     const { client } = subject;
@@ -107,10 +110,10 @@ describe('calls with sound', () => {
     const deleted = await client.delete(`/runs/${runId}`);
     expect(deleted.status).toBe(200);
     expect((await client.get(`/calls/${details.id}/recording`)).status).toBe(404);
-    const left = await readdir(path.join(app.nest.get<Settings>(SETTINGS).dataDir, 'recordings'), {
-      recursive: true,
-    }).catch(() => []);
-    expect(left.filter((name) => name.includes(runId))).toEqual([]);
+    const folder = path.join(app.nest.get<Settings>(SETTINGS).dataDir, 'recordings');
+    const files = async () =>
+      (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes(runId));
+    await until('the files of the run are deleted', async () => (await files()).length === 0);
   }, 120_000);
 
   it('reach an agent at its WebSocket address, and a slow answer fails for its latency', async () => {
