@@ -113,4 +113,4 @@ export type {
 } from './voice/results.js';
 export { VOICE_PATIENCE_MS, type VoiceOptions } from './voice/voice-conversation.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/virtual-call.js';
-export { FINDING_SEVERITIES, type MediaTiming, type WireFinding } from './voice/facts.js';
+export type { MediaTiming, WireFinding } from './voice/facts.js';
