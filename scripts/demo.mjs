@@ -1,10 +1,10 @@
 // Runs the whole service without any configuration: an agent with a planted fault, three callers, six evaluations,
-// one run and its report. Exits with 1 unless the run finds exactly the planted fault. All data is kept in a temporary
-// directory, which is removed at the end.
+// one run and its report; then a telephone call with sound to the same agent with another fault, and its recording. Exits with 1
+// unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,9 +13,15 @@ import { fileURLToPath } from 'node:url';
 import {
   expectationOf,
   FAULTS,
+  isExpected,
+  prepareVoice,
   referenceEvaluations,
   startReferenceAgent,
+  VOICE_FAULTS,
+  voiceEvaluations,
+  voiceExpectationOf,
 } from '../dist/libs/reference-agent/index.js';
+import { FliteEngine } from '../dist/libs/speech/index.js';
 
 const FAULT = 'forgets-detail';
 const CALLERS = [
@@ -31,14 +37,23 @@ const KEYS = [
   'fully-booked',
   'cancels-a-booking',
 ];
+const VOICE_FAULT = 'ignores-barge-in';
+const VOICE_KEY = 'phone-barge-in';
 const START_TIMEOUT_MS = 30_000;
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const reportFile = path.resolve('demo-report.html');
+const callReportFile = path.resolve('demo-call.html');
+const recordingFile = path.resolve('demo-call.wav');
 const startedAt = performance.now();
 const print = (text) => process.stdout.write(`${text}\n`);
 
 const directory = await mkdtemp(path.join(tmpdir(), 'voice-agent-testing-demo-'));
-const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150 });
+const speech = new FliteEngine();
+const telephone = {
+  slowMs: 3_000,
+  prepare: () => prepareVoice({ speech, today: Date.now(), lines: telephoneLines() }),
+};
+const agent = await startReferenceAgent({ port: 0, fault: FAULT, latencyMs: 150, tokensPerSecond: 150, telephone });
 const apiKey = `demo-${randomBytes(18).toString('base64url')}`;
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -78,7 +93,7 @@ try {
     keysById.set(await create(`/agents/${agentId}/evaluations`, evaluation), key);
   }
   print(`Created an agent, ${callers.length} personalities and ${KEYS.length} evaluations. Starting a run:\n`);
-  await runEvaluations(agentId);
+  await runEvaluations(agentId, { name: 'Demo', report: reportFile, more: ['--min-score', '95'] });
   const [run] = await request('GET', `/agents/${agentId}/runs`);
   const calls = await request('GET', `/runs/${run.id}/calls?limit=100`);
   const surprises = await findSurprises(calls, keysById);
@@ -87,6 +102,9 @@ try {
   if (surprises.length > 0) throw new Error(`The run did not give the expected result:\n${surprises.join('\n')}`);
   print(`The run found it: of ${calls.length} evaluations, only ${failed.join(' and ')} failed.
 Report: file://${reportFile}
+`);
+  await callByTelephone(callers[0]);
+  print(`
 Finished in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   if (process.stdout.isTTY) {
     print(`
@@ -101,9 +119,48 @@ The same report: curl -H 'Authorization: Bearer ${apiKey}' ${url}/runs/${run.id}
   await stop();
 }
 
+/** Calls the agent by telephone, over a caller that interrupts it, and saves what was heard. */
+async function callByTelephone(personalityId) {
+  const agentId = await create('/agents', {
+    provider: 'AGENT_PROVIDER_1',
+    assistantId: 'booking',
+    apiKey: 'the-demo-agent-needs-none',
+    name: 'Bella Vista telephone',
+  });
+  const address = `${agent.url}/agents/booking:${VOICE_FAULT}/voice`;
+  await request('PUT', `/agents/${agentId}/connection`, { protocol: 'twilio-media-streams', url: address });
+  await create(`/agents/${agentId}/evaluations`, telephoneEvaluation(personalityId));
+  print(
+    'Now with sound: the service plays Twilio, and a caller interrupts the agent. The call takes about half a minute:\n',
+  );
+  await runEvaluations(agentId, { name: 'Demo telephone', report: callReportFile });
+  const [run] = await request('GET', `/agents/${agentId}/runs`);
+  const [{ id }] = await request('GET', `/runs/${run.id}/calls`);
+  const call = await request('GET', `/calls/${id}`);
+  const failed = call.checks.filter(({ met }) => met === false).map(({ name }) => name);
+  print(`\nThe planted fault: the agent ${VOICE_FAULTS[VOICE_FAULT].effect}.`);
+  const found = { outcome: call.outcome, endCode: call.end?.code, failed };
+  if (!isExpected(voiceExpectationOf(VOICE_FAULT, VOICE_KEY), found))
+    throw new Error(`The call did not give the expected result: ${call.outcome}: ${call.reason}`);
+  const heard = call.voice.latencies.flatMap(({ heardMs }) => (heardMs === null ? [] : [`${Math.round(heardMs)} ms`]));
+  await writeFile(recordingFile, await download(`/calls/${id}/recording`));
+  print(`The call found it. Latency as heard: ${heard.join(', ')}.
+Listen (left the caller, right the agent): file://${recordingFile}
+See and hear it on one page:               file://${callReportFile}`);
+}
+
+function telephoneEvaluation(personalityId) {
+  return voiceEvaluations(personalityId).find(({ key }) => key === VOICE_KEY);
+}
+
+/** What the caller says in that evaluation: the agent has to know nothing else. */
+function telephoneLines() {
+  return telephoneEvaluation('').script.flatMap(({ say }) => say ?? []);
+}
+
 /** Runs all evaluations of the agent with the `vat` CLI, which shows the progress and writes the report. */
-async function runEvaluations(agentId) {
-  const flags = ['--agent', agentId, '--url', url, '--name', 'Demo', '--min-score', '95', '--report', reportFile];
+async function runEvaluations(agentId, { name, report, more = [] }) {
+  const flags = ['--agent', agentId, '--url', url, '--name', name, '--report', report, ...more];
   const vat = spawn(process.execPath, [path.join(root, 'scripts/vat.mjs'), 'run', ...flags], {
     stdio: 'inherit',
     env: { ...process.env, VAT_API_KEY: apiKey },
@@ -138,6 +195,7 @@ function stopper() {
         await once(service, 'exit');
       }
       await agent.close();
+      await speech.close();
       await rm(directory, { recursive: true, force: true });
     })());
 }
@@ -175,6 +233,12 @@ async function untilReady() {
 async function create(route, body) {
   const { id } = await request('POST', route, body);
   return id;
+}
+
+async function download(route) {
+  const response = await fetch(url + route, { headers: { Authorization: `Bearer ${apiKey}` } });
+  if (!response.ok) throw new Error(`GET ${route} returned ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 /** @returns the `data` of the response @throws when its status is not 2xx */
