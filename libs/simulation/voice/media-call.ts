@@ -79,7 +79,7 @@ export class MediaCall {
   start(now: number): void {
     const { prelude } = this.options;
     // The gate hears whole frames from the answer on, so the stream starts with one.
-    this.streamStartMs = prelude ? Math.ceil((now - prelude.answeredAt) / FRAME_MS) * FRAME_MS : 0;
+    this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.streamStartMs);
     const { plan, ear: heard, caller, streamStartMs } = this;
