@@ -53,7 +53,7 @@ class ThreadCall {
     });
     this.socket = new AgentSocket(target, new OtherSide(shownUrl, twilio.secrets), timeoutMs, {
       onOpen: () => {
-        // Starts with a tick, so that its frames are due when the timer fires.
+        // Starts on the grid of the ticker, so that its frames are due when the timer fires.
         this.state = 'starting';
         ticker.add(this.tick);
       },
@@ -74,9 +74,9 @@ class ThreadCall {
     this.release();
   }
 
-  private readonly tick = (now: number): void => {
+  private readonly tick = (now: number, deadline: number): void => {
     this.guarded(() => {
-      if (this.state === 'starting') this.start(now);
+      if (this.state === 'starting') this.start(deadline);
       this.media.tick(now);
       this.endIfOver();
     });

@@ -40,6 +40,19 @@ describe('MediaTicker', () => {
     expect(times).toEqual([5, 108, 110, 115]);
   });
 
+  it('passes the deadline, and fires neither before it nor a whole millisecond after', () => {
+    now = 0.4;
+    const deadlines: number[] = [];
+    const late: number[] = [];
+    ticker.add((at, deadline) => {
+      deadlines.push(deadline);
+      late.push(at - deadline);
+    });
+    pass(20);
+    expect(deadlines).toEqual([5.4, 10.4, 15.4, 20.4]);
+    expect(late.every((ms) => ms >= 0 && ms < 1)).toBe(true);
+  });
+
   it('has no timer without calls, and starts again', () => {
     const tick = jest.fn();
     ticker.add(tick);
