@@ -1,5 +1,6 @@
 import type { CallerAct, VoiceFacts } from '../facts.js';
 import type { VoiceLatency } from '../results.js';
+import { speechAt } from './lines.js';
 import { contains, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';
 
@@ -51,10 +52,12 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   const { agent, timing } = facts;
   const none = { turn, heardMs: null, firstByteMs: null, leadingSilenceMs: null, plusMinusMs: 0 };
   if (agent.some((sound) => contains(sound, endMs))) return { ...none, answered: true, note: 'already_speaking' };
-  const wasSpeaking = agent.some((sound) => contains(sound, startMs));
+  const over = speechAt(facts, startMs);
+  // The caller spoke over the agent, which went on after a breath.
+  if ((over.at(-1)?.endMs ?? 0) > endMs) return { ...none, answered: true, note: 'already_speaking' };
   const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs);
   // An agent that the caller interrupted may have paused before it stopped.
-  if (isEarly && !wasSpeaking) return { ...none, answered: true, note: 'answered_early' };
+  if (isEarly && over.length === 0) return { ...none, answered: true, note: 'answered_early' };
   const answer = agent.find((sound) => sound.startMs >= endMs && sound.startMs < until);
   const answeredAt = answer?.startMs ?? until;
   const plusMinusMs = stallWithin(timing, { startMs: endMs, endMs: answeredAt });

@@ -32,6 +32,13 @@ describe('response latency as heard', () => {
     ]);
   });
 
+  it('is unknown if the agent goes on with what the caller spoke over', () => {
+    const agent = [agentSound(500, 1_990), agentSound(2_207, 6_000)];
+    expect(voiceMeasures(factsOf({ caller: [bargeIn(1_000, 2_000)], agent })).latencies).toMatchObject([
+      { heardMs: null, note: 'already_speaking' },
+    ]);
+  });
+
   it('starts at the last key', () => {
     const caller = [LINE, keys(2_500, 2_900)];
     expect(voiceMeasures(factsOf({ caller, agent: [agentSound(3_500, 4_000)] })).latencies).toMatchObject([
