@@ -186,7 +186,7 @@ const shorten = (value: unknown): string => (JSON.stringify(value) ?? 'nothing')
 
 /** The parsed JSON, or the text of another media type. */
 const bodyOf = ({ headers, text }: WireResponse): unknown =>
-  headers.get('content-type')?.includes('json') ? parseJson(text) : text;
+  /[/+]json\b/.test(headers.get('content-type') ?? '') ? parseJson(text) : text;
 
 function parseJson(text: string): unknown {
   try {

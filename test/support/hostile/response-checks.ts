@@ -22,6 +22,7 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'A request with this Idempotency-Key is still in progress',
     'The last ADMIN key of a workspace cannot be revoked',
     'The delivery is still pending',
+    'A run can have at most 20 report links that have not expired',
   ],
 };
 
