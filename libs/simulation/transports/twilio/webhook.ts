@@ -37,10 +37,7 @@ export async function requestTwiml(
   if (status < 200 || status >= 300) {
     const code = codeOfStatus(status);
     const what = `HTTP ${status}${code === 'redirect' ? redirection(headers.location, request.address.url) : ''}`;
-    throw new CallFailure(
-      code,
-      agent.describe({ what, status, said, retryAfterMs: retryAfterMs(headers['retry-after']) }),
-    );
+    throw new CallFailure(code, agent.describe({ what, said, retryAfterMs: retryAfterMs(headers['retry-after']) }));
   }
   if (truncated) throw new CallFailure('answer_too_large', agent.describe({ what: 'TwiML of more than 64 KiB' }));
   try {
