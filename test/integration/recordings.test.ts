@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { Queue } from '../../src/platform/queue/queue.js';
+import { jobContext } from '../support/job-context.js';
 import { type InsertedRecording, insertRecording } from '../support/recordings.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
@@ -52,7 +53,7 @@ describe('deletion of recordings', () => {
   /** Runs a job as a worker process would. */
   const runJob = async (name: string, target = app) => {
     const job = target.nest.get(Queue).handled.find((handled) => handled.job.name === name)!;
-    await job.handler({}, { signal: new AbortController().signal });
+    await job.handler({}, jobContext());
   };
   const withEnv = async (env: NodeJS.ProcessEnv, work: (other: TestApp) => Promise<void>) => {
     const other = await createTestApp({ env: { ...NO_JOBS, ...env }, databaseUrl: testDatabase.url });

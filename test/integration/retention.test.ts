@@ -7,6 +7,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { Queue } from '../../src/platform/queue/queue.js';
 import { insertRun } from '../factories/rows.js';
 import { expectNotFound } from '../support/expect.js';
+import { jobContext } from '../support/job-context.js';
 import { callEnv, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
@@ -88,7 +89,7 @@ describe('retention of runs', () => {
   /** Runs the prune job as a worker process would. */
   const runJob = async (target: TestApp, signal = new AbortController().signal) => {
     const job = target.nest.get(Queue).handled.find((handled) => handled.job.name === 'runs.prune')!;
-    await job.handler({}, { signal });
+    await job.handler({}, jobContext(signal));
   };
 
   it('deletes runs that ended before the limit, and no others', async () => {

@@ -60,7 +60,7 @@ describe('leases of calls', () => {
     return { client, agentId, runId: id as string };
   };
   const claim = async (agentId: string): Promise<ClaimedCall | undefined> =>
-    (await repository.claim(agentId, [{ previousRun: undefined }]))[0]?.call;
+    (await repository.claim(agentId, 'text', [{ previousRun: undefined }]))[0]?.call;
   const claimed = async (agentId: string): Promise<ClaimedCall> => {
     const call = await claim(agentId);
     if (!call) throw new Error('There is no call to claim');
@@ -92,11 +92,11 @@ describe('leases of calls', () => {
   it('claims and ends calls in batches for several slots, and reports once that the previous run is over', async () => {
     const { client, agentId, runId } = await started({ repeat: 2, concurrency: 1 });
     const slots = (previousRun?: string) => Array.from({ length: 4 }, () => ({ previousRun }));
-    const first = await repository.claim(agentId, slots());
+    const first = await repository.claim(agentId, 'text', slots());
     expect(first.map(({ call }) => call !== undefined)).toEqual([true, false, false, false]);
     // A second run allows more concurrent calls than the first, whose other call must keep waiting.
     const wide = (await client.post(`/agents/${agentId}/runs`, { repeat: 5, concurrency: 3 })).body.data.id;
-    const second = await repository.claim(agentId, slots(runId));
+    const second = await repository.claim(agentId, 'text', slots(runId));
     expect(second.map(({ call }) => call?.runId)).toEqual([wide, wide, undefined, undefined]);
     expect(second.some(({ isPreviousRunOver }) => isPreviousRunOver)).toBe(false);
     expect(new Set([...first, ...second].flatMap(({ call }) => call?.claimId ?? [])).size).toBe(3);
@@ -126,10 +126,10 @@ describe('leases of calls', () => {
     ]);
 
     await client.post(`/runs/${wide}/cancel`, {});
-    const last = await repository.claim(agentId, slots(runId));
+    const last = await repository.claim(agentId, 'text', slots(runId));
     expect(last.map(({ call }) => call?.runId)).toEqual([runId, undefined, undefined, undefined]);
     await repository.end([ended(last[0]!.call!)]);
-    const none = await repository.claim(agentId, slots(runId));
+    const none = await repository.claim(agentId, 'text', slots(runId));
     expect(none).toMatchObject([
       { call: undefined, isPreviousRunOver: true },
       { call: undefined, isPreviousRunOver: false },
@@ -143,10 +143,10 @@ describe('leases of calls', () => {
     const first = await claimed(agentId);
     await expire(runId);
     expect(await repository.renew([first])).toEqual(new Set([first.claimId]));
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', lease_expirations: 0, claim_id: first.claimId }]);
     await expire(runId);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     expect(await callsOf(runId)).toMatchObject([
       { status: 'QUEUED', lease_expirations: 1, claim_id: null, lease_until: null },
     ]);
@@ -158,7 +158,7 @@ describe('leases of calls', () => {
     const { client, agentId, runId } = await started();
     const dead = await claimed(agentId);
     await expire(runId);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     const before = await callsOf(runId);
     expect(await end(dead)).toBe(false);
     await repository.retry(dead, ATTEMPT, '{}', 60_000);
@@ -191,7 +191,7 @@ describe('leases of calls', () => {
     for (let expirations = 1; expirations <= 5; expirations++) {
       await claimed(agentId);
       await expire(runId);
-      await repository.sweep();
+      await repository.sweep(() => 'text');
       expect(await callsOf(runId)).toMatchObject([
         { status: expirations < 5 ? 'QUEUED' : 'ENDED', lease_expirations: expirations },
       ]);
@@ -224,7 +224,7 @@ describe('leases of calls', () => {
     await due();
     await claimed(agentId);
     await expire(runId);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     const last = await claimed(agentId);
     expect(await repository.attempts(last.id)).toEqual([
       { ...INTERRUPTED, startedAt: ATTEMPT.startedAt, reason: 'The process that executed the attempt was shut down.' },
@@ -250,13 +250,13 @@ describe('leases of calls', () => {
     expect(await slots()).toHaveLength(4);
     await claimed(agentId);
     await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     // The calls have not waited long enough.
     expect(await slots()).toHaveLength(0);
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     expect(await slots()).toHaveLength(3);
-    await repository.sweep();
+    await repository.sweep(() => 'text');
     expect(await slots()).toHaveLength(3);
   });
 

@@ -16,6 +16,7 @@ import { eventually, type Receiver, startReceiver } from '../support/receiver.js
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { crashWebhooks } from '../support/webhook-crash.js';
+import { jobContext } from '../support/job-context.js';
 
 describe('webhook delivery', () => {
   let app: TestApp;
@@ -200,7 +201,7 @@ describe('webhook delivery', () => {
     });
     try {
       const { handler } = other.nest.get(Queue).handled.find(({ job }) => job.name === 'webhooks.prune')!;
-      await handler({}, { signal: new AbortController().signal });
+      await handler({}, jobContext());
     } finally {
       await other.close();
     }

@@ -33,7 +33,7 @@ export interface Settings {
   readonly databasePoolSize: number;
   /** Number of processes that serve on the port. */
   readonly webConcurrency: number;
-  /** Maximum number of concurrent calls without sound of one process. */
+  /** Maximum number of concurrent text calls of one process. */
   readonly workerConcurrency: number;
   /** Maximum number of concurrent calls with sound of one process. */
   readonly voiceConcurrency: number;

@@ -53,8 +53,14 @@ export class JobRunner {
   private wake: () => void = () => undefined;
   /** Ids of the jobs that the current pool has fetched and not started. */
   private backlog: ReadonlySet<string> = new Set();
+  private readonly shutdown = new AbortController();
+  /** Work of jobs that have ended. */
+  private readonly detached = new Set<Promise<void>>();
 
-  constructor(private readonly options: JobRunnerOptions) {}
+  constructor(private readonly options: JobRunnerOptions) {
+    // All jobs of the process share the signal: many listeners are not a leak.
+    setMaxListeners(0, this.shutdown.signal);
+  }
 
   start(): void {
     this.running = this.keepRunning();
@@ -67,12 +73,15 @@ export class JobRunner {
     const { runner } = this;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GRACE_MS + RETURN_MS)));
+    const graceEnds = setTimeout(() => this.shutdown.abort(), GRACE_MS);
     const ended = (async () => {
       await runner?.stop().catch(() => undefined);
       await this.running;
+      await Promise.all(this.detached);
     })();
     await Promise.race([ended, late]);
     clearTimeout(timer);
+    clearTimeout(graceEnds);
     this.stopRetries.abort();
   }
 
@@ -181,7 +190,7 @@ export class JobRunner {
           // All jobs of the process share the signal: many listeners are not a leak.
           setMaxListeners(0, signal);
           try {
-            await handler(payload ?? {}, { signal });
+            await handler(payload ?? {}, { signal, shutdown: this.shutdown.signal, detach: this.detach });
           } catch (error) {
             const failure = new Error(`The job ${job.name} failed and will be retried`, { cause: error });
             this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](failure);
@@ -191,6 +200,11 @@ export class JobRunner {
       ]),
     );
   }
+
+  private readonly detach = (work: Promise<void>): void => {
+    this.detached.add(work);
+    void work.finally(() => this.detached.delete(work));
+  };
 
   private cronItems() {
     return parseCronItems(

@@ -36,6 +36,7 @@ const CONCURRENCY: Readonly<Record<JobKind, (settings: Settings) => number>> = {
   // Deliveries mostly wait for their receivers, so there can be many.
   webhooks: () => 400,
   calls: ({ workerConcurrency }) => workerConcurrency,
+  'voice-calls': ({ voiceConcurrency }) => voiceConcurrency,
   maintenance: () => 1,
 };
 

@@ -97,6 +97,16 @@ export class ConnectionService {
     };
   }
 
+  /** Whether calls of the agent have sound. */
+  async medium({ id, provider }: Pick<AgentDescription, 'id' | 'provider'>): Promise<Protocol['medium']> {
+    return this.mediumOf(provider, (await this.repository.find(id))?.protocol);
+  }
+
+  /** @param protocol that of the agent's own connection, if it has one */
+  mediumOf(provider: AgentProvider, protocol?: ProtocolName | null): Protocol['medium'] {
+    return PROTOCOLS[protocol ?? this.settings.agentProviders[provider].protocol].medium;
+  }
+
   /** Says that an agent has no address, and how to set one. */
   withoutAddress({ provider }: Pick<AgentDescription, 'provider'>): string {
     return `The agent has no address: set its connection (PUT /agents/{id}/connection), or ${provider}_URL for all agents of ${provider}`;

@@ -8,6 +8,7 @@ import {
   executeCall,
   failure,
   LanguageModel,
+  PROTOCOLS,
   type RecordingSink,
   transportTo,
 } from '../../../../libs/simulation/index.js';
@@ -18,8 +19,26 @@ import { RecordingsService } from '../../recordings/recordings.service.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { CallerVoices } from './caller-voices.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
+import type { Medium } from './slot-job.js';
 
 const CACHE_SIZE = 500;
+
+/** What is reported while a call is executed. */
+export interface CallEvents {
+  /** What is known of a call that the signal aborts. */
+  readonly onAborted: (result: CallResult) => void;
+  /** The line of a call with sound is free, though its result needs more time. */
+  readonly onHangUp: () => void;
+}
+
+/** The call has not begun, because its agent is now reached by another medium than the slot is for. */
+export class OtherMedium extends Error {
+  override readonly name = 'OtherMedium';
+
+  constructor(readonly medium: Medium) {
+    super(`The call needs a slot for ${medium}`);
+  }
+}
 
 /** Executes single calls with the agents, language model and network settings of the service. */
 @Injectable()
@@ -44,10 +63,9 @@ export class CallExecutor {
   }
 
   /**
-   * @param onAborted called with what is known of a call that the signal aborts
-   * @throws the signal's reason; database errors before the call begins
+   * @throws the signal's reason; OtherMedium, or database errors, before the call begins
    */
-  async execute(call: ClaimedCall, signal: AbortSignal, onAborted: (result: CallResult) => void): Promise<CallResult> {
+  async execute(call: ClaimedCall, signal: AbortSignal, { onAborted, onHangUp }: CallEvents): Promise<CallResult> {
     const { runId, evaluationId, agentId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { agent } = plan;
@@ -55,6 +73,8 @@ export class CallExecutor {
     // Not cached: a call uses the connection and the key of the moment at which it begins, both of the same moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
+    const { medium } = PROTOCOLS[endpoint.protocol];
+    if (medium !== call.medium) throw new OtherMedium(medium);
     const transport = transportTo(endpoint, {
       client: this.client,
       // New for each attempt, and known to the database even if this process dies.
@@ -78,7 +98,7 @@ export class CallExecutor {
     return this.recorded(call, (recording) =>
       executeCall({
         ...options,
-        voice: { ...voice, firstSpeaker: endpoint.firstSpeaker, ...(recording && { recording }) },
+        voice: { ...voice, firstSpeaker: endpoint.firstSpeaker, onHangUp, ...(recording && { recording }) },
       }),
     );
   }

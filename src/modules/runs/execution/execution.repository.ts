@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
-import type { Attempt, CallResult } from '../../../../libs/simulation/index.js';
+import type { Attempt, CallResult, ProtocolName } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
+import type { AgentProvider } from '../../../platform/config/agent-providers.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { SLOT, slotJobs } from './slot-job.js';
+import { type Medium, SLOTS, slotJobs, slotKey } from './slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
@@ -30,6 +31,19 @@ export interface ClaimedCall {
   readonly workspaceId: string;
   readonly agentId: string;
   readonly evaluationId: string;
+  /** The kind of slot that it was claimed for. */
+  readonly medium: Medium;
+}
+
+/** An agent with due calls that have no slot job. */
+export interface WaitingAgent {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Number of slot jobs needed. */
+  readonly slots: number;
+  readonly provider: AgentProvider;
+  /** That of its connection; null without one. */
+  readonly protocol: ProtocolName | null;
 }
 
 /** A slot without a call. */
@@ -83,12 +97,12 @@ export class ExecutionRepository {
    * Claims a due call of the agent for each slot, within the agent's concurrency limit.
    * @returns a claim per slot, in the same order
    */
-  async claim(agentId: string, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
+  async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
     const claims = slots.map(() => randomUUID());
     const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
     const values = [agentId, claims, LEASE_MS, [...previous]];
-    const rows = await this.database.query<Omit<ClaimedCall, 'agentId'>>(sql.CLAIM, values);
-    const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId }]));
+    const rows = await this.database.query<Omit<ClaimedCall, 'agentId' | 'medium'>>(sql.CLAIM, values);
+    const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId, medium }]));
     const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
     return slots.map(({ previousRun = '' }, index) => ({
       call: calls.get(claims[index]!),
@@ -130,12 +144,13 @@ export class ExecutionRepository {
    * @param resultJson from `attemptResultJson`
    */
   async retry(call: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
-    const { id, claimId, agentId, workspaceId } = call;
+    const { id, claimId, agentId, workspaceId, medium } = call;
     await this.database.transaction(async () => {
       const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson];
       const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
       if (!row) return;
-      await this.queue.enqueue(SLOT, { agentId, workspaceId, slot: 0 }, { runAt: row.dueAt, jobKey: `call:${id}` });
+      const job = { agentId, workspaceId, slot: 0 };
+      await this.queue.enqueue(SLOTS[medium], job, { runAt: row.dueAt, jobKey: `call:${id}` });
     });
   }
 
@@ -145,13 +160,26 @@ export class ExecutionRepository {
    * @param resultJson what is known of it, from `attemptResultJson`
    */
   async release(call: ClaimedCall, startedAt: string, resultJson?: string): Promise<void> {
-    const { id, claimId, agentId, workspaceId } = call;
+    const { id, claimId, agentId, workspaceId, medium } = call;
     const attempt: Attempt = { ...SHUT_DOWN, startedAt, endedAt: new Date().toISOString(), callId: claimId };
     await this.database.transaction(async () => {
       const values = [id, claimId, JSON.stringify([attempt]), resultJson ?? null];
       const released = await this.database.query(sql.RELEASE, values);
       if (released.length > 0)
-        await this.queue.enqueue(SLOT, { agentId, workspaceId, slot: 0 }, { jobKey: `call:${id}` });
+        await this.queue.enqueue(SLOTS[medium], { agentId, workspaceId, slot: 0 }, { jobKey: `call:${id}` });
+    });
+  }
+
+  /**
+   * Gives up the claim of a call that has not begun, because it needs a slot of the other kind, and enqueues a job for that.
+   * @param slot number of the slot that it was claimed for
+   */
+  async handOver(call: ClaimedCall, medium: Medium, slot: number): Promise<void> {
+    const { id, claimId, agentId, workspaceId } = call;
+    await this.database.transaction(async () => {
+      await this.database.query(sql.UNCLAIM, [id, claimId]);
+      const options = { jobKey: slotKey(medium, agentId, slot), priority: slot };
+      await this.queue.enqueue(SLOTS[medium], { agentId, workspaceId, slot }, options);
     });
   }
 
@@ -168,17 +196,18 @@ export class ExecutionRepository {
   }
 
   /** Requeues the calls of dead processes and enqueues slot jobs for due calls that have none. */
-  async sweep(): Promise<void> {
+  async sweep(mediumOf: (agent: WaitingAgent) => Medium): Promise<void> {
     await this.database.transaction(async () => {
       const [lock] = await this.database.query<{ taken: boolean }>(sql.TRY_SWEEP, []);
       if (!lock?.taken) return;
       await this.database.query(sql.EXPIRE_LEASES, [MAX_LEASE_EXPIRATIONS, ABANDONED, JSON.stringify(DIED)]);
     });
     // After the commit, so that the calls that were just requeued are found.
-    const waiting = await this.database.query<{ id: string; workspaceId: string; slots: number }>(sql.FIND_WAITING, []);
-    for (const { slots, ...agent } of waiting) {
+    const waiting = await this.database.query<WaitingAgent>(sql.FIND_WAITING, []);
+    for (const agent of waiting) {
+      const medium = mediumOf(agent);
       // One per statement: a statement that locks a single job cannot deadlock.
-      for (const job of slotJobs(agent, slots)) await this.queue.enqueueAll(SLOT, [job]);
+      for (const job of slotJobs(medium, agent, agent.slots)) await this.queue.enqueueAll(SLOTS[medium], [job]);
     }
   }
 

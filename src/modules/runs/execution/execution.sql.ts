@@ -46,6 +46,10 @@ export const RELEASE = `
     SELECT id, number, $4::jsonb FROM released WHERE $4::jsonb IS NOT NULL)
   SELECT id FROM released`;
 
+/** A call that has not begun is as it was, except that its run has started. */
+export const UNCLAIM = `
+  UPDATE calls SET status = 'QUEUED', ${UNCLAIMED}, ${CHANGED} WHERE id = $1 AND claim_id = $2`;
+
 /**
  * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. Returns the claims that are still valid.
  * Locks the calls in order of their ids to avoid deadlocks.
@@ -94,11 +98,12 @@ export const EXPIRE_LEASES = `
 
 /** Agents with calls that are due and allowed to run but unclaimed, and the number of slot jobs needed. */
 export const FIND_WAITING = `
-  SELECT w.id, w."workspaceId", least(w.due, w.concurrency - w.running)::int AS slots
+  SELECT w.id, w."workspaceId", least(w.due, w.concurrency - w.running)::int AS slots, a.provider, k.protocol
     FROM (SELECT c.agent_id AS id, c.workspace_id AS "workspaceId", count(*) AS due, max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
            WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id, c.workspace_id) w
+    JOIN agents a ON a.id = w.id LEFT JOIN agent_connections k ON k.agent_id = a.id
    WHERE w.running < w.concurrency`;
 
 /** Open runs whose calls have all ended. */

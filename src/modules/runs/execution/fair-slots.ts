@@ -1,8 +1,8 @@
 import { workspaceShare } from '../../../platform/workspace-share.js';
-import { type SlotJob, slotKey } from './slot-job.js';
+import type { SlotJob } from './slot-job.js';
 
 /**
- * Shares the call slots of a process among workspaces: one holds at most three quarters of them, because a call is never
+ * Shares the slots of a process for calls of one medium among workspaces: one holds at most three quarters of them, because a call is never
  * interrupted and may last an hour. Jobs beyond the share are parked: they give their slots back to the queue and are
  * resumed as soon as the workspace has room (decision 71).
  */
@@ -37,7 +37,7 @@ export class FairSlots {
     // Without a job in use no later release would resume the others. As in the queue, low slot numbers come first.
     const room = used === 0 ? parked.size : this.share - used;
     const resumed = [...parked.values()].sort((a, b) => a.slot - b.slot).slice(0, room);
-    for (const { agentId, slot } of resumed) parked.delete(slotKey(agentId, slot));
+    for (const each of resumed) parked.delete(keyOf(each));
     if (parked.size === 0) this.parked.delete(workspace);
     return resumed;
   }
@@ -47,7 +47,7 @@ export class FairSlots {
     const workspace = workspaceOf(job);
     if ((this.used.get(workspace) ?? 0) < this.share) return false;
     const parked = this.parked.get(workspace) ?? new Map<string, SlotJob>();
-    this.parked.set(workspace, parked.set(slotKey(job.agentId, job.slot), job));
+    this.parked.set(workspace, parked.set(keyOf(job), job));
     return true;
   }
 
@@ -57,4 +57,5 @@ export class FairSlots {
   }
 }
 
+const keyOf = ({ agentId, slot }: SlotJob): string => `${agentId} ${slot}`;
 const workspaceOf = ({ workspaceId, agentId }: SlotJob): string => workspaceId ?? agentId;

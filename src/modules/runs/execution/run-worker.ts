@@ -31,7 +31,8 @@ import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
 import { RUN_CANCELLED } from '../progress/channels.js';
 import { attemptResultJson } from '../attempt-result.js';
-import { CallExecutor } from './call-executor.js';
+import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { type CallEvents, CallExecutor, OtherMedium } from './call-executor.js';
 import {
   type Claim,
   type ClaimedCall,
@@ -42,7 +43,7 @@ import {
   LEASE_MS,
 } from './execution.repository.js';
 import { FairSlots } from './fair-slots.js';
-import { MAX_SLOTS, SLOT, type SlotJob, slotKey } from './slot-job.js';
+import { MAX_SLOTS, MEDIA, type Medium, type SlotJob, slotKey, SLOTS } from './slot-job.js';
 import { RunFinisher } from './run-finisher.js';
 
 const RENEW_MS = LEASE_MS / 4;
@@ -74,10 +75,10 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private readonly logger = new Logger('Runs');
   /** Calls in progress, by claim id. */
   private readonly held = new Map<string, HeldCall>();
-  private readonly slots: FairSlots;
+  private readonly slots: Readonly<Record<Medium, FairSlots>>;
   /** Limits the connections that concurrent calls use, so that some remain for requests. */
   private readonly database: PrioritySemaphore;
-  /** By agent id, because claims of one agent are serialised anyway. */
+  /** By medium and agent id, because claims of one agent are serialised anyway. */
   private readonly claims = new LRUCache<string, GroupCommit<FreeSlot, Claim>>({ max: 1_000 });
   private readonly ends: GroupCommit<EndedCall, boolean>;
   private isStopping = false;
@@ -90,10 +91,12 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     private readonly repository: ExecutionRepository,
     private readonly executor: CallExecutor,
     private readonly finisher: RunFinisher,
+    private readonly connections: ConnectionService,
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
-    this.slots = new FairSlots(worker.concurrency(SLOT.kind));
+    const fairSlots = (medium: Medium) => new FairSlots(worker.concurrency(SLOTS[medium].kind));
+    this.slots = { text: fairSlots('text'), sound: fairSlots('sound') };
     this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 2)));
     this.ends = new GroupCommit({
       maxItems: MAX_ENDED_CALLS,
@@ -101,7 +104,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       concurrency: 2,
       execute: (calls) => withRetry(this.database, () => this.repository.end(calls)),
     });
-    queue.handle(SLOT, (job, context) => this.runSlot(job, context));
+    for (const medium of MEDIA) queue.handle(SLOTS[medium], (job, context) => this.runSlot(medium, job, context));
     queue.onSweep(() => this.sweep());
     notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
   }
@@ -120,24 +123,25 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     clearInterval(this.renewing);
   }
 
-  private async runSlot(job: SlotJob, context: JobContext): Promise<void> {
+  private async runSlot(medium: Medium, job: SlotJob, context: JobContext): Promise<void> {
     // Not at start, because most processes of a test never execute a call.
     this.warmedUp ??= warmUp().catch((error: unknown) => {
       this.logger.warn(`The latency of the first calls may include compilation: ${messageOf(error)}`);
     });
     await this.warmedUp;
     try {
-      if (!this.slots.take(job)) return await this.park(job);
+      const slots = this.slots[medium];
+      if (!slots.take(job)) return await this.park(medium, job);
       let resumed: SlotJob[] = [];
       let isUnfinished = false;
       try {
-        isUnfinished = await this.runCalls(job, context);
+        isUnfinished = await this.runCalls(medium, job, context);
       } finally {
-        resumed = this.slots.release(job);
+        resumed = slots.release(job);
       }
-      for (const parked of resumed) await this.enqueue(parked);
+      for (const parked of resumed) await this.enqueue(medium, parked);
       // Behind them and the jobs of other workspaces, so that agents take turns.
-      if (isUnfinished) await this.enqueue(job);
+      if (isUnfinished) await this.enqueue(medium, job);
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
       // The sweep enqueues new slot jobs sooner than the queue would retry this one.
@@ -145,90 +149,146 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     }
   }
 
-  private enqueue({ agentId, workspaceId, slot }: SlotJob, runAt?: Date): Promise<void> {
+  private enqueue(medium: Medium, { agentId, workspaceId, slot }: SlotJob, runAt?: Date): Promise<void> {
     const payload = { agentId, ...(workspaceId !== undefined && { workspaceId }), slot };
-    return this.queue.enqueue(SLOT, payload, {
-      jobKey: slotKey(agentId, slot),
+    return this.queue.enqueue(SLOTS[medium], payload, {
+      jobKey: slotKey(medium, agentId, slot),
       priority: slot,
       ...(runAt && { runAt }),
     });
   }
 
   /** Ends the job of a workspace that has its share of the slots. It stays in the queue in case this process dies. */
-  private async park(job: SlotJob): Promise<void> {
-    const delay = Math.max(PARKED_MS, this.slots.parkedBeside(job) * PARKED_MS_PER_JOB);
-    await this.enqueue(job, new Date(Date.now() + delay));
-    if (!this.slots.park(job)) await this.enqueue(job);
+  private async park(medium: Medium, job: SlotJob): Promise<void> {
+    const slots = this.slots[medium];
+    const delay = Math.max(PARKED_MS, slots.parkedBeside(job) * PARKED_MS_PER_JOB);
+    await this.enqueue(medium, job, new Date(Date.now() + delay));
+    if (!slots.park(job)) await this.enqueue(medium, job);
   }
 
   /** @returns whether calls may be left */
-  private async runCalls(job: SlotJob, { signal }: JobContext): Promise<boolean> {
+  private async runCalls(medium: Medium, job: SlotJob, context: JobContext): Promise<boolean> {
     const { agentId } = job;
+    const { signal } = context;
     let until = performance.now() + TIME_SLICE_MS;
     let previousRun: string | undefined;
+    let isFirst = true;
     while (!this.isStopping && !signal.aborted) {
       if (performance.now() > until) {
-        if (this.slots.parkedBeside(job) > 0 || (await this.worker.shouldYield(SLOT.kind))) break;
+        if (this.slots[medium].parkedBeside(job) > 0 || (await this.worker.shouldYield(SLOTS[medium].kind))) break;
         until += TIME_SLICE_MS;
       }
-      const claim = await this.claim(agentId, { previousRun });
+      const claim = await this.claim(medium, agentId, { previousRun });
       if (previousRun !== undefined && claim.isPreviousRunOver) await this.finisher.finish(previousRun);
       if (!claim.call) return false;
-      await this.execute(claim.call, signal, { spreadStart: previousRun === undefined });
-      previousRun = claim.call.runId;
+      const next = await this.runCall(claim.call, job, context, { spreadStart: isFirst });
+      if (next === 'other-slot') return false;
+      previousRun = next === 'ended' ? claim.call.runId : undefined;
+      isFirst = false;
     }
-    if (previousRun !== undefined && (await this.repository.isOver(previousRun)))
-      await this.finisher.finish(previousRun);
+    if (previousRun !== undefined) await this.finishIfOver(previousRun);
     return true;
   }
 
-  private claim(agentId: string, slot: FreeSlot): Promise<Claim> {
-    let claims = this.claims.get(agentId);
+  /**
+   * Executes a call until its slot is free: a call with sound is checked and judged after that, beside the next one.
+   * @returns `detached` if the call has not ended; `other-slot` if it needs a slot of the other kind
+   */
+  private async runCall(
+    call: ClaimedCall,
+    job: SlotJob,
+    { signal, shutdown, detach }: JobContext,
+    { spreadStart }: { spreadStart: boolean },
+  ): Promise<'ended' | 'detached' | 'other-slot'> {
+    let hangUp = () => {};
+    const hungUp = new Promise<'detached'>((resolve) => (hangUp = () => resolve('detached')));
+    const stops = call.medium === 'sound' ? [signal, shutdown] : [signal];
+    const ended = this.execute(call, job.slot, stops, { spreadStart, onHangUp: hangUp });
+    const next = await Promise.race([ended, hungUp]);
+    if (next === 'detached') detach(this.completed(call, job, ended));
+    return next;
+  }
+
+  /** Continues after a call that ended without a slot. Never rejects. */
+  private async completed({ runId, medium }: ClaimedCall, job: SlotJob, ended: Promise<unknown>): Promise<void> {
+    try {
+      await ended;
+      await this.finishIfOver(runId);
+      // The agent has room for another call.
+      if (!this.isStopping) await this.enqueue(medium, job);
+    } catch (error) {
+      // Its lease expires, and the sweep continues.
+      this.logger[isDatabaseUnavailable(error) ? 'warn' : 'error'](
+        new Error(`A call of run ${runId} could not be completed`, { cause: error }),
+      );
+    }
+  }
+
+  private async finishIfOver(runId: string): Promise<void> {
+    if (await this.repository.isOver(runId)) await this.finisher.finish(runId);
+  }
+
+  private claim(medium: Medium, agentId: string, slot: FreeSlot): Promise<Claim> {
+    const key = `${medium} ${agentId}`;
+    let claims = this.claims.get(key);
     if (!claims) {
       claims = new GroupCommit({
         maxItems: MAX_SLOTS,
-        execute: (slots) => this.database.run(() => this.repository.claim(agentId, slots)),
+        execute: (slots) => this.database.run(() => this.repository.claim(agentId, medium, slots)),
       });
-      this.claims.set(agentId, claims);
+      this.claims.set(key, claims);
     }
     return claims.add(slot);
   }
 
-  /** @param spreadStart delays the call at random, for the first call of a slot job */
-  private async execute(call: ClaimedCall, stop: AbortSignal, { spreadStart = false }): Promise<void> {
+  /**
+   * @param slot number of the slot that the call was claimed for
+   * @param stops any of them interrupts the call
+   * @param spreadStart delays the call at random, for the first call of a slot job
+   */
+  private async execute(
+    call: ClaimedCall,
+    slot: number,
+    stops: readonly AbortSignal[],
+    { spreadStart, onHangUp }: { spreadStart: boolean; onHangUp: () => void },
+  ): Promise<'ended' | 'other-slot'> {
     const abort = new AbortController();
     const stopped = () => abort.abort(new ShuttingDown());
-    stop.addEventListener('abort', stopped, { once: true });
-    if (stop.aborted) stopped();
+    for (const stop of stops) {
+      stop.addEventListener('abort', stopped, { once: true });
+      if (stop.aborted) stopped();
+    }
     this.held.set(call.claimId, { call, abort });
     if (spreadStart) await sleep(Math.random() * START_SPREAD_MS * this.held.size);
     const startedAt = new Date().toISOString();
     let interrupted: CallResult | undefined;
     try {
-      const result = await this.attempt(call, abort.signal, (known) => (interrupted = known));
+      const onAborted = (known: CallResult) => (interrupted = known);
+      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp });
       await this.recordOrFail(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
-      if (reason instanceof LeaseLost) return;
+      if (error instanceof OtherMedium) {
+        await withRetry(this.database, () => this.repository.handOver(call, error.medium, slot));
+        return 'other-slot';
+      }
+      if (reason instanceof LeaseLost) return 'ended';
       if (!(reason instanceof ShuttingDown)) throw error;
       const json = interrupted && attemptResultJson(interrupted);
       await withRetry(this.database, () => this.repository.release(call, startedAt, json));
     } finally {
       this.held.delete(call.claimId);
-      stop.removeEventListener('abort', stopped);
+      for (const stop of stops) stop.removeEventListener('abort', stopped);
     }
+    return 'ended';
   }
 
   /** Returns internal errors as results: rethrown, they would be retried forever. */
-  private async attempt(
-    call: ClaimedCall,
-    signal: AbortSignal,
-    onAborted: (result: CallResult) => void,
-  ): Promise<CallResult> {
+  private async attempt(call: ClaimedCall, signal: AbortSignal, events: CallEvents): Promise<CallResult> {
     try {
-      return await this.executor.execute(call, signal, onAborted);
+      return await this.executor.execute(call, signal, events);
     } catch (error) {
-      if (signal.aborted || isDatabaseUnavailable(error)) throw error;
+      if (error instanceof OtherMedium || signal.aborted || isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`Call ${call.id} could not be started`, { cause: error }));
       return unstartedCall('none', failure('internal'));
     }
@@ -279,7 +339,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async sweep(): Promise<void> {
-    await this.repository.sweep();
+    await this.repository.sweep(({ provider, protocol }) => this.connections.mediumOf(provider, protocol));
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
 }

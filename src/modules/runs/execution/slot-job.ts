@@ -1,4 +1,9 @@
-import { defineJob } from '../../../platform/queue/job.js';
+import type { Protocol } from '../../../../libs/simulation/index.js';
+import { defineJob, type Job } from '../../../platform/queue/job.js';
+
+/** Calls with sound have slots of their own (decision 94). */
+export type Medium = Protocol['medium'];
+export const MEDIA = ['text', 'sound'] as const satisfies readonly Medium[];
 
 export interface SlotJob {
   readonly agentId: string;
@@ -12,16 +17,19 @@ export interface SlotJob {
  * the job is the number of the slot: the first slots of all agents come before the second ones, so that an agent with
  * many slots does not delay the others.
  */
-export const SLOT = defineJob<SlotJob>({
-  name: 'runs.slot',
-  kind: 'calls',
-});
+export const SLOTS: Readonly<Record<Medium, Job<SlotJob>>> = {
+  text: defineJob({ name: 'runs.slot', kind: 'calls' }),
+  sound: defineJob({ name: 'runs.voice-slot', kind: 'voice-calls' }),
+};
 
 /** Maximum number of queued slot jobs of an agent or run, regardless of the requested concurrency. */
 export const MAX_SLOTS = 100;
 
+/** What the keys of jobs begin with: keys are unique among all jobs. */
+const KEYS: Readonly<Record<Medium, string>> = { text: 'slot', sound: 'voice-slot' };
+
 /** @param owner id of the agent or, for the slots that a new run enqueues, of the run */
-export const slotKey = (owner: string, slot: number): string => `slot:${owner}:${slot}`;
+export const slotKey = (medium: Medium, owner: string, slot: number): string => `${KEYS[medium]}:${owner}:${slot}`;
 
 /**
  * The jobs for the first `count` slots of an agent.
@@ -29,12 +37,13 @@ export const slotKey = (owner: string, slot: number): string => `slot:${owner}:$
  *   the queue, which completes many jobs at once
  */
 export const slotJobs = (
+  medium: Medium,
   { id: agentId, workspaceId }: { readonly id: string; readonly workspaceId: string },
   count: number,
   owner = agentId,
 ) =>
   Array.from({ length: Math.min(count, MAX_SLOTS) }, (_, slot) => ({
     payload: { agentId, workspaceId, slot },
-    key: slotKey(owner, slot),
+    key: slotKey(medium, owner, slot),
     priority: slot,
   }));

@@ -18,7 +18,7 @@ import { PersonalitiesService } from '../../personalities/personalities.service.
 import { BaselinesService } from '../comparison/baselines.service.js';
 import type { RunPlan, StartRunRequest } from '../dto/run.requests.js';
 import type { RunDetails } from '../dto/run.responses.js';
-import { SLOT, slotJobs } from '../execution/slot-job.js';
+import { SLOTS, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
@@ -267,10 +267,9 @@ export class RunStarterService {
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
     await this.repository.insertCalls(run, evaluations, ids);
-    await this.queue.enqueueAll(
-      SLOT,
-      slotJobs({ id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id),
-    );
+    const medium = await this.connections.medium(agent);
+    const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
+    await this.queue.enqueueAll(SLOTS[medium], slots);
     return toDetails(run, { pending: totalCalls });
   }
 }

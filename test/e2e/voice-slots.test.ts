@@ -1,0 +1,119 @@
+import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { FliteEngine } from '../../libs/speech/index.js';
+import { whileLocked } from '../support/conformance.js';
+import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
+import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const LINES = ['Hello.', 'Until when are you open?'];
+const SPOKEN = shortEvaluation({
+  script: [{ say: 'Until when are you open?' }, { end: 'Answered' }],
+  checks: [{ name: 'Answers in time', type: 'max_latency_ms', ms: 60_000 }],
+});
+
+describe('slots of calls with sound', () => {
+  const engine = new FliteEngine();
+  let agent: ReferenceAgentServer;
+  let database: TestDatabase;
+  let env: NodeJS.ProcessEnv;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    const prepare = () => prepareVoice({ speech: engine, today: Date.now(), lines: LINES });
+    agent = await startReferenceAgent({ port: 0, telephone: { prepare } });
+    database = await createTestDatabase();
+    env = {
+      ...callEnv(`${agent.url}/v1/chat/completions`),
+      WORKER_CONCURRENCY: '1',
+      VOICE_CONCURRENCY: '1',
+    };
+    app = await createTestApp({ env, databaseUrl: database.url });
+  }, 120_000);
+  afterAll(async () => {
+    await app?.close();
+    await agent?.close();
+    await engine.close();
+    await database?.drop();
+  });
+
+  async function prepareSpoken(evaluation: object = SPOKEN, target = app) {
+    const subject = await prepareEvaluations(target, [evaluation]);
+    return { ...subject, connect: () => connect(subject) };
+  }
+  const connect = async ({ client, agentId }: Awaited<ReturnType<typeof prepareEvaluations>>) => {
+    const body = { protocol: 'twilio-media-streams', url: `${agent.url}/voice` };
+    expect((await client.put(`/agents/${agentId}/connection`, body)).status).toBe(200);
+  };
+  const start = async ({ client, agentId }: Awaited<ReturnType<typeof prepareSpoken>>, body: object = {}) => {
+    const response = await client.post(`/agents/${agentId}/runs`, body);
+    expect(response).toMatchObject({ status: 201 });
+    return response.body.data.id as string;
+  };
+  const callsOf = async ({ client }: Awaited<ReturnType<typeof prepareSpoken>>, runId: string): Promise<any[]> =>
+    (await client.get(`/runs/${runId}/calls`)).body.data;
+
+  it('are not those of text calls, and are used one after the other', async () => {
+    const spoken = [await prepareSpoken(), await prepareSpoken()];
+    for (const subject of spoken) await subject.connect();
+    const runs = await Promise.all(spoken.map((subject) => start(subject)));
+    await until('a call has begun', async () => {
+      const calls = await Promise.all(spoken.map((subject, n) => callsOf(subject, runs[n]!)));
+      return calls.flat().some(({ status }) => status === 'RUNNING');
+    });
+    const text = await prepareEvaluations(app, [
+      shortEvaluation({ checks: [{ name: 'Is short', type: 'max_turns', turns: 9 }] }),
+    ]);
+    const run = await executeRun(text.client, text.agentId);
+    expect(run.status).toBe('COMPLETED');
+    const open = await Promise.all(
+      spoken.map(async (subject, n) => (await subject.client.get(`/runs/${runs[n]}`)).body.data.status),
+    );
+    expect(open).toContain('QUEUED');
+    for (const [n, { client }] of spoken.entries()) {
+      expect((await client.get(`/runs/${runs[n]}?wait=60`)).body.data.status).toBe('COMPLETED');
+    }
+    const calls = (await Promise.all(spoken.map((subject, n) => callsOf(subject, runs[n]!)))).flat();
+    const [first, second] = calls.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+    // The second one begins when the first one hangs up; its result is stored a moment later.
+    expect(Date.parse(second.startedAt)).toBeGreaterThan(Date.parse(first.startedAt) + 3_000);
+  }, 120_000);
+
+  it('are free at the hang-up, before the result of the call is stored', async () => {
+    const subjects = [await prepareSpoken(), await prepareSpoken()];
+    for (const subject of subjects) await subject.connect();
+    const runs: string[] = [];
+    await whileLocked(database.url, 'call_results', async (blocked) => {
+      for (const subject of subjects) runs.push(await start(subject));
+      await blocked();
+      await until('both calls are in progress', async () => {
+        const calls = await Promise.all(subjects.map((subject, n) => callsOf(subject, runs[n]!)));
+        return calls.flat().every(({ status }) => status === 'RUNNING');
+      });
+    });
+    for (const [n, { client }] of subjects.entries()) {
+      expect((await client.get(`/runs/${runs[n]}?wait=60`)).body.data.status).toBe('COMPLETED');
+    }
+  }, 120_000);
+
+  it('are used by calls that were planned for text when the connection changes', async () => {
+    const other = await createTestDatabase();
+    const api = await createTestApp({ env: { ...env, ROLE: 'api' }, databaseUrl: other.url });
+    const subject = await prepareSpoken(SPOKEN, api);
+    const runId = await start(subject);
+    await subject.connect();
+    const worker = await createTestApp({ env, databaseUrl: other.url });
+    try {
+      const ended = await subject.client.get(`/runs/${runId}?wait=60`);
+      expect(ended.body.data).toMatchObject({ status: 'COMPLETED' });
+      const [{ id, attempts }] = await callsOf(subject, runId);
+      expect(attempts).toHaveLength(1);
+      const { exchange } = (await subject.client.get(`/calls/${id}`)).body.data;
+      expect(exchange.protocol).toBe('twilio-media-streams');
+    } finally {
+      await worker.close();
+      await api.close();
+      await other.drop();
+    }
+  }, 120_000);
+});
