@@ -7,6 +7,7 @@
  * - Over HTTP, on the real clock: once. The slow agent takes 1.7 s instead of 2.5 s (the limit is 1.5 s).
  * - The matrix (matrix/): agents that break the protocol, a fault for each check, sound agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
+ * - Calls with sound (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the table in docs/guides/accuracy.md
  */
@@ -31,6 +32,7 @@ import { matrixAccuracy, measureRow } from './matrix/row.js';
 import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
+import { measureVoice } from './voice.js';
 
 const REPETITIONS = 20;
 const SLOW_MS = 1_700;
@@ -159,7 +161,8 @@ async function main(): Promise<void> {
   report(`In process, on a virtual clock, ${repetitions} times each`, virtual);
   report('Over HTTP, on the real clock, once each', real);
   const isMatrixRight = await measureMatrix();
-  const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight;
+  const isVoiceRight = await measureVoice(process.argv.includes('--write'));
+  const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isVoiceRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
   process.exitCode = isRight ? 0 : 1;

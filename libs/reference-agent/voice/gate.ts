@@ -8,6 +8,8 @@ const FLOOR_SHARE = 0.1;
 const LOWEST = -96;
 /** From this noise on, single samples say nothing about the end of speech. */
 const NOISY_DBFS = -60;
+/** Noise that is itself made of voices varies by so much that its peaks reach this level at 20 dB below speech. */
+const LEAST_NOISY_DBFS = -43;
 /** -45 dBFS: what is quieter does not count as speech. */
 const AUDIBLE = 32_768 * 10 ** (-45 / 20);
 /** High-pass of first order at 200 Hz: hum and most of brown noise lie below. */
@@ -35,7 +37,8 @@ export class SpeechGate {
     this.counts[index]! += 1;
     if (this.recent.length > FLOOR_WINDOW) this.counts[this.recent.shift()!]! -= 1;
     const floor = this.floorDbfs();
-    const isActive = level > Math.max(LEAST_DBFS, floor + OVER_FLOOR_DB);
+    const least = floor > NOISY_DBFS ? LEAST_NOISY_DBFS : LEAST_DBFS;
+    const isActive = level > Math.max(least, floor + OVER_FLOOR_DB);
     const audibleMs = floor > NOISY_DBFS ? (isActive ? FRAME_MS : 0) : endOfSound(frame);
     return { isActive, audibleMs };
   }

@@ -24,7 +24,9 @@ describe('TwilioAgentSession', () => {
     peer.untilAgentIsSilent();
     const end = peer.now + melody(BOOK).length / 8;
     peer.say(melody(BOOK)).untilSaid().untilAgentSpeaks();
-    expect(stamps).toEqual([{ heard: BOOK, callerEndMs: expect.closeTo(end, 0), firstByteMs: expect.any(Number) }]);
+    expect(stamps).toEqual([
+      { heard: BOOK, callerEndMs: expect.closeTo(end, 0), firstByteMs: expect.any(Number), leadMs: expect.any(Number) },
+    ]);
     expect(stamps[0]!.firstByteMs - end).toBeGreaterThanOrEqual(700);
     expect(stamps[0]!.firstByteMs - end).toBeLessThanOrEqual(720);
     expect(peer.onsetAfter(end)).toBeGreaterThanOrEqual(stamps[0]!.firstByteMs);

@@ -1,4 +1,6 @@
+import { decodeMulaw, speechBounds } from '../../audio/index.js';
 import { Ear, type Recogniser, type Utterance } from './ear.js';
+import { RATE } from './frames.js';
 import type { AgentLine } from './mouth.js';
 import { CHOPPY, DOUBLE, Mouth, type Pacing, STEADY } from './mouth.js';
 import { NOT_UNDERSTOOD, type SpokenAnswer, SpokenDialogue } from './spoken-dialogue.js';
@@ -28,6 +30,8 @@ export interface AnswerStamp {
   readonly callerEndMs: number;
   /** When the first byte of the answer was sent. */
   readonly firstByteMs: number;
+  /** Silence at the start of the answer's sound, at most a second; for µ-law at 8 kHz. */
+  readonly leadMs: number;
 }
 
 /** Silence after which a complete sentence is answered. */
@@ -70,7 +74,7 @@ export class VoiceAgent {
   private keysAt = 0;
   private answers = 0;
   /** An answer whose sound is not ready yet. */
-  private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number) => void } | undefined;
+  private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number, leadMs: number) => void } | undefined;
   private then: SpokenAnswer['then'];
   private hasEnded = false;
 
@@ -165,8 +169,8 @@ export class VoiceAgent {
     this.pending = undefined;
     // Otherwise the rest of a sentence that the agent has cut short would be an utterance of its own.
     this.ear.drop(this.behaviour.answersAfterSpeechMs !== undefined);
-    this.say(now, this.dialogue.answer(heard), (firstByteMs) =>
-      this.options.onAnswer?.({ heard, callerEndMs, firstByteMs }),
+    this.say(now, this.dialogue.answer(heard), (firstByteMs, leadMs) =>
+      this.options.onAnswer?.({ heard, callerEndMs, firstByteMs, leadMs }),
     );
   }
 
@@ -177,7 +181,11 @@ export class VoiceAgent {
     this.say(now, this.dialogue.press(keys));
   }
 
-  private say(now: number, answer: SpokenAnswer, onSaid: (now: number) => void = () => undefined): void {
+  private say(
+    now: number,
+    answer: SpokenAnswer,
+    onSaid: (now: number, leadMs: number) => void = () => undefined,
+  ): void {
     this.unsaid = { answer, onSaid };
     this.sayWhenReady(now);
   }
@@ -191,7 +199,7 @@ export class VoiceAgent {
     this.answers += 1;
     this.then = answer.then;
     this.mouth.say(now, bytes, `answer-${this.answers}`);
-    onSaid(now);
+    onSaid(now, (1_000 * speechBounds(decodeMulaw(bytes.subarray(0, RATE))).start) / RATE);
   }
 
   private hangUpIfDone(now: number): void {

@@ -1,8 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
-import { type CallResult, executeCall, twilioProtocol, virtualCalls } from '../../../simulation/index.js';
-import { CachedSpeech, FliteEngine, soundOf } from '../../../speech/index.js';
+import { OutboundClient } from '../../../outbound-http/index.js';
+import {
+  type CallResult,
+  executeCall,
+  type RecordingSink,
+  transportTo,
+  twilioProtocol,
+  virtualCalls,
+  type VirtualCallOptions,
+  type VoiceTransport,
+} from '../../../simulation/index.js';
+import { babbleLoop, CachedSpeech, FliteEngine, soundOf } from '../../../speech/index.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
@@ -12,38 +23,75 @@ export const TODAY = Date.UTC(2026, 11, 4, 10);
 
 const sid = (prefix: string, digit: string): string => prefix + digit.repeat(32);
 
-/** Calls of the reference agent in this process, on virtual time, with the embedded voices. */
+export interface TestCallOptions
+  extends Pick<VoiceAgentOptions, 'fault' | 'responseMs' | 'onAnswer'>, Pick<VirtualCallOptions, 'stalls'> {
+  readonly recording?: RecordingSink;
+}
+
+/** Calls of the reference agent with the embedded voices: in this process on virtual time, or over sockets. */
 export class VoiceCalls {
   private readonly engine = new FliteEngine();
   private readonly speech = new CachedSpeech(this.engine, { folder: path.join(tmpdir(), 'reference-agent-speech') });
+  private readonly client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8', '::1/128'] });
   private prepared: PreparedVoice | undefined;
+  private babble: Promise<Int16Array> | undefined;
 
-  async prepare(): Promise<void> {
-    this.prepared = await prepareVoice({ speech: this.speech, today: TODAY });
+  async prepare(): Promise<PreparedVoice> {
+    this.prepared ??= await prepareVoice({ speech: this.speech, today: TODAY });
+    return this.prepared;
   }
 
   /** @param voice of the caller */
-  call(
-    evaluation: EvaluationInput,
-    voice: string,
-    options: Pick<VoiceAgentOptions, 'fault' | 'responseMs' | 'onAnswer'> = {},
-  ): Promise<CallResult> {
+  call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared } = this;
     if (!prepared) throw new Error('prepare() was not called');
+    const { stalls, recording, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
-    return executeCall({
-      definition: normalise(evaluation),
-      scenario: { scenarioText: evaluation.scenarioText },
-      personality: { name: 'Caller' },
-      transport: virtualCalls({
-        protocol: twilioProtocol({ ...stream, customParameters: {}, secrets: [] }),
-        agent: (socket) => new TwilioAgentSession(socket, { ...prepared, ...options, today: TODAY }),
-      }),
-      voice: { sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf }, voice },
+    const transport = virtualCalls({
+      protocol: twilioProtocol({ ...stream, customParameters: {}, secrets: [] }),
+      agent: (socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY }),
+      ...(stalls && { stalls }),
     });
+    return this.execute(evaluation, voice, transport, recording);
+  }
+
+  /** Calls an agent over sockets, in real time. @param url of its webhook */
+  callOver(url: string, evaluation: EvaluationInput, voice: string, recording?: RecordingSink): Promise<CallResult> {
+    const transport = transportTo(
+      { protocol: 'twilio-media-streams', url, headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' },
+      { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
+    );
+    if (!('call' in transport)) throw new Error('not a transport of calls with sound');
+    return this.execute(evaluation, voice, transport, recording);
+  }
+
+  /** Keeps the speech thread busy: this text is not in the cache. */
+  async keepSpeechBusy(text: string): Promise<void> {
+    await this.engine.synthesise({ text, voice: 'slt' });
   }
 
   close(): Promise<void> {
     return this.engine.close();
+  }
+
+  private async execute(
+    evaluation: EvaluationInput,
+    voice: string,
+    transport: VoiceTransport,
+    recording?: RecordingSink,
+  ): Promise<CallResult> {
+    if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
+    return executeCall({
+      definition: normalise(evaluation),
+      scenario: { scenarioText: evaluation.scenarioText },
+      personality: { name: 'Caller' },
+      transport,
+      voice: {
+        sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf },
+        voice,
+        ...(this.babble && { babble: await this.babble }),
+        ...(recording && { recording }),
+      },
+    });
   }
 }
