@@ -7,17 +7,18 @@ import {
   voiceEvaluations,
   voiceExpectationOf,
 } from '../../libs/reference-agent/index.js';
-import { TODAY, VoiceCalls } from '../../libs/reference-agent/voice/testing/voice-call.js';
 import {
   evaluationOf,
   judged,
   LINES,
+  TODAY,
   voiceAccuracy,
   type VoiceCell,
   type VoiceCellResult,
+  VoiceCalls,
   voiceCells,
   voiceOfCell,
-} from '../../libs/reference-agent/voice/testing/voice-cells.js';
+} from '../../libs/reference-agent/testing/voice.js';
 import { percentile } from '../../libs/statistics/index.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';

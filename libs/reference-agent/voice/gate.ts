@@ -9,7 +9,7 @@ const LOWEST = -96;
 /** From this noise on, single samples say nothing about the end of speech. */
 const NOISY_DBFS = -60;
 /** Noise that is itself made of voices varies by so much that its peaks reach this level at 20 dB below speech. */
-const LEAST_NOISY_DBFS = -43;
+const LEAST_NOISY_DBFS = -44;
 /** -45 dBFS: what is quieter does not count as speech. */
 const AUDIBLE = 32_768 * 10 ** (-45 / 20);
 /** High-pass of first order at 200 Hz: hum and most of brown noise lie below. */

@@ -1,0 +1,12 @@
+/** Calls with sound, for measurements outside of this library. */
+export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
+export {
+  evaluationOf,
+  judged,
+  LINES,
+  voiceAccuracy,
+  type VoiceCell,
+  type VoiceCellResult,
+  voiceCells,
+  voiceOfCell,
+} from '../voice/testing/voice-cells.js';
