@@ -1,8 +1,8 @@
 /**
  * Calls with sound of a minute each on the virtual clock, one after the other, with recording and an agent that answers by level.
- * Usage: node --import @swc-node/register/esm-register test/accuracy/voice-speed.ts [calls]
+ * Usage: node --import @swc-node/register/esm-register libs/simulation/voice/testing/voice-speed.ts [calls]
  */
-import { callOf, collected, hesitating, planOf, say, talker } from '../../libs/simulation/testing/virtual-calls.js';
+import { callOf, collected, hesitating, planOf, say, talker } from './virtual-calls.js';
 
 const LIMIT_SECONDS = 60;
 const calls = Number(process.argv[2] ?? 1_000);
