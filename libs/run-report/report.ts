@@ -86,12 +86,16 @@ async function* callSections(
     const sound = isWhole ? await soundOf(call, soundBudget, readSound) : undefined;
     hasSound ||= sound?.wav !== undefined;
     const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, sound, serviceUrl };
-    yield callDetails(call, shown).toString();
+    yield callDetails(readSound && !sound ? withoutRecording(call) : call, shown).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();
   return hasSound;
 }
+
+/** It was deleted after the call. */
+const withoutRecording = (call: ReportedCall): ReportedCall =>
+  call.voice ? { ...call, voice: { ...call.voice, recording: null } } : call;
 
 async function soundOf(
   { id, outcome, voice }: ReportedCall,

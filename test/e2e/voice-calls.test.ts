@@ -3,6 +3,7 @@ import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '..
 import { FliteEngine } from '../../libs/speech/index.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
 import { HttpClient } from '../support/http.js';
+import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const LINES = ['Hello.', 'Until when are you open?', 'Thank you, goodbye.'];
@@ -102,6 +103,11 @@ describe('calls with sound', () => {
 
     const report = (await subject.bytes(`/runs/${runId}/report`)).toString();
     expect(report).toContain('class="wave"');
+    // As retention deletes it, whose days cannot pass here.
+    await sql(app.databaseUrl, 'DELETE FROM recordings WHERE call_id = $1', [details.id]);
+    expect((await client.get(`/calls/${details.id}`)).body.data.recording).toBeNull();
+    expect((await client.get(`/calls/${details.id}/recording`)).status).toBe(404);
+    expect((await subject.bytes(`/runs/${runId}/report`)).toString()).toContain('There is no recording of this call.');
     const deleted = await client.delete(`/runs/${runId}`);
     expect(deleted.status).toBe(200);
     expect((await client.get(`/calls/${details.id}/recording`)).status).toBe(404);

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../../libs/embedded-postgres/index.js';
-import { referenceEvaluations, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { readWav } from '../../libs/audio/index.js';
+import { prepareVoice, referenceEvaluations, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { FliteEngine } from '../../libs/speech/index.js';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';
 import { HttpClient } from './http.js';
@@ -14,6 +16,8 @@ import { eventually, startReceiver } from './receiver.js';
 export interface RunCrashOptions {
   readonly calls: number;
   readonly kills: number;
+  /** Calls with sound instead of text; at most 20 at once. */
+  readonly sound?: boolean;
   /** Root of the repository. */
   readonly root: string;
   readonly dataDir: string;
@@ -32,6 +36,8 @@ export interface RunCrashFigures {
   readonly lost: number;
   /** Distinct events of the run's end that were received; deliveries may repeat. */
   readonly events: number;
+  /** Recordings that were served: whole ones, and others. Empty for text. */
+  readonly recordings: Readonly<Record<'whole' | 'broken' | 'missing', number>>;
   /** From the last restart until the run had ended and its event was received. */
   readonly settledAfterMs: number;
 }
@@ -111,8 +117,14 @@ class Installation {
  * once. Returns figures about its result.
  */
 export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigures> {
-  const { calls, kills } = options;
-  const agent = await startReferenceAgent({ port: 0, latencyMs: 120 });
+  const { calls, kills, sound = false } = options;
+  const speech = new FliteEngine();
+  const prepare = () => prepareVoice({ speech, today: Date.now(), lines: [QUESTION, GOODBYE] });
+  const agent = await startReferenceAgent({
+    port: 0,
+    latencyMs: 120,
+    ...(sound && { telephone: { slowMs: 0, prepare } }),
+  });
   const receiver = await startReceiver();
   const key = `crash-${randomBytes(16).toString('hex')}`;
   const port = 20_000 + (process.pid % 20_000);
@@ -132,10 +144,15 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
   try {
     await installation.start();
     await eventually(() => isReady(client), Boolean, 60_000);
-    const runId = await startRun(client, calls, receiver.url, installation.databaseUrl);
+    const runId = await startRun(
+      client,
+      receiver.url,
+      installation.databaseUrl,
+      sound ? bySound(calls, agent.url) : byText(calls),
+    );
     const killed: string[] = [];
     for (let n = 0; n < kills; n++) {
-      await sleep(500 + Math.random() * 2_000);
+      await sleep((sound ? 4_000 : 500) + Math.random() * 2_000);
       // Each of them at least once, then at random.
       const part = PARTS[n < PARTS.length ? n : Math.floor(Math.random() * PARTS.length)]!;
       await installation.kill(part);
@@ -158,10 +175,12 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
       kills: killed,
       events: events().size,
       settledAfterMs,
+      recordings: sound ? await servedRecordings(client, `http://127.0.0.1:${port}`, key, runId) : NO_RECORDINGS,
     };
   } finally {
     await installation.stop();
     await agent.close();
+    await speech.close();
     await receiver.close();
   }
 }
@@ -172,7 +191,69 @@ const isReady = async (client: HttpClient): Promise<boolean> =>
     () => false,
   );
 
-async function startRun(client: HttpClient, calls: number, webhook: string, databaseUrl: string): Promise<string> {
+interface PlannedRun {
+  readonly evaluations: (personalityId: string) => readonly object[];
+  readonly repeat: number;
+  readonly concurrency: number;
+  readonly connection?: object;
+}
+
+const byText = (calls: number): PlannedRun => ({
+  evaluations: (personalityId) => referenceEvaluations(personalityId).slice(0, Math.ceil(calls / 20)),
+  repeat: 20,
+  concurrency: 10,
+});
+
+const QUESTION = 'Until when are you open?';
+const GOODBYE = 'Thank you, goodbye.';
+const bySound = (calls: number, agentUrl: string): PlannedRun => ({
+  evaluations: (personalityId) => [
+    {
+      name: 'Asks for the opening hours',
+      scenarioText: 'You want to know until when the restaurant is open.',
+      personalityId,
+      script: [{ say: QUESTION }, { say: GOODBYE }, { waitSeconds: 5 }, { end: 'The agent does not hang up' }],
+      checks: [{ type: 'ends_by', by: 'agent' }],
+    },
+  ],
+  repeat: calls,
+  concurrency: 20,
+  connection: { protocol: 'twilio-media-streams', url: `${agentUrl}/voice` },
+});
+
+const NO_RECORDINGS = { whole: 0, broken: 0, missing: 0 } as const;
+
+/** Downloads the recording of each call of a run. */
+async function servedRecordings(client: HttpClient, url: string, key: string, runId: string) {
+  const counts: Record<keyof typeof NO_RECORDINGS, number> = { ...NO_RECORDINGS };
+  const { body } = await client.get(`/runs/${runId}/calls?limit=100`);
+  for (const { id } of body.data as { id: string }[]) {
+    const headers = { Authorization: `Bearer ${key}` };
+    const response = await fetch(`${url}/calls/${id}/recording`, { headers });
+    const file = new Uint8Array(await response.arrayBuffer());
+    if (response.status === 404) counts.missing++;
+    else if (response.status === 200 && isWhole(file, (await client.get(`/calls/${id}`)).body.data.recording))
+      counts.whole++;
+    else counts.broken++;
+  }
+  return counts;
+}
+
+/** Whether a file declares its own length, and has the sound that the call says. */
+function isWhole(file: Uint8Array, recording: { readonly seconds: number } | null): boolean {
+  const declared = new DataView(file.buffer, file.byteOffset).getUint32(4, true) + 8;
+  const { channels, rate } = readWav(file);
+  return (
+    declared === file.length && recording !== null && Math.abs(channels[0]!.length / rate - recording.seconds) < 0.001
+  );
+}
+
+async function startRun(
+  client: HttpClient,
+  webhook: string,
+  databaseUrl: string,
+  { evaluations, repeat, concurrency, connection }: PlannedRun,
+): Promise<string> {
   const created = async (route: string, body: object): Promise<string> => {
     const response = await client.post(route, body);
     if (response.status !== 201) throw new Error(`POST ${route}: ${JSON.stringify(response.body)}`);
@@ -181,9 +262,11 @@ async function startRun(client: HttpClient, calls: number, webhook: string, data
   await created('/workspace/webhooks', { url: webhook, events: ['run.completed', 'run.failed'] });
   const agentId = await created('/agents', { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'none' });
   const personalityId = await created('/personalities', { name: 'Caller' });
-  const repeat = 20;
-  const evaluations = referenceEvaluations(personalityId).slice(0, Math.ceil(calls / repeat));
-  for (const evaluation of evaluations) await created(`/agents/${agentId}/evaluations`, evaluation);
+  if (connection) {
+    const response = await client.put(`/agents/${agentId}/connection`, connection);
+    if (response.status !== 200) throw new Error(`PUT connection: ${JSON.stringify(response.body)}`);
+  }
+  for (const evaluation of evaluations(personalityId)) await created(`/agents/${agentId}/evaluations`, evaluation);
   await onDatabase(databaseUrl, (database) =>
     // Counts each time that a call is marked as ended.
     database.query(`
@@ -193,7 +276,7 @@ async function startRun(client: HttpClient, calls: number, webhook: string, data
       CREATE TRIGGER note_ending AFTER UPDATE ON calls FOR EACH ROW
         WHEN (NEW.status = 'ENDED') EXECUTE FUNCTION note_ending()`),
   );
-  return created(`/agents/${agentId}/runs`, { repeat, concurrency: 10 });
+  return created(`/agents/${agentId}/runs`, { repeat, concurrency });
 }
 
 async function figures(databaseUrl: string, runId: string) {

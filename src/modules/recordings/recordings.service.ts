@@ -90,6 +90,11 @@ export class RecordingsService {
     return { id, paths: this.files.paths({ ...call, id }) };
   }
 
+  /** Whether the call's attempt that counts has a recording that was not deleted. */
+  async exists(callId: string): Promise<boolean> {
+    return ((await this.repository.find(callId))?.id ?? null) !== null;
+  }
+
   /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */
   async deleteRun(runId: string): Promise<void> {
     try {

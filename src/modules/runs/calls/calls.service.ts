@@ -5,6 +5,7 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
+import { RecordingsService } from '../../recordings/recordings.service.js';
 import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from '../dto/call.responses.js';
 import type { AttemptResult } from '../attempt-result.js';
 import { RunsService } from '../runs.service.js';
@@ -17,6 +18,7 @@ export class CallsService {
   constructor(
     private readonly repository: CallsRepository,
     private readonly runs: RunsService,
+    private readonly recordings: RecordingsService,
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
@@ -31,12 +33,15 @@ export class CallsService {
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     const { evaluation, agent, agentVersion, result } = row;
+    const record = toRecord(result);
     return {
       ...toCall(row),
       evaluation,
       agent,
       agentVersion,
-      ...toRecord(result),
+      ...record,
+      // The result remains when the recording is deleted.
+      recording: record.recording && (await this.recordings.exists(row.id)) ? record.recording : null,
       attempts: attemptsWithResults(row),
     };
   }
