@@ -169,6 +169,9 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
     const settledAfterMs = Math.round(performance.now() - lastStart);
     // Leaves time for late or repeated results.
     await sleep(5_000);
+    // It ends by itself if the database dies while it starts.
+    await installation.kill('api');
+    await eventually(() => isReady(client), Boolean, 60_000);
     return {
       ...(await figures(installation.databaseUrl, runId)),
       calls,
