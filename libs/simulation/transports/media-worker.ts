@@ -22,6 +22,8 @@ export interface MediaConnection {
   /** Made before the stream. */
   readonly findings: readonly WireFinding[];
   readonly events: readonly PlatformEvent[];
+  /** What the platform said for the agent before the stream, in mu-law; times in milliseconds from the answer. */
+  readonly sounds: readonly { readonly atMs: number; readonly mulaw: Uint8Array }[];
 }
 
 const port = parentPort;
@@ -43,13 +45,13 @@ class ThreadCall {
     private readonly id: number,
     { plan, isRecorded, connection }: MediaTask<MediaConnection>,
   ) {
-    const { twilio, target, shownUrl, timeoutMs, answeredAt } = connection;
+    const { twilio, target, shownUrl, timeoutMs, answeredAt, sounds } = connection;
     this.findings = connection.findings;
     this.events = connection.events;
     this.media = new MediaCall(plan, twilioProtocol(twilio), {
       send: (data) => this.socket.send(data),
       ...(isRecorded && { recording: this.recording() }),
-      ...(answeredAt !== undefined && { prelude: { answeredAt: answeredAt - performance.timeOrigin, sounds: [] } }),
+      ...(answeredAt !== undefined && { prelude: { answeredAt: answeredAt - performance.timeOrigin, sounds } }),
     });
     this.socket = new AgentSocket(target, new OtherSide(shownUrl, twilio.secrets), timeoutMs, {
       onOpen: () => {

@@ -58,6 +58,11 @@ export interface RecordingSink {
 export interface VoiceCallOptions {
   readonly plan: VoiceCallPlan;
   readonly recording?: RecordingSink;
+  /**
+   * Speaks what the platform itself says for the agent, such as `<Say>`: 16-bit mono at `LINE_RATE`. Without it such words take
+   * their estimated time and are not heard.
+   */
+  readonly speak?: (text: string) => Promise<Int16Array>;
   /** Ends the call; `call` then rejects with its reason. */
   readonly signal: AbortSignal;
   /** The line is free: the agent or the caller has hung up, though the result may need more time. */

@@ -18,6 +18,9 @@ import { voiceEntries } from './voice-timeline.js';
 /** How long a caller with ears waits for an answer before it repeats its line. */
 export const VOICE_PATIENCE_MS = 8_000;
 
+/** The embedded voice of a platform that speaks for the agent. */
+const PLATFORM_VOICE = 'rms';
+
 /** What a call with sound needs beside its evaluation. */
 export interface VoiceOptions {
   readonly sounds: CallerSounds;
@@ -67,6 +70,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
     const facts = await transport.call({
       plan,
       signal,
+      speak: async (text) => (await voice.sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
       ...(counted && { recording: counted.sink }),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });

@@ -12,7 +12,7 @@ import { twilioFinding } from './findings.js';
 import type { TwilioOptions } from './options.js';
 import type { TwilioStream } from './protocol.js';
 import { twilioSignature } from './signature.js';
-import { TwimlWalk } from './twiml-walk.js';
+import { type Fetch, type Speak, TwimlWalk } from './twiml-walk.js';
 import { type HttpMethod, type StreamNoun } from './twiml.js';
 import { requestTwiml } from './webhook.js';
 
@@ -30,6 +30,8 @@ export interface DialledStream {
   readonly findings: readonly WireFinding[];
   /** What the agent asked for before the stream. */
   readonly events: readonly PlatformEvent[];
+  /** What the platform said for it before the stream. */
+  readonly sounds: TwimlWalk['sounds'];
 }
 
 export interface SessionHooks {
@@ -78,16 +80,15 @@ export class TwilioSession {
    * Finds the stream: at once for a WebSocket address, else by the webhook's TwiML. Waits as long as its verbs before take.
    * @throws CallFailure; the signal's reason
    */
-  async dial(signal: AbortSignal): Promise<DialledStream> {
+  async dial(signal: AbortSignal, speak?: Speak): Promise<DialledStream> {
     const { first } = this.addresses;
     if (/^wss?:/i.test(first.url)) return this.toStream(first, this.options.parameters ?? {}, undefined);
     const request = (address: DialledAddress, method: HttpMethod) => this.request(address, method, 'ringing', signal);
     const verbs = await request(first, 'POST');
     const answeredAt = performance.now();
     this.hooks.onAnswer?.();
-    const noun = await this.walk.toStream(verbs, first.signedUrl, (reference, base, method) =>
-      request(this.resolved(reference, base), method),
-    );
+    const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
+    const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, speak);
     const address = this.addresses.resolveStream(noun.url, this.walk.base);
     if (!address) throw this.failure('the url of its <Stream> is not a wss address');
     const findings = findingsOf(noun, this.agent);
@@ -162,6 +163,7 @@ export class TwilioSession {
       answeredAt,
       findings: [],
       events: this.walk.events,
+      sounds: this.walk.sounds,
     };
   }
 

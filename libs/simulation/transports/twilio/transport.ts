@@ -31,7 +31,7 @@ export function twilioMediaStreams(endpoint: AgentEndpoint, call: AgentCall): Vo
 async function runCall(session: TwilioSession, call: AgentCall, options: VoiceCallOptions): Promise<VoiceFacts> {
   const { signal } = options;
   signal.throwIfAborted();
-  const dialled = await session.dial(signal);
+  const dialled = await session.dial(signal, options.speak);
   const facts = await mediaThread.call(await connectionOf(session, call, dialled), options);
   if (facts.end.code !== 'agent_hung_up') return facts;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(AFTER_STREAM_MS)]);
@@ -47,7 +47,7 @@ async function runCall(session: TwilioSession, call: AgentCall, options: VoiceCa
 export async function connectionOf(
   session: TwilioSession,
   { client }: AgentCall,
-  { url, headers, stream, answeredAt, findings, events }: DialledStream,
+  { url, headers, stream, answeredAt, findings, events, sounds }: DialledStream,
 ): Promise<MediaConnection> {
   const addresses = await client.addressesOf(url).catch((cause: unknown) => {
     if (!(cause instanceof OutboundError)) throw cause;
@@ -61,5 +61,6 @@ export async function connectionOf(
     answeredAt: answeredAt === undefined ? undefined : performance.timeOrigin + answeredAt,
     findings,
     events,
+    sounds,
   };
 }

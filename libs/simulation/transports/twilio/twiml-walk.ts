@@ -1,12 +1,19 @@
+import { encodeMulaw } from '../../../audio/index.js';
 import { CallFailure } from '../../failure.js';
 import type { PlatformEvent } from '../../voice/facts.js';
 import type { HttpMethod, StreamNoun, Verb } from './twiml.js';
 
 /** Documents of one call. */
 const MAX_DOCUMENTS = 10;
-/** What is said before a stream takes this long per word (150 words per minute) and at most so long in all. */
+const BYTES_PER_MS = 8;
+/** What is said before a stream and cannot be spoken takes this long per word (150 words per minute). */
 const MS_PER_WORD = 400;
+/** What comes before a stream takes at most so long. */
 const MAX_PRELUDE_MS = 60_000;
+const MAX_SAY_LENGTH = 4_096;
+
+/** Speaks text as the platform: 16-bit mono at 8,000 Hz. */
+export type Speak = (text: string) => Promise<Int16Array>;
 
 export type Fetch = (reference: string, base: string, method: HttpMethod) => Promise<readonly Verb[]>;
 
@@ -14,6 +21,8 @@ export type Fetch = (reference: string, base: string, method: HttpMethod) => Pro
 export class TwimlWalk {
   /** What the documents asked for before the stream, in order; times from the answer. */
   readonly events: PlatformEvent[] = [];
+  /** What the platform said for the agent before the stream, in mu-law; times from the answer. */
+  readonly sounds: { readonly atMs: number; readonly mulaw: Uint8Array }[] = [];
   /** Time that the verbs so far take. */
   elapsedMs = 0;
   /** Address of the present document. */
@@ -30,7 +39,7 @@ export class TwimlWalk {
    * Goes on to `<Connect><Stream>`.
    * @throws CallFailure if it is never reached
    */
-  async toStream(document: readonly Verb[], base: string, fetch: Fetch): Promise<StreamNoun> {
+  async toStream(document: readonly Verb[], base: string, fetch: Fetch, speak?: Speak): Promise<StreamNoun> {
     let verbs = document;
     this.base = base;
     for (let index = 0; index < verbs.length; index++) {
@@ -47,7 +56,7 @@ export class TwimlWalk {
       }
       const ending = this.endingBefore(verb);
       if (ending !== undefined) throw new CallFailure('invalid_twiml', ending);
-      this.pass(verb);
+      await this.pass(verb, speak);
     }
     const isOneWay = this.events.some(({ detail }) => detail.startsWith('<Start>'));
     throw new CallFailure(
@@ -109,15 +118,26 @@ export class TwimlWalk {
   }
 
   /** A verb that takes its time, or is not executed. */
-  private pass(verb: Verb): void {
+  private async pass(verb: Verb, speak: Speak | undefined): Promise<void> {
     this.events.push({ type: 'note', atMs: this.elapsedMs, detail: this.describe(verb) });
-    const ms =
-      verb.verb === 'say'
-        ? Math.max(1, verb.loop) * verb.text.split(/\s+/).length * MS_PER_WORD
-        : verb.verb === 'pause'
-          ? verb.seconds * 1_000
-          : 0;
+    if (verb.verb === 'say') await this.say(verb.text, Math.max(1, verb.loop), speak);
+    else if (verb.verb === 'pause') this.take(verb.seconds * 1_000);
+  }
+
+  private async say(text: string, times: number, speak: Speak | undefined): Promise<void> {
+    const mulaw = speak && encodeMulaw(await speak(text.slice(0, MAX_SAY_LENGTH)));
+    for (let time = 0; time < times && this.elapsedMs < MAX_PRELUDE_MS; time++) {
+      if (mulaw) this.sounds.push({ atMs: this.elapsedMs, mulaw: mulaw.subarray(0, this.leftMs * BYTES_PER_MS) });
+      this.take(mulaw ? mulaw.length / BYTES_PER_MS : text.split(/\s+/).length * MS_PER_WORD);
+    }
+  }
+
+  private take(ms: number): void {
     this.elapsedMs = Math.min(MAX_PRELUDE_MS, this.elapsedMs + ms);
+  }
+
+  private get leftMs(): number {
+    return MAX_PRELUDE_MS - this.elapsedMs;
   }
 
   private describe(verb: Verb): string {

@@ -88,6 +88,26 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(callee.streams[0]!.messages.filter(({ event }) => event === 'media')[0]!.media.timestamp).toBe('0');
   });
 
+  it('plays what the platform says before the stream as speech of the agent, and pauses between', async () => {
+    const callee = await agent({
+      ...answering(),
+      webhook: () => connect('/media', { before: '<Say loop="2">One moment</Say><Pause length="1"/>' }),
+    });
+    const spoken: string[] = [];
+    const facts = await call(`http://${callee.host}/voice`, {
+      speak: (text) => {
+        spoken.push(text);
+        return Promise.resolve(speech(600));
+      },
+    });
+    expect(spoken).toEqual(['One moment']);
+    const [greeting] = facts.agent;
+    expect(greeting!.startMs).toBeLessThan(20);
+    expect(greeting!.endMs).toBeGreaterThan(1_150);
+    expect(greeting!.endMs).toBeLessThan(1_250);
+    expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(2_200);
+  });
+
   it('finds a query and a missing TLS in the address of the stream', async () => {
     const callee = await agent({
       ...answering(),
