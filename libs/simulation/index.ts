@@ -92,6 +92,7 @@ export {
   type TextProtocol,
   transportTo,
 } from './transports/protocols.js';
+export { mediaThread } from './transports/twilio/transport.js';
 export { twilioProtocol, type TwilioStream } from './transports/twilio/protocol.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './verdict.js';

@@ -65,11 +65,6 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, recording);
   }
 
-  /** Keeps the speech thread busy: this text is not in the cache. */
-  async keepSpeechBusy(text: string): Promise<void> {
-    await this.engine.synthesise({ text, voice: 'slt' });
-  }
-
   close(): Promise<void> {
     return this.engine.close();
   }

@@ -9,8 +9,16 @@ import { rawProtocol } from './raw-protocol.js';
 
 const LEVEL_DBFS = -20;
 
-/** A tone that stands for speech. */
-export const speech = (ms: number, dbfs = LEVEL_DBFS): Int16Array => tone([440], { rate: LINE_RATE, ms, dbfs });
+const tones = new Map<string, Int16Array>();
+
+/** A tone that stands for speech. Made once: a thousand calls would otherwise take most of their time for it. */
+export function speech(ms: number, dbfs = LEVEL_DBFS): Int16Array {
+  const key = `${ms} ${dbfs}`;
+  let made = tones.get(key);
+  if (!made) tones.set(key, (made = tone([440], { rate: LINE_RATE, ms, dbfs })));
+  // Calls may keep or transfer it.
+  return made.slice();
+}
 
 export function prepared(ms: number): PreparedSound {
   const pcm = speech(ms);
