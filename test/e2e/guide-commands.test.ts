@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { FliteEngine } from '../../libs/speech/index.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
 import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 
@@ -43,6 +44,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'README.md: npm ci && npm start': STARTS_SERVICE,
   'README.md: npm ci && npm test': 'runs this test',
   'docs/guides/first-test.md: npm ci': STARTS_SERVICE,
+  'docs/guides/first-call.md: OUTBOUND_ALLOWED_NETWORKS': STARTS_SERVICE,
+  'docs/guides/first-call.md: npm run reference-agent': 'the reference agent runs here already',
   'docs/guides/runs.md: npm ci': 'starts the reference agent, which runs here already',
   'docs/guides/runs.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
   'docs/guides/agents.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
@@ -73,6 +76,8 @@ const TESTED_FILES = ['checks.md', 'evaluations.md', 'suites.md', 'variables.md'
 const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   // The connection test passes; the suite fails, and passes after the correction.
   'docs/guides/first-test.md': [0, 1, 0, 0, 0],
+  // The connection test passes; the slow answer fails; the sound agent passes.
+  'docs/guides/first-call.md': [0, 1, 0],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
   'docs/guides/ci.md': [1],
@@ -133,18 +138,21 @@ grep -q listens agent.log`;
 jest.setTimeout(180_000);
 
 describe('the commands of README.md, docs/production.md and the guides', () => {
+  const speech = new FliteEngine();
   let agent: ReferenceAgentServer;
   let app: TestApp;
   let folder: string;
 
   beforeAll(async () => {
     execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
-    agent = await startReferenceAgent({ port: 0, fault: 'wrong-fact' });
+    const prepare = () =>
+      prepareVoice({ speech, today: Date.now(), lines: ['Until when are you open?', 'Thank you, goodbye.'] });
+    agent = await startReferenceAgent({ port: 0, fault: 'wrong-fact', telephone: { slowMs: 3_000, prepare } });
     app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close()]);
+    await Promise.all([app.close(), agent.close(), speech.close()]);
     await rm(folder, { recursive: true });
   });
 
@@ -172,7 +180,8 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it.each([...new Set(executed.map(({ document }) => document))])('can be executed in order: %s', async (document) => {
     const { apiKey, ...ids } = await setUp();
-    const port = await freePort();
+    // Its agent is the reference agent; those of other documents are their own.
+    const port = document.endsWith('first-call.md') ? new URL(agent.url).port : await freePort();
     const commands = executed
       .filter((block) => block.document === document)
       .map(({ text }) => text)
