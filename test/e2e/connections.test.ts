@@ -301,6 +301,22 @@ describe('the connection of an agent', () => {
       expect((await admin.patch(agent, { isUsingDefaultApiKey: true })).status).toBe(200);
     });
 
+    it('makes the provider, whose default key it gets, changeable for an ADMIN only', async () => {
+      const path = await pathOf({ isUsingDefaultApiKey: true });
+      const agent = path.replace('/connection', '');
+      const other = { provider: 'AGENT_PROVIDER_2' };
+      expect((await editor.patch(agent, other)).status).toBe(200);
+      expect((await editor.patch(agent, { provider: 'AGENT_PROVIDER_1' })).status).toBe(200);
+      expect((await admin.put(path, { url: URL })).status).toBe(200);
+      expectRefused(await editor.patch(agent, other), 'provider');
+      expect((await viewer.get<any>(agent)).body.data.provider).toBe('AGENT_PROVIDER_1');
+      const unchanged = { provider: 'AGENT_PROVIDER_1', name: 'Renamed' };
+      expect((await editor.patch(agent, unchanged)).status).toBe(200);
+      expect((await editor.patch(agent, { ...other, isUsingDefaultApiKey: false })).status).toBe(200);
+      expect((await admin.patch(agent, { isUsingDefaultApiKey: true })).status).toBe(200);
+      expect((await admin.patch(agent, { provider: 'AGENT_PROVIDER_1' })).status).toBe(200);
+    });
+
     it('may be that of the provider for an EDITOR', async () => {
       const agent = `/agents/${await createAgent()}`;
       expect((await editor.patch(agent, { isUsingDefaultApiKey: true })).status).toBe(200);

@@ -137,18 +137,20 @@ export class AgentsService {
   }
 
   /**
-   * @throws DomainError as `get` does, and BAD_REQUEST as `create` does; FORBIDDEN for an EDITOR that lets an agent with a
-   *   connection use a default key, which would be sent to an address that no ADMIN has chosen
+   * @throws DomainError as `get` does, and BAD_REQUEST as `create` does; FORBIDDEN for an EDITOR whose change would send a
+   *   default key to the agent's connection, an address that no ADMIN has chosen for that key
    */
   async update(caller: Caller, id: string, changes: UpdateAgentRequest): Promise<Agent> {
     // Ciphertexts are bound to the lower-case id that the database returns.
     const agentId = uuidOrNotFound(id).toLowerCase();
-    if (!changes.isUsingDefaultApiKey || covers(caller.role, 'ADMIN')) return this.write(caller, agentId, changes);
+    const affectsDefaultKey = changes.isUsingDefaultApiKey === true || changes.provider !== undefined;
+    if (!affectsDefaultKey || covers(caller.role, 'ADMIN')) return this.write(caller, agentId, changes);
     return this.database.transaction(async () => {
       // Locked first, because a statement does not see a connection that is set while it waits for the agent.
-      await this.describe(caller, agentId, { lock: true });
-      if (await this.repository.hasConnection(agentId)) {
-        throw forbidden('isUsingDefaultApiKey may only be set to true by an ADMIN, because the agent has a connection');
+      const agent = await this.describe(caller, agentId, { lock: true });
+      const field = newDefaultKey(agent, changes);
+      if (field && (await this.repository.hasConnection(agentId))) {
+        throw forbidden(`${field}, because the agent has a connection`);
       }
       return this.write(caller, agentId, changes);
     });
@@ -216,6 +218,16 @@ export class AgentsService {
       webhookSecret: webhookSecret === null ? null : show(webhookSecret),
     };
   }
+}
+
+/** What only an ADMIN may change because the agent would be called with another default key; undefined if it would not. */
+function newDefaultKey(agent: AgentDescription, changes: UpdateAgentRequest): string | undefined {
+  if (changes.isUsingDefaultApiKey) return 'isUsingDefaultApiKey may only be set to true by an ADMIN';
+  const usesDefaultKey = changes.isUsingDefaultApiKey === undefined && agent.isUsingDefaultApiKey;
+  const isMoved = changes.provider !== undefined && changes.provider !== agent.provider;
+  return usesDefaultKey && isMoved
+    ? 'provider may only be changed by an ADMIN while isUsingDefaultApiKey is true'
+    : undefined;
 }
 
 /** The error for an agent without a key. */
