@@ -164,6 +164,29 @@ describe('settings', () => {
   });
 
   it.each([
+    ['AGENT_PROVIDER_1_URL', 'htps://user:hunter2@agent.example.com/v1', 'htps://[redacted]@agent.example.com/v1'],
+    ['AGENT_PROVIDER_1_URL', 'https://user:hunter2@agent.example.com/', 'https://[redacted]@agent.example.com/'],
+    ['AGENT_PROVIDER_1_URL', 'htps://agent.example.com/v1?key=hunter2', 'htps://agent.example.com/v1?[redacted]'],
+    ['LLM_BASE_URL', 'ht//user:hunter2@llm.example.com', 'ht//[redacted]@llm.example.com'],
+    ['LLM_BASE_URL', 'user:hunter2@llm.example.com', '[redacted]@llm.example.com'],
+    ['PUBLIC_URL', 'https://user:hun@ter2@tests.example.com', 'https://[redacted]@tests.example.com'],
+    ['CORS_ORIGINS', 'https://a.example,https://u:hunter2@b.example', 'https://a.example,https://[redacted]@b.example'],
+  ])('reject an invalid %s without the credentials in its value %s', (name, value, shown) => {
+    const lines = errorLines({ [name]: value });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.startsWith(`${name}="${shown}" must `)).toBe(true);
+    expect(lines[0]).not.toMatch(/hunter2|ter2/);
+  });
+
+  it('accept the short keys of language models that run locally', () => {
+    const model = { LLM_BASE_URL: 'http://127.0.0.1:11434/v1', LLM_MODEL: 'some-model' };
+    expect(readSettings({ ...model, LLM_API_KEY: 'EMPTY' }).languageModel?.apiKey).toBe('EMPTY');
+    expect(errorLines({ ...model, LLM_API_KEY: 'hunter2 hunter2' })).toEqual([
+      'LLM_API_KEY must have 1 to 4096 visible ASCII characters',
+    ]);
+  });
+
+  it.each([
     [
       'DATABASE_URL',
       ['mysql://user:hunter2@db/x', 'hunter2', 'user:hunter2@db'],
@@ -236,7 +259,7 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_4_URL: 'https://u:p@agents/' },
-      'AGENT_PROVIDER_4_URL="https://u:p@agents/" must not contain a user name or password',
+      'AGENT_PROVIDER_4_URL="https://[redacted]@agents/" must not contain a user name or password',
     ],
     [
       { AGENT_PROVIDER_1_URL: 'https:agents/v1' },

@@ -1,5 +1,6 @@
 import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { REDACTED } from '../../../libs/text/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
 
@@ -193,6 +194,12 @@ const credential = makeValidator<string>((input) => {
   return input;
 });
 
+/** Servers of language models decide about their keys; those that run locally accept any. */
+const bearerToken = makeValidator<string>((input) => {
+  if (!/^[\x21-\x7e]{1,4096}$/.test(input)) throw new EnvError('must have 1 to 4096 visible ASCII characters');
+  return input;
+});
+
 const encryptionKeys = makeValidator<EncryptionKeySetting[]>(parseEncryptionKeys);
 
 /**
@@ -244,7 +251,7 @@ export function settingSpecs(isTerminal: boolean) {
     VOICE_CONCURRENCY: { ...wholeNumber(1, 1000), default: 50 },
     JUDGE_SAMPLES: str<'1' | '3'>({ choices: ['1', '3'], default: '3' }),
     LLM_BASE_URL: address('http:', 'https:')({ default: undefined }),
-    LLM_API_KEY: credential({ default: undefined }),
+    LLM_API_KEY: bearerToken({ default: undefined }),
     LLM_MODEL: str({ default: undefined }),
     LLM_PRICE_PROMPT: price({ default: undefined }),
     LLM_PRICE_COMPLETION: price({ default: undefined }),
@@ -363,7 +370,11 @@ function report(errors: Partial<Record<string, Error>>, given: Record<string, st
     const allowed = error?.message.replace(/^Value ".*" not in choices \[(.*)\]$/s, (_, choices: string) => {
       return `must be one of ${choices.split(',').join(', ')}`;
     });
-    return `${name}${value} ${allowed}`;
+    return withoutCredentials(`${name}${value} ${allowed}`);
   });
   if (lines.length > 0) throw new SettingsError(lines.join('\n'));
 }
+
+/** Without user names, passwords and queries of addresses, valid or not. */
+const withoutCredentials = (line: string): string =>
+  line.replace(/(\/\/|[",])(?:(?!\/\/)[^\s",])*@/g, `$1${REDACTED}@`).replace(/\?[^\s",]+/g, `?${REDACTED}`);
