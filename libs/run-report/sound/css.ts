@@ -13,11 +13,12 @@ export const SOUND_CSS = `
 .heard .mark-line { stroke: var(--muted); stroke-dasharray: 1 4; }
 .heard .mark-line.bad { stroke: var(--fail); } .heard .mark-line.warn { stroke: var(--flaky); }
 .heard .mark { fill: var(--muted); } .heard .mark.bad { fill: var(--fail); } .heard .mark.warn { fill: var(--flaky); }
-.heard .line { overflow: hidden; }
+.heard .line { overflow: hidden; } .heard .line-start { stroke: var(--muted); }
 .heard .playhead { stroke: transparent; stroke-width: 2; }
 .player:has(audio) .heard { cursor: pointer; }
 .player:has(audio) .playhead { stroke: var(--link); }
 .call:has(audio) .transcript time { cursor: pointer; text-decoration: underline dotted; }
+.sound .legend .sign::before { display: none; }
 .sound .facts { margin-bottom: 0.4rem; }
 @media print { .player audio, .player small { display: none; } }
 `;

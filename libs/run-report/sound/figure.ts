@@ -108,10 +108,26 @@ function endsOfTurns(timeline: readonly TimelineEntry[]): ReadonlyMap<number, nu
   return ends;
 }
 
+const MEANINGS = {
+  '▼': 'barge-in',
+  '○': 'backchannel',
+  '∿': 'noise',
+  '#': 'keys',
+  '▲': 'protocol finding',
+  '✕': 'error',
+} as const;
+type Sign = keyof typeof MEANINGS;
+
+/** The signs in the figure of a call with their meanings, for its legend. */
+export function signs(voice: ReportedVoice, timeline: readonly TimelineEntry[]): readonly string[] {
+  const used = new Set<string>([...bargeIns(voice), ...timeline.flatMap(markOf)].map(({ sign }) => sign));
+  return Object.entries(MEANINGS).flatMap(([sign, meaning]) => (used.has(sign) ? [`${sign} ${meaning}`] : []));
+}
+
 interface Mark {
   readonly kind: string;
   readonly atMs: number;
-  readonly sign: string;
+  readonly sign: Sign;
   readonly label: string;
 }
 
@@ -149,7 +165,7 @@ const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
 function markOf(entry: TimelineEntry): Mark[] {
   const atMs = entry.start;
   if (entry.type === 'sound' && entry.possible) {
-    const sign = { backchannel: '○', noise: '∿', keys: '#' }[entry.kind];
+    const sign = ({ backchannel: '○', noise: '∿', keys: '#' } as const)[entry.kind];
     return [{ kind: 'plain', atMs, sign, label: `${entry.kind}: ${entry.name}` }];
   }
   if (entry.type === 'finding') {
@@ -177,7 +193,8 @@ function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: numb
       width="${share(until - start, whole)}"
       height="${WORDS}"
     >
-      <text class="tick" x="2" y="11">
+      <line class="line-start" y1="2" y2="${WORDS - 2}" />
+      <text class="tick" x="4" y="11">
         ${title(text)}
         <title>${title(text)}</title>
       </text>

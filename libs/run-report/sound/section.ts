@@ -2,7 +2,7 @@ import { html, type Html, NOTHING } from '../html.js';
 import { facts } from '../parts.js';
 import type { ReportedCall } from '../reported.js';
 import { count, duration, number, percent } from '../../text/index.js';
-import { soundFigure } from './figure.js';
+import { signs, soundFigure } from './figure.js';
 import { audio } from './player.js';
 import type { ReportedSound, ReportedVoice } from './reported-sound.js';
 
@@ -21,7 +21,7 @@ export function soundSection(
       ${soundFigure({ voice, sound, timeline, whole })}
       ${hasSound ? html`${audio(sound.wav)} <small>Click the picture or a time of the transcript to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
     </div>
-    ${legend(voice)} ${heardFacts(voice)}
+    ${legend(voice, timeline)} ${heardFacts(voice)}
   </section>`;
 }
 
@@ -37,10 +37,11 @@ function listenAt(id: string, { recording }: ReportedVoice, serviceUrl: string |
   </p>`;
 }
 
-const legend = ({ measures }: ReportedVoice): Html =>
+const legend = (voice: ReportedVoice, timeline: ReportedCall['timeline']): Html =>
   html`<p class="legend" aria-hidden="true">
     <span class="caller">Caller</span> <span class="agent">Agent</span> <span class="waiting">latency as heard</span>
-    ${measures.interruptions.length > 0 && html`<span class="error">both at once</span>`}
+    ${voice.measures.interruptions.length > 0 && html`<span class="error">both at once</span>`}
+    ${signs(voice, timeline).map((sign) => html`<span class="sign">${sign}</span> `)}
   </p>`;
 
 function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
