@@ -1,4 +1,5 @@
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
+import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import { openEventStream } from '../support/event-stream.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
@@ -135,6 +136,20 @@ describe('deleting a run', () => {
     const responses = await Promise.all(Array.from({ length: 10 }, () => client.delete(`/runs/${id}`)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
     expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+  });
+
+  it('makes a report that is being prepared return 404', async () => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const { id } = await executeRun(client, agentId);
+    const repository = app.nest.get(RunsRepository);
+    const cases = repository.cases.bind(repository);
+    const reading = jest.spyOn(repository, 'cases').mockImplementationOnce(async (runId) => {
+      expect((await client.delete(`/runs/${runId}`)).status).toBe(200);
+      return cases(runId);
+    });
+    expectNotFound(await client.get(`/runs/${id}/report`));
+    expect(reading).toHaveBeenCalledTimes(1);
+    reading.mockRestore();
   });
 
   it('ends event streams and waits that are still open', async () => {

@@ -50,6 +50,8 @@ export class ResultsService {
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
     const plan = await this.repository.cases(run.id);
+    // Every run has cases until it is deleted, which may have happened since it was read.
+    if (plan.length === 0) throw notFound();
     const figures = await this.calls.figures(run.id);
     return {
       run: {
