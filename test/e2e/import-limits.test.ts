@@ -173,7 +173,9 @@ describe('a burst of compressed imports', () => {
       await until(`the service is ready: ${service.output}`, isReady, 120_000);
       const client = new HttpClient(service.url, key);
       const agent = { provider: 'AGENT_PROVIDER_1', assistantId: 'a', apiKey: 'k' };
-      const { id } = (await client.post('/agents', agent)).body.data;
+      const created = await client.post('/agents', agent);
+      expect([created.status, messages(created.body)]).toEqual([201, []]);
+      const { id } = created.body.data;
       const bomb = gzipSync(`[${'[],'.repeat(3_490_000)}[]]`);
       const attack = () =>
         client.send('POST', `/agents/${id}/evaluations/import`, bomb, {

@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A real redis-server on a free loopback port, without persistence. */
@@ -65,14 +66,24 @@ export async function startRedis(...args: string[]): Promise<TestRedis> {
   };
 }
 
+/** Below the ports that the kernel assigns to clients and to other tests, which could take it before it is used. */
+const PORTS = { first: 15_000, count: 16_000 };
+
 /** Returns a free loopback port. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = PORTS.first + randomInt(PORTS.count);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue;
+      throw error;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 async function accepts(port: number): Promise<boolean> {
