@@ -22,6 +22,13 @@ export interface VoiceFacts {
     /** Whether the last 20 ms before and the first 20 ms after it were active. */
     readonly isBetweenSpeech: boolean;
   })[];
+  /** What may be different without the tester's stalls; absent if it had none. */
+  readonly stalled?: {
+    /** Underruns that a stall may have caused. */
+    readonly underruns: VoiceFacts['underruns'];
+    /** Codes of the findings that would not have been made if the agent's messages had been read without delay. */
+    readonly findings: readonly string[];
+  };
   readonly level: AgentLevel;
   readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
   /** Present if the connection broke off; `end.code` is then `failure`. */

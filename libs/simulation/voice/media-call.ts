@@ -5,6 +5,7 @@ import { CallerLine } from './caller-line.js';
 import { Ear } from './ear.js';
 import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from './facts.js';
 import { FRAME_MS, FRAME_SAMPLES, samplesOf } from './frames.js';
+import { heardAtTheEarliest } from './measures/index.js';
 import type { MediaProtocol, MediaProtocolFactory, MediaSide, RecordingSink } from './media.js';
 import { Mouth } from './mouth.js';
 import type { VoiceCallPlan } from './plan.js';
@@ -150,10 +151,11 @@ export class MediaCall {
       (at) => this.caller.turnAt(at),
       (at) => this.caller.lineEndBefore(at),
     );
+    const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
     const observed = {
       caller: this.caller.until(atMs),
       ...heard,
-      underruns: heard.underruns.filter((underrun) => !isStalledIn(timing, underrun)),
+      underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
       ...ended,
@@ -161,8 +163,14 @@ export class MediaCall {
       platformEvents: this.platformEvents,
       timing,
     };
-    for (const finding of this.protocol.review?.(observed) ?? []) this.findings.add(finding);
-    return { ...observed, wireFindings: this.findings.list() };
+    const findingsOf = (facts: Omit<VoiceFacts, 'wireFindings'>) =>
+      this.findings.with(this.protocol.review?.(facts) ?? []).list();
+    const facts = { ...observed, wireFindings: findingsOf(observed) };
+    if (timing.stalls.length === 0) return facts;
+    const underruns = heard.underruns.filter(isStalled);
+    const certain = findingsOf(heardAtTheEarliest({ ...facts, stalled: { underruns, findings: [] } }));
+    const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
+    return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
   }
 
   private get nextDueMs(): number {

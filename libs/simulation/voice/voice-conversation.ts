@@ -2,14 +2,14 @@ import type { EvaluationDefinition } from '../../evaluation-definition/index.js'
 import type { HeardTimes } from '../call-view.js';
 import type { EvaluateVoiceCheck } from '../checks/evaluate-checks.js';
 import type { ConversationResult } from '../conversation.js';
-import { CallFailure, type Failure, failure } from '../failure.js';
-import { isReliable, type Stall } from '../stalls.js';
+import { CallFailure } from '../failure.js';
+import type { Stall } from '../stalls.js';
 import type { EndEntry, Timeline } from '../timeline.js';
 import { voiceChecks } from './checks/index.js';
 import type { Span, VoiceFacts } from './facts.js';
-import { heardTimes, latenciesOf, silencesOf, voiceMeasures } from './measures/index.js';
-import { stallWithin } from './measures/stall-within.js';
+import { heardTimes, voiceMeasures } from './measures/index.js';
 import type { RecordingSink, VoiceTransport } from './media.js';
+import { overload } from './overload.js';
 import { LINE_RATE, type VoiceCallPlan } from './plan.js';
 import { type CallerSounds, prepareScript } from './prepare.js';
 import type { RecordingFacts, VoiceResult } from './results.js';
@@ -141,18 +141,6 @@ function observe(
 }
 
 const stallsOf = ({ timing }: VoiceFacts): Stall[] => timing.stalls.map(({ at, ms }) => ({ start: at, end: at + ms }));
-
-/** Whether the tester's own faults are so large that nothing can be said of the agent. */
-function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
-  const { timing, agent } = facts;
-  if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
-  const measured = [...latenciesOf(facts), ...silencesOf(facts)].map(({ plusMinusMs }) => plusMinusMs);
-  // Sound that arrived during a stall is played after it: the agent may have been silent only to the tester.
-  const turnEnds = agent.map(({ endMs }) => stallWithin(timing, { startMs: endMs, endMs: endMs + turnEndMs }));
-  const worst = Math.max(0, ...measured, ...turnEnds);
-  if (isReliable(worst)) return undefined;
-  return failure('tester_overloaded', `it stalled for ${Math.round(worst)} ms while a time was measured`);
-}
 
 const wordsOf = ({ caller }: VoiceFacts): VoiceResult['words'] =>
   caller.flatMap((act) =>

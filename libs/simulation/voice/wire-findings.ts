@@ -10,6 +10,14 @@ export class WireFindings {
     else this.byCode.set(finding.code, { first: finding, count: 1 });
   }
 
+  /** A copy with further findings. */
+  with(more: readonly WireFinding[]): WireFindings {
+    const copy = new WireFindings();
+    for (const [code, known] of this.byCode) copy.byCode.set(code, { ...known });
+    for (const finding of more) copy.add(finding);
+    return copy;
+  }
+
   /** In order of their first occurrence; those before the answer first. */
   list(): WireFinding[] {
     return [...this.byCode.values()]

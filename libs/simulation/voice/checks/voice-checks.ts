@@ -1,16 +1,31 @@
 import type { SoundCheckSpec } from '../../../evaluation-definition/index.js';
 import type { Finding } from '../../checks/check-result.js';
 import type { EvaluateVoiceCheck } from '../../checks/evaluate-checks.js';
+import type { EventFinder } from '../../checks/occurrences.js';
+import { timeFinding } from '../../checks/times.js';
+import { heardAtTheEarliest, voiceMeasures } from '../measures/index.js';
 import type { VoiceEvidence } from './evidence.js';
 import { agentKeepsSpeaking, agentYields, interruptionsWithin, overlapWithin } from './floor.js';
 import { hearsKeys } from './keys.js';
 import { isProtocolClean, levelWithin, notChoppy, speakingRateWithin } from './sound.js';
 
-/** Decides the checks that need sound, for one call. */
-export const voiceChecks =
-  (evidence: VoiceEvidence): EvaluateVoiceCheck =>
-  (check, finder) =>
-    check.type === 'hears_keys' ? hearsKeys(check, evidence, finder) : decide(check, evidence, finder.view.entries);
+/**
+ * Decides the checks that need sound, for one call. If the tester stalled, a check is undecided whose verdict depends on how
+ * late the tester read the agent's messages.
+ */
+export function voiceChecks(evidence: VoiceEvidence): EvaluateVoiceCheck {
+  const earliest = heardAtTheEarliest(evidence.facts);
+  if (earliest === evidence.facts) return (check, finder) => decided(check, evidence, finder);
+  const other = { facts: earliest, voice: voiceMeasures(earliest) };
+  return async (check, finder) => {
+    const finding = await decided(check, evidence, finder);
+    const { met } = await decided(check, other, finder);
+    return met === finding.met ? finding : timeFinding(null, finding.detail, finding.evidence);
+  };
+}
+
+const decided = (check: SoundCheckSpec, evidence: VoiceEvidence, finder: EventFinder): Finding | Promise<Finding> =>
+  check.type === 'hears_keys' ? hearsKeys(check, evidence, finder) : decide(check, evidence, finder.view.entries);
 
 type Entries = Parameters<EvaluateVoiceCheck>[1]['view']['entries'];
 type PlainCheck = Exclude<SoundCheckSpec, { readonly type: 'hears_keys' }>;

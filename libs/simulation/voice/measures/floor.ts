@@ -1,3 +1,4 @@
+import { COLLISION } from '../agent-turns.js';
 import type { AgentSound, SayAct, SoundAct, VoiceFacts } from '../facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
@@ -10,12 +11,11 @@ const BUFFERED_MS = 500;
 /** Speech that ends by itself so soon after the caller's onset shows nothing. */
 const NATURAL_END_MS = 500;
 /** Speech that goes on for so long after a backchannel or noise was kept (tau-voice). */
-const KEPT_MS = 1_000;
+export const KEPT_MS = 1_000;
 /** An answer to a noise in silence within this time (tau-voice). */
-const ANSWERED_NOISE_MS = 2_000;
+export const ANSWERED_NOISE_MS = 2_000;
 /** A shorter overlap is no interruption. */
 const MIN_OVERLAP_MS = 300;
-const COLLISION = { afterCallerMs: 500, afterAgentMs: 2_000 } as const;
 
 export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
   lines.flatMap(({ act, over }) => (act.bargeIn ? [bargeInOf(facts, act, act.bargeIn, over)] : []));

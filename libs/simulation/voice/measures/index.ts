@@ -1,4 +1,6 @@
+export { delayAt, heardAtTheEarliest } from './earliest.js';
 export { heardTimes } from './heard-times.js';
 export { latenciesOf } from './latencies.js';
 export { type HeardSilence, pausesOf, silencesOf } from './silences.js';
+export { stallWithin } from './stall-within.js';
 export { voiceMeasures } from './voice-measures.js';

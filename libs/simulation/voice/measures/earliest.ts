@@ -1,0 +1,93 @@
+import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts.js';
+import { FRAME_MS } from '../frames.js';
+import { contains, overlapOf } from './spans.js';
+
+type Stalls = MediaTiming['stalls'];
+type Underruns = VoiceFacts['underruns'];
+
+/** The gate closes this long before a `clear` at most, if the clear ended the sound. */
+const BEFORE_CLEAR_MS = 200;
+
+/**
+ * The call if everything of the agent that the tester may have read late because of a stall had been read at the stall's
+ * beginning. What really happened lies between this and the given facts: a verdict that differs between them is not certain.
+ * Without a stall these are the same facts.
+ */
+export function heardAtTheEarliest(facts: VoiceFacts): VoiceFacts {
+  const { stalls } = facts.timing;
+  if (stalls.length === 0) return facts;
+  const underruns = facts.stalled?.underruns ?? [];
+  const clears = facts.clears.map((clear) => ({ ...clear, atMs: clear.atMs - delayAt(stalls, clear.atMs) }));
+  const agent: AgentSound[] = [];
+  for (const sound of facts.agent) agent.push(earlier(facts, sound, agent.at(-1)?.endMs ?? 0));
+  const lagAt = (ms: number) => {
+    const index = facts.agent.findIndex((sound) => contains(sound, ms));
+    return index === -1 ? 0 : facts.agent[index]!.endMs - agent[index]!.endMs;
+  };
+  return {
+    ...facts,
+    agent,
+    clears,
+    caller: facts.caller.map((act) => {
+      if (act.type !== 'say' || !act.bargeIn) return act;
+      const bufferedMs = Math.max(0, act.bargeIn.bufferedMs - lagAt(act.startMs));
+      return { ...act, bargeIn: { ...act.bargeIn, bufferedMs } };
+    }),
+    underruns: [...facts.underruns, ...underruns, ...hiddenUnderruns(facts)].sort((a, b) => a.startMs - b.startMs),
+    wireFindings: facts.wireFindings.filter(({ code }) => !facts.stalled?.findings.includes(code)),
+  };
+}
+
+/** @param fromMs end of the agent's sound before */
+function earlier({ timing: { stalls }, clears, stalled }: VoiceFacts, sound: AgentSound, fromMs: number): AgentSound {
+  const { firstByteMs, startMs, endMs } = sound;
+  const first = delayAt(stalls, firstByteMs);
+  const lag = (untilMs: number) =>
+    first + lagOf(stalls, stalled?.underruns ?? [], { startMs: firstByteMs, endMs: untilMs });
+  const cut = clears.find(({ atMs }) => atMs >= endMs && atMs <= endMs + BEFORE_CLEAR_MS);
+  const start = Math.max(fromMs, startMs - lag(startMs));
+  const end = Math.min(endMs - lag(endMs), cut ? cut.atMs - delayAt(stalls, cut.atMs) : Infinity);
+  return { ...sound, firstByteMs: firstByteMs - first, startMs: start, endMs: Math.max(start, end) };
+}
+
+/** How much later than it arrived a message may have been read that was read at a moment, or would have been. */
+export function delayAt(stalls: Stalls, readMs: number): number {
+  return stalls.reduce((worst, { at, ms }) => {
+    const isAffected = readMs >= at && readMs <= at + ms + FRAME_MS;
+    return isAffected ? Math.max(worst, Math.min(ms, readMs - at)) : worst;
+  }, 0);
+}
+
+/** By how much stalls have delayed sound that the agent sends as it speaks: the buffer ran empty during each of them. */
+const lagOf = (stalls: Stalls, underruns: Underruns, span: Span): number =>
+  underruns
+    .filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs)
+    .reduce((sum, underrun) => sum + Math.min(underrun.endMs - underrun.startMs, worstOver(stalls, underrun)), 0);
+
+/**
+ * Underruns that a stall may have hidden: after it, sound that the agent sends as it speaks is played later than it arrives,
+ * and a pause between two messages then only shortens this delay.
+ */
+function hiddenUnderruns({ arrivals, agent, timing: { stalls } }: VoiceFacts): Underruns {
+  const hidden: Underruns[number][] = [];
+  let delay = 0;
+  for (const { arrivedMs, playedFromMs } of arrivals) {
+    delay = Math.max(delay, delayAt(stalls, arrivedMs));
+    if (delay === 0) continue;
+    const ahead = Math.max(0, playedFromMs - arrivedMs);
+    const isRead = delayAt(stalls, arrivedMs) === 0;
+    if (!isRead || ahead >= delay) continue;
+    const span = { startMs: playedFromMs, endMs: playedFromMs + delay - ahead };
+    if (ahead > 0 && agent.some((sound) => contains(sound, playedFromMs)))
+      hidden.push({ ...span, isBetweenSpeech: true });
+    delay = ahead;
+  }
+  return hidden;
+}
+
+/** The longest stall that delayed what ended an underrun. */
+const worstOver = (stalls: Stalls, { startMs, endMs }: Span): number =>
+  stalls.reduce((worst, { at, ms }) => {
+    const delaying = { startMs: at - FRAME_MS, endMs: at + ms + FRAME_MS };
+    return overlapOf(delaying, { startMs, endMs }) > 0 ? Math.max(worst, ms) : worst;
+  }, 0);
