@@ -10,9 +10,10 @@ import type { AgentCall, AgentEndpoint } from '../endpoint.js';
 import { Addresses, type DialledAddress } from './addresses.js';
 import { twilioFinding } from './findings.js';
 import type { TwilioOptions } from './options.js';
+import { fetchSound } from './platform-sound.js';
 import type { TwilioStream } from './protocol.js';
 import { twilioSignature } from './signature.js';
-import { type Fetch, type Speak, TwimlWalk } from './twiml-walk.js';
+import { type Fetch, type PlatformSounds, type Speak, TwimlWalk } from './twiml-walk.js';
 import { type HttpMethod, type StreamNoun } from './twiml.js';
 import { requestTwiml } from './webhook.js';
 
@@ -32,6 +33,11 @@ export interface DialledStream {
   readonly events: readonly PlatformEvent[];
   /** What the platform said for it before the stream. */
   readonly sounds: TwimlWalk['sounds'];
+}
+
+export interface AfterStream {
+  readonly events: readonly PlatformEvent[];
+  readonly findings: readonly WireFinding[];
 }
 
 export interface SessionHooks {
@@ -88,10 +94,11 @@ export class TwilioSession {
     const answeredAt = performance.now();
     this.hooks.onAnswer?.();
     const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
-    const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, speak);
+    const sounds = { ...(speak && { speak }), fetch: this.sounds(signal) };
+    const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, sounds);
     const address = this.addresses.resolveStream(noun.url, this.walk.base);
     if (!address) throw this.failure('the url of its <Stream> is not a wss address');
-    const findings = findingsOf(noun, this.agent);
+    const findings = [...findingsOf(noun, this.agent), ...this.walk.findings];
     await wait(Math.max(0, answeredAt + this.walk.elapsedMs - performance.now()), undefined, { signal }).catch(() => {
       throw signal.reason;
     });
@@ -102,17 +109,30 @@ export class TwilioSession {
    * What the agent asks for after it has closed the stream, in order. Failures are events: the call itself is over.
    * @param atMs end of the stream in call time
    */
-  async afterStream(atMs: number, signal: AbortSignal): Promise<PlatformEvent[]> {
+  async afterStream(atMs: number, signal: AbortSignal): Promise<AfterStream> {
     // A connection that begins with a WebSocket has no TwiML.
-    if (/^wss?:/i.test(this.first.url)) return [];
+    if (/^wss?:/i.test(this.first.url)) return { events: [], findings: [] };
+    const before = this.walk.findings.length;
     try {
-      return await this.walk.afterStream(atMs, (reference, base, method) =>
+      const events = await this.walk.afterStream(atMs, (reference, base, method) =>
         this.request(this.resolved(reference, base), method, 'in-progress', signal),
       );
+      return { events, findings: this.walk.findings.slice(before) };
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      return [{ type: 'note', atMs, detail: error.failure.message }];
+      return { events: [{ type: 'note', atMs, detail: error.failure.message }], findings: [] };
     }
+  }
+
+  /** Fetches the files of `<Play>`. The connection's headers are sent to the agent's own server alone. */
+  private sounds(signal: AbortSignal): PlatformSounds['fetch'] {
+    return async (reference, base, maxMs) => {
+      const address = this.addresses.resolve(reference, base);
+      if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
+      const isOwn = new URL(address.url).origin === new URL(this.first.url).origin;
+      const headers = isOwn ? this.headers : {};
+      return fetchSound(this.call.client, { url: address.url, headers, signal, maxMs });
+    };
   }
 
   /** Requests TwiML, signed with the given token. */

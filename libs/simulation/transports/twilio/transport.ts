@@ -38,9 +38,13 @@ async function runCall(session: TwilioSession, call: AgentCall, options: VoiceCa
   const after = await session.afterStream(facts.end.atMs, limit).catch((error: unknown) => {
     signal.throwIfAborted();
     if (!limit.aborted) throw error;
-    return [];
+    return { events: [], findings: [] };
   });
-  return { ...facts, platformEvents: [...facts.platformEvents, ...after] };
+  return {
+    ...facts,
+    platformEvents: [...facts.platformEvents, ...after.events],
+    wireFindings: [...facts.wireFindings, ...after.findings],
+  };
 }
 
 /** The addresses are looked up and checked here, and the thread connects to no other ones. */

@@ -1,6 +1,8 @@
 import { encodeMulaw } from '../../../audio/index.js';
 import { CallFailure } from '../../failure.js';
-import type { PlatformEvent } from '../../voice/facts.js';
+import type { PlatformEvent, WireFinding } from '../../voice/facts.js';
+import { twilioFinding, type TwilioFindingCode } from './findings.js';
+import type { FetchedSound } from './platform-sound.js';
 import type { HttpMethod, StreamNoun, Verb } from './twiml.js';
 
 /** Documents of one call. */
@@ -17,12 +19,22 @@ export type Speak = (text: string) => Promise<Int16Array>;
 
 export type Fetch = (reference: string, base: string, method: HttpMethod) => Promise<readonly Verb[]>;
 
+/** What the platform itself says and plays for the agent. */
+export interface PlatformSounds {
+  /** Without it, words take their estimated time and are not heard. */
+  readonly speak?: Speak;
+  /** Fetches the file of a `<Play>`. */
+  readonly fetch: (reference: string, base: string, maxMs: number) => Promise<FetchedSound>;
+}
+
 /** Executes TwiML as far as a call of the service can: verb by verb, document by document. */
 export class TwimlWalk {
   /** What the documents asked for before the stream, in order; times from the answer. */
   readonly events: PlatformEvent[] = [];
   /** What the platform said for the agent before the stream, in mu-law; times from the answer. */
   readonly sounds: { readonly atMs: number; readonly mulaw: Uint8Array }[] = [];
+  /** What is not as on a call by Twilio, because this service does not play or follow it. */
+  readonly findings: WireFinding[] = [];
   /** Time that the verbs so far take. */
   elapsedMs = 0;
   /** Address of the present document. */
@@ -39,7 +51,7 @@ export class TwimlWalk {
    * Goes on to `<Connect><Stream>`.
    * @throws CallFailure if it is never reached
    */
-  async toStream(document: readonly Verb[], base: string, fetch: Fetch, speak?: Speak): Promise<StreamNoun> {
+  async toStream(document: readonly Verb[], base: string, fetch: Fetch, platform: PlatformSounds): Promise<StreamNoun> {
     let verbs = document;
     this.base = base;
     for (let index = 0; index < verbs.length; index++) {
@@ -56,7 +68,7 @@ export class TwimlWalk {
       }
       const ending = this.endingBefore(verb);
       if (ending !== undefined) throw new CallFailure('invalid_twiml', ending);
-      await this.pass(verb, speak);
+      await this.pass(verb, platform);
     }
     const isOneWay = this.events.some(({ detail }) => detail.startsWith('<Start>'));
     throw new CallFailure(
@@ -83,7 +95,9 @@ export class TwimlWalk {
       } else if (verb.verb === 'hangup' || verb.verb === 'reject') {
         break;
       } else {
-        note('note', this.describe(verb));
+        const detail = this.describe(verb);
+        note('note', detail);
+        this.find('after_stream_not_followed', `After the stream the TwiML goes on with ${detail}`, atMs);
         // The call would go on; the caller hears no more of it.
         if (verb.verb === 'connect') return events;
       }
@@ -118,17 +132,40 @@ export class TwimlWalk {
   }
 
   /** A verb that takes its time, or is not executed. */
-  private async pass(verb: Verb, speak: Speak | undefined): Promise<void> {
+  private async pass(verb: Verb, platform: PlatformSounds): Promise<void> {
     this.events.push({ type: 'note', atMs: this.elapsedMs, detail: this.describe(verb) });
-    if (verb.verb === 'say') await this.say(verb.text, Math.max(1, verb.loop), speak);
+    if (verb.verb === 'say') await this.say(verb.text, verb.loop, platform.speak);
+    else if (verb.verb === 'play') await this.play(verb.url, verb.loop, platform);
     else if (verb.verb === 'pause') this.take(verb.seconds * 1_000);
   }
 
   private async say(text: string, times: number, speak: Speak | undefined): Promise<void> {
-    const mulaw = speak && encodeMulaw(await speak(text.slice(0, MAX_SAY_LENGTH)));
-    for (let time = 0; time < times && this.elapsedMs < MAX_PRELUDE_MS; time++) {
-      if (mulaw) this.sounds.push({ atMs: this.elapsedMs, mulaw: mulaw.subarray(0, this.leftMs * BYTES_PER_MS) });
-      this.take(mulaw ? mulaw.length / BYTES_PER_MS : text.split(/\s+/).length * MS_PER_WORD);
+    if (speak) return this.repeat(await speak(text.slice(0, MAX_SAY_LENGTH)), times);
+    const ms = text.split(/\s+/).length * MS_PER_WORD;
+    for (let time = 0; time < times && this.leftMs > 0; time++) this.take(ms);
+  }
+
+  private async play(url: string, times: number, platform: PlatformSounds): Promise<void> {
+    if (this.leftMs === 0) return;
+    const sound = await platform.fetch(url, this.base, this.leftMs);
+    if ('pcm' in sound) return this.repeat(sound.pcm, times);
+    const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${sound.problem}. Its duration is unknown`;
+    this.find('play_not_heard', detail, this.elapsedMs);
+  }
+
+  private repeat(pcm: Int16Array, times: number): void {
+    if (pcm.length === 0) return;
+    const mulaw = encodeMulaw(pcm);
+    for (let time = 0; time < times && this.leftMs > 0; time++) {
+      this.sounds.push({ atMs: this.elapsedMs, mulaw: mulaw.subarray(0, this.leftMs * BYTES_PER_MS) });
+      this.take(mulaw.length / BYTES_PER_MS);
+    }
+  }
+
+  /** Once for each code. */
+  private find(code: TwilioFindingCode, detail: string, atMs: number): void {
+    if (this.findings.every((finding) => finding.code !== code)) {
+      this.findings.push({ ...twilioFinding(code, detail), atMs });
     }
   }
 
@@ -145,7 +182,7 @@ export class TwimlWalk {
       case 'say':
         return `<Say>: "${this.shown(verb.text)}"`;
       case 'play':
-        return `<Play>: ${this.shown(verb.url)}, which is not played`;
+        return `<Play>: ${this.shown(verb.url)}`;
       case 'pause':
         return `<Pause> of ${verb.seconds} s`;
       case 'start':

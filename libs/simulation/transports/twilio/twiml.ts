@@ -6,6 +6,8 @@ export const MAX_TWIML_BYTES = 64 * 1024;
 const MAX_VERBS = 200;
 const MAX_DEPTH = 16;
 const MAX_PARAMETERS = 100;
+/** As often does Twilio repeat what has `loop="0"`, which stands for no end. */
+const MAX_LOOPS = 1_000;
 
 export interface StreamNoun {
   readonly url: string;
@@ -16,7 +18,7 @@ export interface StreamNoun {
 /** What a TwiML document asks for, in order. */
 export type Verb =
   | { readonly verb: 'say'; readonly text: string; readonly loop: number }
-  | { readonly verb: 'play'; readonly url: string }
+  | { readonly verb: 'play'; readonly url: string; readonly loop: number }
   | { readonly verb: 'pause'; readonly seconds: number }
   | { readonly verb: 'redirect'; readonly url: string; readonly method: HttpMethod }
   /** `stream` is undefined for a noun that is not supported. */
@@ -80,9 +82,9 @@ function readVerb(node: Node): Verb {
   const attributes = attributesOf(node);
   switch (name) {
     case 'Say':
-      return { verb: 'say', text: textOf(node), loop: Math.min(100, count(attributes.loop, 1)) };
+      return { verb: 'say', text: textOf(node), loop: timesOf(attributes) };
     case 'Play':
-      return { verb: 'play', url: textOf(node) };
+      return { verb: 'play', url: textOf(node), loop: timesOf(attributes) };
     case 'Pause':
       return { verb: 'pause', seconds: count(attributes.length, 1) };
     case 'Redirect':
@@ -144,6 +146,9 @@ const textOf = (node: Node): string =>
 
 const methodOf = ({ method }: Readonly<Record<string, string | undefined>>): HttpMethod =>
   /^get$/i.test(method ?? '') ? 'GET' : 'POST';
+
+const timesOf = ({ loop }: Readonly<Record<string, string | undefined>>): number =>
+  Math.min(MAX_LOOPS, count(loop, 1) || MAX_LOOPS);
 
 /** A number of times or seconds. */
 const count = (text: string | undefined, otherwise: number): number =>
