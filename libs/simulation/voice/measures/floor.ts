@@ -2,7 +2,7 @@ import { COLLISION } from '../agent-turns.js';
 import type { AgentSound, SayAct, SoundAct, VoiceFacts } from '../facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
-import { contains, overlapOf, tenth } from './spans.js';
+import { contains, lengthOf, overlapOf, tenth } from './spans.js';
 
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
 export const YIELD_MS = 2_000;
@@ -14,7 +14,7 @@ const NATURAL_END_MS = 500;
 export const KEPT_MS = 1_000;
 /** An answer to a noise in silence within this time (tau-voice). */
 export const ANSWERED_NOISE_MS = 2_000;
-/** A shorter overlap is no interruption. */
+/** A shorter overlap, or shorter sound in a hesitation, is no interruption. */
 const MIN_OVERLAP_MS = 300;
 
 export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
@@ -94,8 +94,9 @@ export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[])
         continue;
       }
       const overlapMs = tenth(speech.reduce((sum, sound) => sum + overlapOf(act, sound), 0));
-      if (overlapMs < MIN_OVERLAP_MS) continue;
       const inHesitation = !act.parts.some((part) => contains(part, first.startMs));
+      // Sound in a hesitation need not overlap with words.
+      if ((inHesitation ? lengthOf(speech) : overlapMs) < MIN_OVERLAP_MS) continue;
       interruptions.push({ atMs: tenth(first.startMs), overlapMs, inHesitation });
     }
   }

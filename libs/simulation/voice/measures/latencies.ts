@@ -1,6 +1,6 @@
-import type { CallerAct, VoiceFacts } from '../facts.js';
+import type { VoiceFacts } from '../facts.js';
 import type { VoiceLatency } from '../results.js';
-import { speechAt } from './lines.js';
+import { speechAt, takesFloor } from './lines.js';
 import { contains, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';
 
@@ -45,8 +45,6 @@ function floorsOf(facts: VoiceFacts): Floor[] {
   return floors;
 }
 
-const takesFloor = ({ type }: CallerAct): boolean => type === 'say' || type === 'press';
-
 /** @param until when the caller stopped waiting */
 function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: number): VoiceLatency {
   const { agent, timing } = facts;
@@ -55,9 +53,9 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   const over = speechAt(facts, startMs);
   // The caller spoke over the agent, which went on after a breath.
   if ((over.at(-1)?.endMs ?? 0) > endMs) return { ...none, answered: true, note: 'already_speaking' };
-  const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs);
-  // An agent that the caller interrupted may have paused before it stopped.
-  if (isEarly && over.length === 0) return { ...none, answered: true, note: 'answered_early' };
+  // Speech that the caller interrupted may have a pause before it stops.
+  const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs && !over.includes(sound));
+  if (isEarly) return { ...none, answered: true, note: 'answered_early' };
   const answer = agent.find((sound) => sound.startMs >= endMs && sound.startMs < until);
   const answeredAt = answer?.startMs ?? until;
   const plusMinusMs = stallWithin(timing, { startMs: endMs, endMs: answeredAt });

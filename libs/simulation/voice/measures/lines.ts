@@ -1,8 +1,11 @@
-import type { AgentSound, SayAct, VoiceFacts } from '../facts.js';
+import type { AgentSound, CallerAct, SayAct, VoiceFacts } from '../facts.js';
 import { contains } from './spans.js';
 
 /** Two sounds of the agent with a shorter silence between them, and no clear, are the same speech going on. */
 export const CONTINUATION_MS = 700;
+
+/** Lines and keys want an answer; backchannels and noises do not. */
+export const takesFloor = ({ type }: CallerAct): boolean => type === 'say' || type === 'press';
 
 /** A line of the caller with the agent's sound around it. */
 export interface SpokenLine {

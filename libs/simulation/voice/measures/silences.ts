@@ -1,5 +1,6 @@
-import type { AgentSound, Span, VoiceFacts } from '../facts.js';
+import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts.js';
 import type { VoiceMeasures } from '../results.js';
+import { takesFloor } from './lines.js';
 import { tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';
 
@@ -19,11 +20,11 @@ export const DEAD_AIR_MS = 3_000;
  */
 export function silencesOf(facts: VoiceFacts): HeardSilence[] {
   const { agent, caller, end, silences, timing } = facts;
-  const isHeard = (act: VoiceFacts['caller'][number]) => act.endMs > act.startMs || act.type === 'press';
-  const heard: readonly (Span & { readonly isAgent: boolean })[] = [
-    ...caller.filter(isHeard).map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: false })),
-    ...silences.filter(({ of }) => of === 'caller').map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: false })),
-    ...agent.map(({ startMs, endMs }) => ({ startMs, endMs, isAgent: true })),
+  const isHeard = (act: CallerAct) => act.endMs > act.startMs || act.type === 'press';
+  const heard: readonly (Span & { readonly by: 'agent' | 'caller' | 'listener' })[] = [
+    ...caller.filter(isHeard).map((act) => ({ ...spanOf(act), by: takesFloor(act) ? 'caller' : 'listener' }) as const),
+    ...silences.filter(({ of }) => of === 'caller').map((wait) => ({ ...spanOf(wait), by: 'caller' }) as const),
+    ...agent.map((sound) => ({ ...spanOf(sound), by: 'agent' }) as const),
   ].sort((a, b) => a.startMs - b.startMs);
   const found: HeardSilence[] = [];
   let quietSince: number | undefined;
@@ -33,16 +34,19 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
     const span = { startMs: tenth(startMs), endMs: tenth(endMs) };
     found.push({ ...span, ms: tenth(endMs - startMs), plusMinusMs: stallWithin(timing, span) });
   };
-  for (const { startMs, endMs, isAgent } of heard) {
+  for (const { startMs, endMs, by } of heard) {
     // Between the agent's last sound and the caller's next words lies the wait for the end of the agent's turn.
-    if (quietSince !== undefined && (isAgent || wasCaller)) add(quietSince, startMs);
-    if (quietSince === undefined || endMs >= quietSince) wasCaller = !isAgent;
+    if (quietSince !== undefined && (by === 'agent' || wasCaller)) add(quietSince, startMs);
+    // After a backchannel or noise the floor is with whom it was before.
+    if (by !== 'listener' && (quietSince === undefined || endMs >= quietSince)) wasCaller = by === 'caller';
     quietSince = Math.max(quietSince ?? 0, endMs);
   }
   const isWaiting = end.by !== 'caller' || end.code === 'agent_silent';
   if (quietSince !== undefined && wasCaller && isWaiting) add(quietSince, end.atMs);
   return found;
 }
+
+const spanOf = ({ startMs, endMs }: Span): Span => ({ startMs, endMs });
 
 /** Total and longest of the silences over `DEAD_AIR_MS`; ordinary gaps are not part of it. */
 export function deadAirOf(silences: readonly HeardSilence[]): VoiceMeasures['deadAir'] {

@@ -39,6 +39,14 @@ describe('response latency as heard', () => {
     ]);
   });
 
+  it('is unknown if the agent yielded and then answered before the line ended', () => {
+    const agent = [agentSound(500, 1_240), agentSound(2_000, 2_600), agentSound(4_700, 6_000)];
+    const clears = [{ atMs: 1_240, droppedMs: 3_000 }];
+    expect(voiceMeasures(factsOf({ caller: [bargeIn(1_000, 4_000)], agent, clears })).latencies).toMatchObject([
+      { heardMs: null, note: 'answered_early' },
+    ]);
+  });
+
   it('starts at the last key', () => {
     const caller = [LINE, keys(2_500, 2_900)];
     expect(voiceMeasures(factsOf({ caller, agent: [agentSound(3_500, 4_000)] })).latencies).toMatchObject([
@@ -178,6 +186,18 @@ describe('interruptions', () => {
     ]);
   });
 
+  it('in a hesitation need 300 ms of sound, however soon the caller goes on and ends', () => {
+    const parts = [
+      { startMs: 1_000, endMs: 2_000 },
+      { startMs: 3_200, endMs: 3_400 },
+    ];
+    const caller = [line(1_000, 3_400, { parts })];
+    expect(of({ caller, agent: [agentSound(3_150, 5_000)] }).interruptions).toEqual([
+      { atMs: 3_150, overlapMs: 250, inHesitation: true },
+    ]);
+    expect(of({ caller, agent: [agentSound(2_500, 2_790)] }).interruptions).toEqual([]);
+  });
+
   it('are collisions if both began at about the same time after the agent had spoken', () => {
     const agent = [agentSound(0, 500), agentSound(1_400, 2_400)];
     expect(of({ caller: [LINE], agent })).toMatchObject({ interruptions: [], collisions: 1 });
@@ -194,6 +214,15 @@ describe('silence', () => {
     });
     expect(silencesOf(facts).map(({ ms }) => ms)).toEqual([500, 4_000, 500]);
     expect(voiceMeasures(facts).deadAir).toEqual({ totalMs: 4_000, longestMs: 4_000, over3s: 1 });
+  });
+
+  it('is not the wait for the end of a turn after a backchannel that ended later than the agent', () => {
+    const caller = [sound('backchannel', 5_800, 6_150), line(9_000, 10_000)];
+    const agent = [agentSound(2_000, 6_000), agentSound(10_500, 12_000)];
+    expect(silencesOf(factsOf({ caller, agent })).map(({ ms }) => ms)).toEqual([500]);
+    // A pause inside the turn stays the agent's.
+    const goesOn = [agentSound(2_000, 6_000), agentSound(8_150, 8_900), agentSound(10_500, 12_000)];
+    expect(silencesOf(factsOf({ caller, agent: goesOn })).map(({ ms }) => ms)).toEqual([2_000, 500]);
   });
 
   it('lasts until the caller gives up', () => {
