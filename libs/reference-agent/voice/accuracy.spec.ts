@@ -27,6 +27,16 @@ describe('accuracy of the evaluations for the telephone', () => {
     expect(await deviations(undefined, voice)).toEqual([]);
   });
 
+  it.each(['phone-booking', 'phone-listening', 'phone-noise'] as const)(
+    'lets the sound agent pass %s with other voices at 20 dB on a weak line of the telephone band',
+    async (key) => {
+      const conditions = { noise: { type: 'babble', snrDb: 20 }, band: 'telephone', gainDb: -3, seed: 41 } as const;
+      const evaluation = { ...voiceEvaluations('any')[VOICE_EVALUATION_KEYS.indexOf(key)]!, conditions };
+      const { outcome, reason } = await calls.call(evaluation, 'awb');
+      expect({ outcome, reason }).toMatchObject({ outcome: 'passed' });
+    },
+  );
+
   it.each(VOICE_FAULT_NAMES.map((fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const))(
     'finds %s in exactly the expected evaluations, for the expected reason (voice %s)',
     async (fault, voice) => {

@@ -1,15 +1,22 @@
 import { FRAME_MS, RATE } from './frames.js';
 
 /** Levels in dBFS and windows in frames; chosen for speech at -26 dBFS with noise up to 10 dB below it. */
-const LEAST_DBFS = -45;
+const LEAST_DBFS = -50;
 const OVER_FLOOR_DB = 4.5;
 const FLOOR_WINDOW = 4_000 / FRAME_MS;
 const FLOOR_SHARE = 0.1;
 const LOWEST = -96;
 /** From this noise on, single samples say nothing about the end of speech. */
 const NOISY_DBFS = -60;
-/** Noise that is itself made of voices varies by so much that its peaks reach this level at 20 dB below speech. */
-const LEAST_NOISY_DBFS = -44;
+/**
+ * Noise that is itself made of voices varies too much to be known by its floor. So speech is also louder than the loudest
+ * frame of the quietest of the last seconds: the caller was silent in it.
+ */
+const SECOND = 1_000 / FRAME_MS;
+const SECONDS = 10;
+const OVER_QUIETEST_DB = 3;
+/** Assumed until there was such a second: noise 20 dB below speech. */
+const MOST_QUIETEST_DBFS = -47;
 /** -45 dBFS: what is quieter does not count as speech. */
 const AUDIBLE = 32_768 * 10 ** (-45 / 20);
 /** High-pass of first order at 200 Hz: hum and most of brown noise lie below. */
@@ -27,6 +34,10 @@ export class SpeechGate {
   /** Levels of the last frames, and how many of them there are of each half decibel. */
   private readonly recent: number[] = [];
   private readonly counts = new Uint16Array(1 - 2 * LOWEST);
+  /** Loudest frame of each of the last seconds, and of the present one. */
+  private readonly seconds: number[] = [];
+  private loudest = LOWEST;
+  private frames = 0;
   private lastIn = 0;
   private lastOut = 0;
 
@@ -37,9 +48,10 @@ export class SpeechGate {
     this.counts[index]! += 1;
     if (this.recent.length > FLOOR_WINDOW) this.counts[this.recent.shift()!]! -= 1;
     const floor = this.floorDbfs();
-    const least = floor > NOISY_DBFS ? LEAST_NOISY_DBFS : LEAST_DBFS;
-    const isActive = level > Math.max(least, floor + OVER_FLOOR_DB);
-    const audibleMs = floor > NOISY_DBFS ? (isActive ? FRAME_MS : 0) : endOfSound(frame);
+    const quietest = this.quietestSecond(level);
+    const isActive = level > Math.max(LEAST_DBFS, floor + OVER_FLOOR_DB, quietest + OVER_QUIETEST_DB);
+    const isNoisy = Math.max(floor, quietest) > NOISY_DBFS;
+    const audibleMs = isNoisy ? (isActive ? FRAME_MS : 0) : endOfSound(frame);
     return { isActive, audibleMs };
   }
 
@@ -53,6 +65,18 @@ export class SpeechGate {
       index += 1;
     }
     return (index - 1) / 2 + LOWEST;
+  }
+
+  /** Loudest frame of the quietest second. @param level of the present frame */
+  private quietestSecond(level: number): number {
+    this.loudest = Math.max(this.loudest, level);
+    this.frames += 1;
+    if (this.frames % SECOND === 0) {
+      this.seconds.push(this.loudest);
+      if (this.seconds.length > SECONDS) this.seconds.shift();
+      this.loudest = LOWEST;
+    }
+    return Math.min(MOST_QUIETEST_DBFS, ...this.seconds);
   }
 
   private levelOf(frame: Int16Array): number {

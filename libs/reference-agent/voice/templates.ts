@@ -2,8 +2,8 @@ import { decodeMulaw, encodeMulaw } from '../../audio/index.js';
 import { Ear } from './ear.js';
 import { FRAME_MS, FRAME_SAMPLES, RATE } from './frames.js';
 
-/** Silence around a sound, so that the ear hears its beginning and its end. */
-const AROUND_MS = 600;
+/** Silence around a sound, so that the ear hears its beginning and its end, and knows the line. */
+const AROUND_MS = 1_000;
 
 /** What the ear would pass to its recogniser for this sound on a quiet line. Empty if it hears nothing. */
 export function soundAsHeard(pcm: Int16Array): Int16Array {

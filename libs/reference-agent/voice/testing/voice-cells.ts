@@ -26,14 +26,11 @@ export interface VoiceCellResult extends VoiceCell {
   readonly outcome: CallResult['outcome'];
 }
 
-/**
- * Every fault in every evaluation, and the sound agent there on each of the lines, once per seed. `phone-noise` has a line of
- * its own.
- */
+/** Every fault in every evaluation, and the sound agent there on each of the lines, once per seed. */
 export function voiceCells(seeds: number): VoiceCell[] {
   return [undefined, ...VOICE_FAULT_NAMES].flatMap((fault) =>
     LINES.slice(0, fault ? 1 : LINES.length).flatMap((line) =>
-      VOICE_EVALUATION_KEYS.filter((key) => line === LINES[0] || key !== 'phone-noise').flatMap((key) =>
+      VOICE_EVALUATION_KEYS.flatMap((key) =>
         Array.from({ length: seeds }, (_, index) => ({ fault, key, line, seed: index + 1 })),
       ),
     ),
