@@ -2,7 +2,12 @@ import { type DefinitionInput, normalise } from '../../../../libs/evaluation-def
 import type { Plan } from './plan.js';
 import { type PlanContext, planWarnings } from './plan-warnings.js';
 
-const CONTEXT: PlanContext = { protocol: 'chat-completions', hasModel: true, workerConcurrency: 20, voices: [] };
+const CONTEXT: PlanContext = {
+  protocol: 'chat-completions',
+  hasModel: true,
+  concurrency: { text: 20, sound: 50 },
+  voices: [],
+};
 const never = { type: 'never_says', text: 'prompt' } as const;
 const says = { type: 'says', text: 'welcome' } as const;
 const criterion = { text: 'The agent is polite.' };
@@ -75,6 +80,32 @@ describe('planWarnings for calls over text and with sound', () => {
   });
 });
 
+describe('planWarnings for calls with sound', () => {
+  const checks = [{ type: 'max_turns', turns: 3 }] as const;
+  const protocol = 'twilio-media-streams';
+
+  it('names the setting of such calls when the concurrency is above what one process executes', () => {
+    const warnings = (concurrency: number) =>
+      planWarnings(plan({ A: { checks } }, concurrency), { ...CONTEXT, protocol });
+    expect(warnings(37)).toEqual([]);
+    expect(warnings(38)).toEqual([
+      'A concurrency of 38 needs more than one process: one executes at most 37 calls of a workspace at once (three quarters of VOICE_CONCURRENCY, 50).',
+    ]);
+  });
+
+  it('says what the embedded voices cannot do for a personality, once for each', () => {
+    const spoken = plan({ A: { checks }, B: { checks } });
+    const voice = { gender: 'MALE', accent: 'Welsh', voice_id: 'nova', provider: 'x', backgroundNoise: false } as const;
+    for (const { snapshot } of spoken.evaluations) Object.assign(snapshot.personality, { voice });
+    expect(planWarnings(spoken, { ...CONTEXT, protocol })).toEqual([
+      expect.stringMatching(
+        /^Personality "Caller": voice_id "nova" is not an embedded voice .*; there is no embedded male voice with the accent "Welsh"; .* rms\.$/,
+      ),
+    ]);
+    expect(planWarnings(spoken, CONTEXT)).toEqual([]);
+  });
+});
+
 describe('planWarnings', () => {
   it('has none for a sound plan', () => {
     expect(warningsOf({ A: { checks: [says, never] }, B: { criteria: [criterion] } })).toEqual([]);
@@ -105,7 +136,9 @@ describe('planWarnings', () => {
     expect(planWarnings(plan({ A: { checks: [says] } }, 16), CONTEXT)).toEqual([
       'A concurrency of 16 needs more than one process: one executes at most 15 calls of a workspace at once (three quarters of WORKER_CONCURRENCY, 20).',
     ]);
-    expect(planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, workerConcurrency: 1 })).toEqual([]);
+    expect(
+      planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, concurrency: { text: 1, sound: 1 } }),
+    ).toEqual([]);
   });
 
   it('names settings of personalities that have no effect over text, once per combination', () => {

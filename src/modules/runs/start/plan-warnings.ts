@@ -1,5 +1,6 @@
 import type { EvaluationDefinition, NestedCheck } from '../../../../libs/evaluation-definition/index.js';
 import { type Protocol, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { voiceOf } from '../../../../libs/speech/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
 import { workspaceShare } from '../../../platform/workspace-share.js';
@@ -13,8 +14,8 @@ export interface PlanContext {
   /** How the agent is called. */
   readonly protocol: ProtocolName;
   readonly hasModel: boolean;
-  /** Calls that one process executes at once. */
-  readonly workerConcurrency: number;
+  /** Calls that one process executes at once, by the medium of their protocol. */
+  readonly concurrency: Readonly<Record<Protocol['medium'], number>>;
   /** Personalities of the plan with settings that only a caller with a voice needs. */
   readonly voices: readonly { readonly name: string; readonly settings: readonly string[] }[];
 }
@@ -22,10 +23,9 @@ export interface PlanContext {
 /** Weaknesses of a plan, one sentence each. */
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { evaluations, concurrency } = plan;
-  const { protocol, hasModel, workerConcurrency, voices } = context;
+  const { protocol, hasModel, voices } = context;
   const { medium, brings }: Protocol = PROTOCOLS[protocol];
   const isJudged = hasModel && brings.words;
-  const slots = workspaceShare(workerConcurrency);
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
     [
@@ -47,13 +47,29 @@ export function planWarnings(plan: Plan, context: PlanContext): string[] {
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
     ...(medium === 'text' ? voiceWarnings(voices) : []),
-    ...(concurrency > slots
-      ? [
-          `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of WORKER_CONCURRENCY, ${workerConcurrency}).`,
-        ]
-      : []),
+    ...(medium === 'sound' ? chosenVoiceWarnings(evaluations) : []),
+    ...concurrencyWarnings(concurrency, medium, context.concurrency[medium]),
     ...baselineWarnings(plan),
   ];
+}
+
+const CONCURRENCY_SETTINGS = { text: 'WORKER_CONCURRENCY', sound: 'VOICE_CONCURRENCY' } as const;
+
+function concurrencyWarnings(concurrency: number, medium: Protocol['medium'], perProcess: number): string[] {
+  const slots = workspaceShare(perProcess);
+  if (concurrency <= slots) return [];
+  return [
+    `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of ${CONCURRENCY_SETTINGS[medium]}, ${perProcess}).`,
+  ];
+}
+
+/** How the voices of callers differ from what their personalities ask for. */
+function chosenVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[] {
+  const personalities = new Map(evaluations.map(({ snapshot: { personality } }) => [personality.id, personality]));
+  return [...personalities.values()].flatMap(({ name, voice }) => {
+    const warning = voice && voiceOf(voice).warning;
+    return warning === undefined ? [] : [`Personality "${name}": ${warning}.`];
+  });
 }
 
 /** What calls over text leave out of evaluations for calls with sound. */

@@ -85,7 +85,7 @@ export class RunStarterService {
       warnings: planWarnings(plan, {
         protocol,
         hasModel: this.settings.languageModel !== undefined,
-        workerConcurrency: this.settings.workerConcurrency,
+        concurrency: { text: this.settings.workerConcurrency, sound: this.settings.voiceConcurrency },
         voices: await this.personalities.voiceSettings([
           ...new Set(evaluations.map(({ snapshot }) => snapshot.personality.id)),
         ]),
