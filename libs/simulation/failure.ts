@@ -83,11 +83,14 @@ export interface FailureDetail {
   /** What it said: the beginning of the response, or the piece of it that was not understood. */
   readonly said?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** Whether the same call would fail again in the same way, whatever the code says. */
+  readonly isPermanent?: boolean;
 }
 
 export function failure(code: FailureCode, detail: string | FailureDetail = {}): Failure {
   const [blame, retryable, sentence] = FAILURES[code];
-  const { what, address, status, said, retryAfterMs } = typeof detail === 'string' ? { what: detail } : detail;
+  const given: FailureDetail = typeof detail === 'string' ? { what: detail } : detail;
+  const { what, address, status, said, retryAfterMs, isPermanent = false } = given;
   const from = [address ?? [], status === undefined ? [] : `HTTP ${status}`].flat().join(', ');
   const message = [
     sentence,
@@ -99,7 +102,7 @@ export function failure(code: FailureCode, detail: string | FailureDetail = {}):
     code,
     message: sanitizeText(message.join('')),
     fault: blame === 'agent' ? 'agent' : 'infrastructure',
-    retryable,
+    retryable: retryable && !isPermanent,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }

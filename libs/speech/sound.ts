@@ -54,6 +54,11 @@ export class SpeechError extends Error {
   ) {
     super(`"${excerpt(text)}" cannot be spoken: ${reason}`);
   }
+
+  /** Whether the same request would fail again: an engine whose sound varies retries before it throws such an error. */
+  get isPermanent(): boolean {
+    return this.failure === 'request' || this.failure === 'silent' || this.failure === 'duration';
+  }
 }
 
 const EXCERPT_LENGTH = 80;

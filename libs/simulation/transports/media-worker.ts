@@ -71,9 +71,13 @@ class ThreadCall {
   private readonly findings: readonly WireFinding[];
   private readonly events: readonly PlatformEvent[];
 
+  /** Always replies, so that the main thread need not wait. */
   abort(): void {
-    if (this.state === 'running') this.media.abort(performance.now());
-    this.release();
+    this.guarded(() => {
+      if (this.state === 'running') this.media.abort(performance.now());
+      const facts = this.state === 'running' ? this.withPrelude(this.media.facts()) : null;
+      this.end({ type: 'aborted', id: this.id, facts });
+    });
   }
 
   private readonly tick = (now: number, deadline: number): void => {

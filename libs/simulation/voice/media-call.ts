@@ -64,6 +64,8 @@ export class MediaCall {
   private frame = 0;
   private ended: Pick<VoiceFacts, 'end' | 'failure'> | undefined;
   private observed: VoiceFacts | undefined;
+  private isStarted = false;
+  /** Given up before it began. */
   private isAborted = false;
 
   constructor(
@@ -87,6 +89,7 @@ export class MediaCall {
     this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs });
     for (const { atMs, mulaw } of prelude?.sounds ?? []) this.ear.play(atMs, mulaw);
     for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.record(FRAME_SAMPLES, null, this.ear.hearFrame());
+    this.isStarted = true;
     this.protocol.open(now);
   }
 
@@ -126,12 +129,12 @@ export class MediaCall {
     }
   }
 
-  /** Ends the call without a result; what was recorded is passed on. */
+  /** The tester gives the call up; what was recorded is passed on. */
   abort(now: number): void {
     if (this.isOver) return;
+    if (this.isStarted) return this.finish(now, { by: 'tester', code: 'failure', reason: 'The call was aborted' });
     this.isAborted = true;
     this.protocol.stop(now);
-    this.recorder?.flush();
   }
 
   get isOver(): boolean {

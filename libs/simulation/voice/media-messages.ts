@@ -24,5 +24,7 @@ export type MediaReply =
   | { readonly type: 'audio'; readonly id: number; readonly interleaved: Uint8Array }
   | { readonly type: 'wire'; readonly id: number; readonly lines: readonly string[] }
   | { readonly type: 'hung_up'; readonly id: number }
+  /** As asked for; `facts` is null if the call had not begun. */
+  | { readonly type: 'aborted'; readonly id: number; readonly facts: VoiceFacts | null }
   | { readonly type: 'facts'; readonly id: number; readonly facts: VoiceFacts }
   | { readonly type: 'failed'; readonly id: number; readonly failure: Failure };

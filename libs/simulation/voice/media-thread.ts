@@ -9,6 +9,9 @@ import type { MediaReply, MediaRequest } from './media-messages.js';
 /** Heap of the thread in MiB: a hostile agent must not end the process. */
 const HEAP_MIB = 512;
 
+/** How long an aborted call waits for what was observed. */
+const ABORT_MS = 1_000;
+
 /** A call that runs in the thread. */
 interface Pending {
   readonly options: VoiceCallOptions;
@@ -97,6 +100,9 @@ export class MediaThread<Connection> {
         return call.options.recording?.wire(reply.lines);
       case 'hung_up':
         return call.options.onHangUp?.();
+      case 'aborted':
+        if (reply.facts) call.options.onAborted?.(reply.facts);
+        return call.reject(call.options.signal.reason);
       case 'facts':
         return call.resolve(reply.facts);
       case 'failed':
@@ -106,8 +112,10 @@ export class MediaThread<Connection> {
 
   private abort(id: number): void {
     const call = this.calls.get(id);
+    if (!call) return;
     this.worker?.postMessage({ type: 'abort', id } satisfies MediaRequest);
-    call?.reject(call.options.signal.reason);
+    // The thread replies with what was observed, unless it is blocked or has just ended the call.
+    setTimeout(() => call.reject(call.options.signal.reason), ABORT_MS).unref();
   }
 
   private ended(worker: Worker, cause: Error | undefined): void {

@@ -65,6 +65,8 @@ export interface VoiceCallOptions {
   readonly speak?: (text: string) => Promise<Int16Array>;
   /** Ends the call; `call` then rejects with its reason. */
   readonly signal: AbortSignal;
+  /** What was observed of a call that the signal ended; called before `call` rejects. */
+  readonly onAborted?: (facts: VoiceFacts) => void;
   /** The line is free: the agent or the caller has hung up, though the result may need more time. */
   readonly onHangUp?: () => void;
 }

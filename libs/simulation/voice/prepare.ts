@@ -9,7 +9,7 @@ import type { PreparedSound, PreparedStep } from './plan.js';
 
 /** Where the caller's sounds come from: a speech engine, and sounds that are not words. */
 export interface CallerSounds {
-  /** @throws if the text cannot be spoken; the signal's reason */
+  /** @throws if the text cannot be spoken, with `isPermanent: true` if it never can be; the signal's reason */
   synthesise(request: { readonly text: string; readonly voice: string }, signal?: AbortSignal): Promise<PreparedSound>;
   soundOf(name: Backchannel | Noise, voice: string): Promise<PreparedSound>;
 }

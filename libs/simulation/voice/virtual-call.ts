@@ -54,6 +54,7 @@ class VirtualCall {
       if (step % STEPS_BETWEEN_YIELDS === 0) await setImmediate();
       if (signal.aborted) {
         this.call.abort(now);
+        this.callOptions.onAborted?.(this.call.facts());
         throw signal.reason;
       }
       this.step(now);

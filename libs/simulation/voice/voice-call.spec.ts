@@ -1,5 +1,5 @@
 import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
-import { type CallResult, executeCall, type VoiceOptions, type VoiceTransport } from '../index.js';
+import { afterAttempt, type CallResult, executeCall, type VoiceOptions, type VoiceTransport } from '../index.js';
 import { CallFailure } from '../failure.js';
 import { rawProtocol } from './testing/raw-protocol.js';
 import { collected, cued, prepared, talker } from './testing/virtual-calls.js';
@@ -145,6 +145,15 @@ describe('executeCall with sound', () => {
       recording: null,
     });
     expect(result.reason).toContain('no such voice');
+    expect(result.failure?.retryable).toBe(true);
+  });
+
+  it('is not tried again when the voice can never speak the text', async () => {
+    const error = Object.assign(new Error('"???" cannot be spoken'), { isPermanent: true });
+    const sounds = { ...SOUNDS, synthesise: () => Promise.reject(error) };
+    const result = await call({ script: [{ say: '???' }] }, talker(), { sounds });
+    expect(result.failure).toMatchObject({ code: 'speech_failed', retryable: false });
+    expect(afterAttempt(result, [])).toMatchObject({ next: 'end' });
   });
 
   it.each<[string, DefinitionInput]>([
@@ -179,7 +188,7 @@ describe('executeCall with sound', () => {
       definition: normalise({ script: [{ waitSeconds: 60 }, { say: TWENTY }] }),
       scenario: { scenarioText: 'You want a table.' },
       personality: { name: 'Caller' },
-      transport: virtualCalls({ protocol: rawProtocol, agent: cued() }),
+      transport: virtualCalls({ protocol: rawProtocol, agent: cued({ atMs: 500, playMs: 1_000 }) }),
       voice: { sounds: SOUNDS, voice: 'any' },
       signal: over.signal,
       onAborted: (result) => aborted.push(result),
@@ -187,6 +196,13 @@ describe('executeCall with sound', () => {
     setImmediate(() => over.abort(new Error('enough')));
     await expect(running).rejects.toThrow('enough');
     expect(aborted[0]).toMatchObject({ outcome: 'error', failure: { code: 'interrupted' }, voice: null });
+    // What was observed until then is kept.
+    expect(aborted[0]!.timeline).toMatchObject([
+      { type: 'speech', speaker: 'agent', start: expect.closeTo(500, 0), end: expect.closeTo(1_500, 0) },
+      { type: 'silence', of: 'caller' },
+      { type: 'error', code: 'interrupted' },
+      { type: 'end', code: 'failure' },
+    ]);
   });
 
   it('needs its voice options', async () => {

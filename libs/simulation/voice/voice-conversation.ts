@@ -72,6 +72,7 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       signal,
       speak: async (text) => (await voice.sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
       ...(counted && { recording: counted.sink }),
+      onAborted: (facts) => note(facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
     return { ...observe(facts, timeline, plan.turnEndMs), exchange, recording: recording() };
@@ -89,7 +90,7 @@ async function planOf({ definition, voice, signal }: VoiceConversationOptions): 
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds } = definition;
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
-    throw new CallFailure('speech_failed', 'there is no babble for its background noise');
+    throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
   return {
     script: await prepared(definition, voice, signal),
     firstSpeaker: voice.firstSpeaker ?? null,
@@ -111,9 +112,16 @@ async function prepared({ script }: EvaluationDefinition, { voice, sounds }: Voi
     return await prepareScript(script, voice, sounds, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new CallFailure('speech_failed', error instanceof Error ? error.message : {}, { cause: error });
+    const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;
+    throw new CallFailure('speech_failed', { what: messageOf(error), isPermanent }, { cause: error });
   }
 }
+
+function note(facts: VoiceFacts, timeline: Timeline): void {
+  for (const entry of voiceEntries(facts)) timeline.observed(entry);
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : undefined);
 
 /** Records what was observed on the timeline. */
 function observe(
@@ -121,7 +129,7 @@ function observe(
   timeline: Timeline,
   turnEndMs: number,
 ): Omit<VoiceConversationResult, 'exchange' | 'recording'> {
-  for (const entry of voiceEntries(facts)) timeline.observed(entry);
+  note(facts, timeline);
   const { by, code, reason, atMs } = facts.end;
   if (facts.failure) timeline.failed(facts.failure, atMs);
   const end: EndEntry = timeline.ended(by, code, reason, atMs);

@@ -160,7 +160,9 @@ describe('FliteEngine', () => {
     ['a text without sound', { text: '... —' }, 'silent'],
     ['a text in another script', { text: '日本語' }, 'silent'],
   ])('refuses %s', async (_name, request, failure) => {
-    expect(await failureOf(engine.synthesise({ text: LINE, voice: 'slt', ...request }))).toBe(failure);
+    const refused = engine.synthesise({ text: LINE, voice: 'slt', ...request });
+    expect(await failureOf(refused)).toBe(failure);
+    await expect(refused).rejects.toMatchObject({ isPermanent: true });
   });
 
   it('names the text and the cause', async () => {
@@ -191,7 +193,9 @@ describe('FliteEngine', () => {
 
   it('tries once more when the thread takes too long, and then fails', async () => {
     const hurried = new FliteEngine({ timeoutMs: 1 });
-    expect(await failureOf(hurried.synthesise({ text: LINE, voice: 'slt' }))).toBe('timeout');
+    const late = hurried.synthesise({ text: LINE, voice: 'slt' });
+    expect(await failureOf(late)).toBe('timeout');
+    await expect(late).rejects.toMatchObject({ isPermanent: false });
     await hurried.close();
   });
 

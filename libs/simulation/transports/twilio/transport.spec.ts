@@ -1,4 +1,7 @@
 import { collected } from '../../voice/testing/virtual-calls.js';
+import { speech } from '../../voice/testing/virtual-calls.js';
+import type { VoiceFacts } from '../../voice/facts.js';
+import { toMulaw } from '../../testing/telephone-sounds.js';
 import { twilioSignature } from './signature.js';
 import type { AgentScript } from '../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, until, useAgents } from './testing/voice-calls.js';
@@ -73,8 +76,16 @@ describe('twilioMediaStreams over a WebSocket address', () => {
   it('stops when it is aborted, and hangs up', async () => {
     const controller = new AbortController();
     const reason = new Error('cancelled');
-    const callee = await agent({ onStart: () => setTimeout(() => controller.abort(reason), 100) });
-    await expect(call(`ws://${callee.host}/`, { signal: controller.signal })).rejects.toBe(reason);
+    const callee = await agent({
+      onStart: (stream) => {
+        stream.play(toMulaw(speech(200)));
+        setTimeout(() => controller.abort(reason), 800);
+      },
+    });
+    const observed: VoiceFacts[] = [];
+    const onAborted = (facts: VoiceFacts) => observed.push(facts);
+    await expect(call(`ws://${callee.host}/`, { signal: controller.signal, onAborted })).rejects.toBe(reason);
+    expect(observed).toMatchObject([{ agent: [expect.anything()], end: { by: 'tester', code: 'failure' } }]);
     await until(() => callee.closes.length > 0);
     expect(callee.streams[0]!.messages.at(-1)?.event).toBe('stop');
     await expect(call(`ws://${callee.host}/`, { signal: controller.signal })).rejects.toBe(reason);
