@@ -2,7 +2,7 @@
 // one run and its report; then a telephone call with sound to the same agent with another fault, and its recording. Exits with 1
 // unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -207,19 +207,28 @@ function withoutServiceSettings(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !setting.test(name)));
 }
 
+/** @returns a port below those that the kernel assigns: another program could take one of them before the service listens */
 async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address();
-  server.close();
-  return free;
+  for (;;) {
+    const candidate = 15_000 + randomInt(16_000);
+    const server = createServer().listen(candidate, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return candidate;
+  }
 }
 
 async function untilReady() {
   const deadline = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < deadline) {
     if (service.exitCode !== null) throw new Error('The service did not start:');
-    const isReady = await fetch(`${url}/readyz`).then(
+    // Only this service knows the key; another one on the port would refuse it.
+    const isReady = await fetch(`${url}/agents?limit=1`, { headers: { Authorization: `Bearer ${apiKey}` } }).then(
       ({ ok }) => ok,
       () => false,
     );
