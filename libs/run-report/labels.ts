@@ -14,7 +14,7 @@ export const STATE_LABELS: Readonly<Record<CallState, { readonly label: string; 
 /** Explains the states that say nothing about the agent. */
 export const STATE_NOTES: Readonly<Partial<Record<CallState, string>>> = {
   invalid: 'the simulated caller broke its role; not counted',
-  error: 'the network or the tester failed; not counted',
+  error: 'the agent could not be tested; not counted',
 };
 
 /** Label of the run, and the state of a call that it is coloured like. */

@@ -28,6 +28,12 @@ describe('a call with sound in a report', () => {
     expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
   });
 
+  it('shows no numbers of words and tool calls, which are not known', async () => {
+    const text = await page(1, all);
+    expect(text).toContain('Longest silence');
+    expect(text).not.toMatch(/Words, caller|share of words|Tool calls/);
+  });
+
   it('carries the sound of calls that did not pass, up to a limit, and the player once', async () => {
     const text = await page(50, all);
     const fitting = Math.floor(MAX_SOUND.page / VOICE.recording!.bytes);

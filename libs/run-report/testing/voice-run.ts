@@ -1,4 +1,4 @@
-import type { CheckResult, TimelineEntry } from '../../simulation/index.js';
+import type { CheckResult, Measures, TimelineEntry } from '../../simulation/index.js';
 import type { ReportedCall, ReportedRun, ReportedSound, ReportedVoice } from '../index.js';
 import { buildRun, readerOf } from './build.js';
 
@@ -117,6 +117,22 @@ const CHECKS: readonly CheckResult[] = [
   },
 ];
 
+const NO_MODELS = { requests: 0, ms: 0, promptTokens: 0, completionTokens: 0, costUsd: 0 };
+const MEASURES: Measures = {
+  durationMs: SECONDS * 1_000,
+  turns: 3,
+  latency: { count: 2, p50: 650, p90: null, p95: null, p99: null, worst: 812 },
+  timeToFirstWordMs: 640,
+  words: { caller: 21, agent: 0 },
+  talkRatio: 0,
+  longestSilenceMs: 1_200,
+  toolCalls: 0,
+  endedBy: 'agent',
+  endCode: 'agent_hung_up',
+  endReason: 'The agent hung up',
+  tester: { caller: NO_MODELS, judge: NO_MODELS, costUsd: 0 },
+};
+
 /** A run of calls with sound; every tenth one passed. */
 export function voiceRun(calls: number, more: Partial<ReportedRun> = {}) {
   const built = buildRun([{ name: 'Asks for the menu and books', calls: Array(calls).fill('pending') }], more);
@@ -131,6 +147,7 @@ export function voiceRun(calls: number, more: Partial<ReportedRun> = {}) {
     attempts: 1,
     timeline: TIMELINE,
     checks: CHECKS,
+    measures: MEASURES,
     voice: VOICE,
   }));
   return { ...built, calls: heard, read: readerOf(heard) };
