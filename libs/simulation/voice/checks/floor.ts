@@ -13,6 +13,8 @@ const isCallersLine = (entry: TimelineEntry): boolean => entry.type === 'speech'
 const isAgentsSpeech = (entry: TimelineEntry): boolean => entry.type === 'speech' && entry.speaker === 'agent';
 const isSound = (entry: TimelineEntry): boolean => entry.type === 'sound';
 
+const CURE = 'ask for a longer answer, or lower afterMs';
+
 /** Every barge-in of the script is yielded to within the limit. */
 export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   if (voice.bargeIns.length === 0) return notExercised('The caller never barged in');
@@ -26,9 +28,9 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
 
 function yielded(limit: number, attempt: BargeInResult, timing: MediaTiming): Finding {
   const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
-  if (!possible) return notExercised("The agent's turn ended before the caller could barge in");
+  if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
   if (hasYielded === null || yieldMs === null)
-    return notExercised('The agent had finished by itself when the caller barged in');
+    return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
   const measured = { ms: yieldMs, plusMinusMs: stallWithin(timing, { startMs: atMs, endMs: atMs + yieldMs }) };
   if (!hasYielded)
     return { met: false, detail: `The agent did not yield: it was heard for ${time(measured)} more`, evidence: [] };

@@ -78,6 +78,7 @@ describe('yields_within_ms', () => {
     expect(await check(spec, { agent: [agentSound(0, 900)], caller: [impossible] })).toMatchObject({
       met: null,
       undecided: 'not_exercised',
+      detail: "The agent's turn ended before the caller could barge in: ask for a longer answer, or lower afterMs",
     });
     expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ met: null, undecided: 'not_exercised' });
   });
