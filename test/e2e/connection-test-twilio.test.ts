@@ -166,6 +166,13 @@ describe('the test of a connection over Twilio Media Streams', () => {
     ).toBe(true);
   });
 
+  it('names the address that a refused signature covers, without its query', async () => {
+    const agent = await start(checking({ webhook: (_r, _a, response) => void response.writeHead(403).end() }));
+    const options = { publicUrl: 'https://agent.example.com/voice?token=1234567890' };
+    const { cure } = failed(await test({ url: `http://${agent.host}/voice`, options }));
+    expect(cure).toContain('The signature covers the address https://agent.example.com/voice: if');
+  });
+
   it.each<[string, AgentScript, string, RegExp, RegExp]>([
     [
       'refuses every signature',

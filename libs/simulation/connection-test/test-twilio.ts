@@ -215,10 +215,16 @@ export class TwilioConnectionTest {
     return CONNECTION_STEPS.find((step) => !this.reached.has(step) && this.omitted(step) === undefined) ?? 'answered';
   }
 
+  /** Not that of the stream, which only the TwiML names. */
+  private signedUrlOf(step: ConnectionStepName): string | undefined {
+    const isFirst = step === 'accepted' || this.isDirect;
+    return isFirst && this.session.authToken !== undefined ? withoutSecrets(this.session.first.signedUrl) : undefined;
+  }
+
   private failedStepOf(step: ConnectionStepName, ms: number, { code, message }: Failure): ConnectionStep {
     const common = { step, status: 'failed' } as const;
     const status = Number(/\bHTTP (\d{3})\b/.exec(message)?.[1] ?? 0) || undefined;
-    const cure = this.cure ?? cureOfTwilio(step, code, status);
+    const cure = this.cure ?? cureOfTwilio(step, code, status, this.signedUrlOf(step));
     const isUnreachable = code === 'address_refused' || code === 'name_not_found';
     if (isUnreachable) return { ...common, ms: 0, message: UNREACHABLE, said: null, cure };
     const said = /; it said "(.*)"$/s.exec(message)?.[1] ?? null;

@@ -3,7 +3,9 @@ import { OF_STEP } from './cures.js';
 import type { ConnectionStepName } from './steps.js';
 
 const SIGNATURE =
-  'Check the authToken of the connection (by default the apiKey of the agent): it must be the auth token with which the agent checks X-Twilio-Signature. The signature covers the address: if the agent is known by another one, set publicUrl to it.';
+  'Check the authToken of the connection (by default the apiKey of the agent): it must be the auth token with which the agent checks X-Twilio-Signature.';
+const signature = (signedUrl: string | undefined): string =>
+  `${SIGNATURE} The signature covers the address${signedUrl === undefined ? '' : ` ${signedUrl}`}: if the agent checks it over another one, set publicUrl to that.`;
 
 const OF_TWILIO_STEP: Partial<Readonly<Record<ConnectionStepName, string>>> = {
   twiml:
@@ -14,16 +16,23 @@ const OF_TWILIO_STEP: Partial<Readonly<Record<ConnectionStepName, string>>> = {
 };
 
 const OF_STATUS: Readonly<Record<number, string>> = {
-  401: SIGNATURE,
-  403: SIGNATURE,
   404: 'Check the path of the url: it must be the webhook for incoming calls, or the address of its WebSocket.',
   405: 'Check the path of the url: the webhook must accept POST.',
 };
 
-/** What to do about a failed step of a call over Twilio Media Streams. */
-export function cureOfTwilio(step: ConnectionStepName, code: FailureCode, status: number | undefined): string {
+/**
+ * What to do about a failed step of a call over Twilio Media Streams.
+ * @param signedUrl the address that the refused request was signed over, if it is known
+ */
+export function cureOfTwilio(
+  step: ConnectionStepName,
+  code: FailureCode,
+  status: number | undefined,
+  signedUrl: string | undefined,
+): string {
   if (step === 'resolved' || step === 'connected' || step === 'secured') return OF_STEP[step];
   if (step === 'websocket' && (code === 'address_refused' || code === 'name_not_found')) return OF_STEP.resolved;
+  if (status === 401 || status === 403) return signature(signedUrl);
   return OF_STATUS[status ?? 0] ?? OF_TWILIO_STEP[step] ?? OF_STEP.accepted;
 }
 
