@@ -44,7 +44,7 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'README.md: npm ci && npm start': STARTS_SERVICE,
   'README.md: npm ci && npm test': 'runs this test',
   'docs/guides/first-test.md: npm ci': STARTS_SERVICE,
-  'docs/guides/first-call.md: OUTBOUND_ALLOWED_NETWORKS': STARTS_SERVICE,
+  'docs/guides/first-call.md: npm ci': STARTS_SERVICE,
   'docs/guides/first-call.md: npm run reference-agent': 'the reference agent runs here already',
   'docs/guides/runs.md: npm ci': 'starts the reference agent, which runs here already',
   'docs/guides/runs.md: AGENT_PROVIDER_1_URL=': STARTS_SERVICE,
