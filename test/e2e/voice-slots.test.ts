@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { FliteEngine } from '../../libs/speech/index.js';
 import { whileLocked } from '../support/conformance.js';
@@ -114,6 +115,30 @@ describe('slots of calls with sound', () => {
       await worker.close();
       await api.close();
       await other.drop();
+    }
+  }, 120_000);
+
+  it('leave a quarter to other workspaces while one has calls that last', async () => {
+    const shared = await createTestApp({ env: { ...env, VOICE_CONCURRENCY: '4' } });
+    try {
+      const long = await prepareSpoken(SPOKEN, shared);
+      const other = await prepareSpoken(SPOKEN, shared);
+      for (const subject of [long, other]) await subject.connect();
+      const statuses = async (subject: typeof long, runId: string) =>
+        (await callsOf(subject, runId)).map(({ status }) => status as string).sort();
+      const runId = await start(long, { repeat: 6, concurrency: 20 });
+      await until('the share is in use', async () => (await statuses(long, runId)).includes('RUNNING'));
+      // Calls last longer: none of them has ended yet.
+      await sleep(1_000);
+      const inUse = ['QUEUED', 'QUEUED', 'QUEUED', 'RUNNING', 'RUNNING', 'RUNNING'];
+      expect(await statuses(long, runId)).toEqual(inUse);
+      const otherRun = await start(other);
+      await until('the other workspace has a slot', async () => (await statuses(other, otherRun))[0] === 'RUNNING');
+      expect(await statuses(long, runId)).toEqual(inUse);
+      expect((await other.client.get(`/runs/${otherRun}?wait=60`)).body.data.status).toBe('COMPLETED');
+      expect((await long.client.get(`/runs/${runId}?wait=60`)).body.data).toMatchObject({ counts: { passed: 6 } });
+    } finally {
+      await shared.close();
     }
   }, 120_000);
 });
