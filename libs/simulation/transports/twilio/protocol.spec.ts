@@ -173,6 +173,19 @@ describe('twilioProtocol', () => {
     expect(side.played).toHaveLength(1);
   });
 
+  it('shows no more of a flood of long names than a few megabytes, and never a secret', () => {
+    const { side, protocol } = opened();
+    const event = (n: number) => JSON.stringify({ event: `agent-token-123 ${n} ${'x'.repeat(900)}` });
+    for (let n = 0; n < 5_000; n++) protocol.message(0, event(n));
+    const shown = side.findings.map(({ detail }) => detail);
+    expect(shown).toHaveLength(5_000);
+    expect(shown.join()).not.toContain('agent-token-123');
+    expect(shown[0]).toContain(' 0 xxx');
+    expect(shown.at(-1)).toBe('The agent sent the event "[not shown: the agent sent too much]"');
+    protocol.message(0, JSON.stringify({ event: 'mark', streamSid: STREAM.streamSid, mark: { name: 'still-echoed' } }));
+    expect(JSON.stringify(side.sent)).toContain('still-echoed');
+  });
+
   it('reports no fault for a sound agent', () => {
     const { side, say, media } = opened();
     for (let n = 0; n < 50; n++) media(n * 20, silence(20));

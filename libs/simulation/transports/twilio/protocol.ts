@@ -23,6 +23,9 @@ const MAX_BUFFERED_MS = 600_000;
 /** Marks that wait for their sound; more are a fault of the agent that must not fill the memory. */
 const MAX_PENDING_MARKS = 10_000;
 const MAX_SHOWN = 200;
+/** Characters of a call that are redacted. A flood of long names would take the time of other calls. */
+const MAX_REDACTED = 4_000_000;
+const NOT_SHOWN = '[not shown: the agent sent too much]';
 
 const FAULTS: Readonly<Record<SoundFault, string>> = {
   file_header_in_media: 'A media message begins with the header of a file',
@@ -43,6 +46,8 @@ class TwilioProtocol implements MediaProtocol {
   private chunk = 0;
   private pendingMarks = 0;
   private hasStopped = false;
+  /** Characters that were redacted so far. */
+  private redacted = 0;
   private readonly inspector = new SoundInspector();
   private readonly redaction: Redaction;
 
@@ -193,7 +198,10 @@ class TwilioProtocol implements MediaProtocol {
   /** The beginning of what the agent sent, without secrets. */
   private shown(text: string): string {
     if (text === this.stream.streamSid) return text;
-    return this.redaction.clean(text.slice(0, 4 * MAX_SHOWN)).slice(0, MAX_SHOWN);
+    if (this.redacted > MAX_REDACTED) return NOT_SHOWN;
+    const beginning = text.slice(0, 4 * MAX_SHOWN);
+    this.redacted += beginning.length;
+    return this.redaction.clean(beginning).slice(0, MAX_SHOWN);
   }
 }
 
