@@ -24,6 +24,8 @@ export interface SpeechRequest {
   readonly voice: string;
   /** Speaking rate, 0.5 to 2; 1 is the voice's own. */
   readonly rate?: number;
+  /** Whose request it is, such as a workspace: owners take turns. It has no effect on the sound. */
+  readonly owner?: string;
 }
 
 /** Turns text into sound. Equal requests yield equal sound as long as `name` and `version` are the same. */

@@ -89,6 +89,13 @@ describe('CachedSpeech', () => {
     expect(new Set(sounds.map(({ pcm }) => pcm.buffer)).size).toBe(20);
   });
 
+  it('lets no owner wait for what is queued for another', async () => {
+    const cache = open();
+    await Promise.all(['a', 'b', 'b'].map((owner) => cache.synthesise({ ...REQUEST, owner })));
+    expect(engine.requests.map(({ owner }) => owner)).toEqual(['a', 'b']);
+    expect(await files()).toHaveLength(1);
+  });
+
   it.each([
     ['a cut file', (file: string) => truncate(file, 500)],
     ['an empty file', (file: string) => truncate(file, 0)],

@@ -60,23 +60,25 @@ export class CachedSpeech implements SpeechEngine {
   }
 
   private async share(key: string, request: SpeechRequest, signal: AbortSignal | undefined): Promise<Sound> {
-    const shared = this.shared.get(key) ?? this.begin(key, request);
+    // One owner does not wait in the queue of another.
+    const sharedKey = `${key} ${request.owner ?? ''}`;
+    const shared = this.shared.get(sharedKey) ?? this.begin(sharedKey, key, request);
     shared.waiting++;
     try {
       return await untilAborted(shared.sound, signal);
     } finally {
       if (--shared.waiting === 0) {
         // The next request must not join what is being cancelled.
-        if (this.shared.get(key) === shared) this.shared.delete(key);
+        if (this.shared.get(sharedKey) === shared) this.shared.delete(sharedKey);
         shared.controller.abort();
       }
     }
   }
 
-  private begin(key: string, request: SpeechRequest): Shared {
+  private begin(sharedKey: string, key: string, request: SpeechRequest): Shared {
     const controller = new AbortController();
     const shared = { controller, sound: this.load(key, request, controller.signal), waiting: 0 };
-    this.shared.set(key, shared);
+    this.shared.set(sharedKey, shared);
     return shared;
   }
 

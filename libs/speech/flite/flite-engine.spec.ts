@@ -64,6 +64,15 @@ describe('FliteEngine', () => {
     });
   });
 
+  it('lets owners take turns: one with many lines does not hold up another', async () => {
+    const done: string[] = [];
+    const speak = (owner: string, text: string) =>
+      engine.synthesise({ text, voice: 'kal', owner }).then(() => done.push(owner));
+    const many = ['One.', 'Two.', 'Three.', 'Four.'].map((text) => speak('many', text));
+    await Promise.all([...many, speak('few', 'Five.')]);
+    expect(done).toEqual(['many', 'many', 'few', 'many', 'many']);
+  });
+
   it('finds the words of numbers, abbreviations and symbols', async () => {
     const text = 'Dr. Smith — 555-0199, code QX7 & €45.50 at 7:30 pm, in St. James Street, in 1998.';
     const { words } = await engine.synthesise({ text, voice: 'slt' });

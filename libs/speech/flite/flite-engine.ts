@@ -1,4 +1,5 @@
 import { checkSound } from '../check-sound.js';
+import { FairQueue } from '../fair-queue.js';
 import { MAX_TEXT_LENGTH, type Sound, SpeechError, type SpeechEngine, type SpeechRequest } from '../sound.js';
 import { untilAborted } from '../until-aborted.js';
 import { SpeechThread, ThreadTimeout } from './speech-thread.js';
@@ -23,8 +24,8 @@ export class FliteEngine implements SpeechEngine {
   readonly name = 'flite';
   readonly version = VERSION;
   private readonly thread: SpeechThread;
-  /** Ends when the requests before have ended: the thread takes one task at a time. */
-  private last: Promise<unknown> = Promise.resolve();
+  /** The thread takes one task at a time. */
+  private readonly queue = new FairQueue();
 
   constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: { timeoutMs?: number; idleMs?: number } = {}) {
     this.thread = new SpeechThread({ timeoutMs, idleMs });
@@ -33,11 +34,10 @@ export class FliteEngine implements SpeechEngine {
   async synthesise(request: SpeechRequest, signal?: AbortSignal): Promise<Sound> {
     const task = taskOf(request);
     signal?.throwIfAborted();
-    const turn = this.last.then(() => {
+    const turn = this.queue.run(request.owner ?? '', async () => {
       signal?.throwIfAborted();
       return this.attempt(task);
     });
-    this.last = turn.catch(() => undefined);
     return untilAborted(turn, signal);
   }
 

@@ -1,4 +1,4 @@
-import type { SayAct, VoiceFacts, WireFinding } from '../../voice/facts.js';
+import type { Arrival, SayAct, VoiceFacts, WireFinding } from '../../voice/facts.js';
 import { twilioFinding } from './findings.js';
 
 type CallFacts = Omit<VoiceFacts, 'wireFindings'>;
@@ -33,10 +33,22 @@ function mediaAfterClear({ clears, arrivals }: CallFacts, { startMs, endMs }: Sa
     .filter(({ atMs, droppedMs }) => droppedMs > 0 && atMs >= startMs && atMs <= endMs)
     .flatMap(({ atMs }) => {
       const until = Math.min(endMs, atMs + AFTER_CLEAR_MS);
-      const late = arrivals.find(({ arrivedMs }) => arrivedMs > atMs && arrivedMs <= until);
-      if (!late) return [];
+      const late = arrivals[firstAfter(arrivals, atMs)];
+      if (!late || late.arrivedMs > until) return [];
       const after = Math.round(late.arrivedMs - atMs);
       const detail = `Sound arrived ${after} ms after clear, while the caller still spoke`;
       return [{ ...twilioFinding('media_after_clear', detail), atMs: late.arrivedMs }];
     });
+}
+
+/** Index of the first arrival after a moment. A flood has hundreds of thousands, so they are not searched one by one. */
+function firstAfter(arrivals: readonly Arrival[], atMs: number): number {
+  let low = 0;
+  let high = arrivals.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (arrivals[middle]!.arrivedMs <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

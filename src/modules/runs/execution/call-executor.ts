@@ -94,7 +94,7 @@ export class CallExecutor {
       judgeSamples: this.settings.judgeSamples,
     };
     if (!('call' in transport)) return executeCall(options);
-    const voice = await this.voices.options(snapshot.personality.voice, options.definition);
+    const voice = await this.voices.options(call.workspaceId, snapshot.personality.voice, options.definition);
     return this.recorded(call, (recording) =>
       executeCall({
         ...options,

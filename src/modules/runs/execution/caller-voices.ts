@@ -32,15 +32,19 @@ export class CallerVoices implements OnApplicationShutdown {
     });
   }
 
-  /** What a call of this personality needs beside its evaluation. */
+  /** What a call of this personality needs beside its evaluation. Workspaces take turns at the speech engine. */
   async options(
+    workspaceId: string,
     voice: CallerVoice = DEFAULT_VOICE,
     { conditions }: Pick<EvaluationDefinition, 'conditions'>,
   ): Promise<Pick<VoiceOptions, 'sounds' | 'voice' | 'babble' | 'backgroundNoise'>> {
     const { speech } = this;
     const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
     return {
-      sounds: { synthesise: (request, signal) => speech.synthesise(request, signal), soundOf },
+      sounds: {
+        synthesise: (request, signal) => speech.synthesise({ ...request, owner: workspaceId }, signal),
+        soundOf,
+      },
       voice: voiceOf(voice).voice,
       backgroundNoise: voice.backgroundNoise,
       ...(needsBabble && { babble: await this.babbleOnce() }),
