@@ -32,7 +32,6 @@ describe('a call on virtual time', () => {
   }, 60_000);
 });
 
-const STALL_MS = 300;
 const cells: readonly VoiceCell[] = [
   { fault: undefined, key: 'phone-booking', line: 'as in the evaluation', seed: 1 },
   { fault: undefined, key: 'phone-barge-in', line: 'as in the evaluation', seed: 1 },
@@ -42,9 +41,11 @@ const cells: readonly VoiceCell[] = [
   { fault: 'choppy-sound', key: 'phone-booking', line: 'as in the evaluation', seed: 1 },
   { fault: 'ignores-barge-in', key: 'phone-barge-in', line: 'as in the evaluation', seed: 1 },
   { fault: 'yields-to-any-sound', key: 'phone-listening', line: 'as in the evaluation', seed: 1 },
+  { fault: 'no-clear', key: 'phone-barge-in', line: 'as in the evaluation', seed: 1 },
+  { fault: 'cuts-hesitation', key: 'phone-hesitation', line: 'as in the evaluation', seed: 1 },
 ];
 
-describe('a tester that stalls for 300 ms', () => {
+describe.each([150, 300])('a tester that stalls for %i ms', (ms) => {
   it.each(cells.map((cell) => [cell.fault ?? 'the sound agent', cell.key, cell] as const))(
     'gives %s in %s the right verdict or none, wherever the stall is',
     async (_fault, _key, cell) => {
@@ -52,7 +53,7 @@ describe('a tester that stalls for 300 ms', () => {
       for (const atMs of [2_030, 4_510, 7_270, 9_990, 13_450]) {
         const result = await calls.call(evaluationOf(cell), 'slt', {
           fault: cell.fault,
-          stalls: [{ atMs, ms: STALL_MS }],
+          stalls: [{ atMs, ms }],
         });
         const isNone = result.outcome === 'error' && result.failure?.code === 'tester_overloaded';
         const { isRight, found } = judged(cell, result);
