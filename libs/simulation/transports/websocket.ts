@@ -27,6 +27,8 @@ export interface SocketHandlers {
 
 /** Limits on what an agent may send. */
 const LIMITS = { message: 8 * 1024 * 1024, bytes: 128 * 1024 * 1024, messages: 500_000 } as const;
+/** What may wait for an agent that does not read: a quarter of an hour of a call's sound, or 10,000 marks with long names. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** What is shown of a response that refuses the upgrade. */
 const MAX_SAID_BYTES = 4_096;
 const MAX_SAID_MS = 1_000;
@@ -68,7 +70,10 @@ export class AgentSocket {
   }
 
   send(data: string | Uint8Array): void {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(data);
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return this.socket.send(data);
+    // Later, since a call must not end in the middle of what it does.
+    setImmediate(() => this.fail('connection_lost', { what: 'it does not read what is sent to it' }));
   }
 
   /** Closes the connection in the orderly way; nothing is called afterwards. */
