@@ -66,6 +66,12 @@ describe('<Play> before the stream', () => {
 
   it.each<[string, File, RegExp]>([
     ['an MP3 file', { body: Buffer.from('ID3\x04\x00'), type: 'audio/mpeg' }, /it is audio\/mpeg, not WAV or µ-law/],
+    [
+      'of a type with a secret',
+      { body: Buffer.alloc(4), type: 'audio/bella-vista-9' },
+      /audio\/(?!bella-vista-9).+, not/,
+    ],
+    ['a WAV file of a rare rate, slow to convert', { body: wav(383_999, 'pcm16') }, /383999 samples per second/],
     ['a WAV file of 24 bits', { body: wav24() }, /24 bits is not supported/],
     ['a missing file', { body: Buffer.from('gone'), status: 404 }, /it was answered with HTTP 404/],
     ['a redirect', { body: Buffer.alloc(0), status: 302 }, /it was answered with HTTP 302/],

@@ -7,6 +7,8 @@ import { OUTBOUND_CODES } from '../outbound-failures.js';
 /** A minute of 44,100 samples per second has 5 MiB. */
 const MAX_BYTES = 6 * 1024 * 1024;
 const TIMEOUT_MS = 5_000;
+/** The conversion from any other rate can take seconds of this thread, which serves all calls. */
+const WAV_RATES: ReadonlySet<number> = new Set([8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]);
 const MULAW_TYPES = /^audio\/(basic|x-mulaw|mulaw|ulaw)\b/i;
 /** Of a file of Sun and NeXT, `.au`: ".snd", then offset of the sound, its length, encoding, rate, channels. */
 const AU = { name: '.snd', headerLength: 24, mulaw: 1 } as const;
@@ -55,6 +57,7 @@ function decode(body: Buffer, type: string, maxMs: number): FetchedSound {
   }
   try {
     const { channels, rate } = readWav(body);
+    if (!WAV_RATES.has(rate)) return { problem: `it has ${rate} samples per second, which is not supported` };
     const samples = Math.round((maxMs * rate) / 1_000);
     return { pcm: resample(toMono(channels.map((channel) => channel.subarray(0, samples))), rate, LINE_RATE) };
   } catch (cause) {

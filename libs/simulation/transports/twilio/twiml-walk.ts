@@ -149,7 +149,7 @@ export class TwimlWalk {
     if (this.leftMs === 0) return;
     const sound = await platform.fetch(url, this.base, this.leftMs);
     if ('pcm' in sound) return this.repeat(sound.pcm, times);
-    const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${sound.problem}. Its duration is unknown`;
+    const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${this.shown(sound.problem)}. Its duration is unknown`;
     this.find('play_not_heard', detail, this.elapsedMs);
   }
 
