@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import {
   type AnswerStamp,
-  startReferenceAgent,
   VOICE_EVALUATION_KEYS,
   VOICE_FAULT_NAMES,
   voiceEvaluations,
@@ -11,7 +10,6 @@ import {
   evaluationOf,
   judged,
   LINES,
-  TODAY,
   voiceAccuracy,
   type VoiceCell,
   type VoiceCellResult,
@@ -22,6 +20,7 @@ import {
 import { percentile } from '../../libs/statistics/index.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
+import { startTelephoneAgent } from './telephone.js';
 
 const SEEDS = 3;
 /** Calls over sockets at once. */
@@ -100,13 +99,10 @@ const socketCells = () =>
   voiceCells(1).filter(({ fault, key }) => !fault || voiceExpectationOf(fault, key).outcome === 'failed');
 
 export async function overSockets(calls: VoiceCalls): Promise<VoiceCellResult[]> {
-  const server = await startReferenceAgent({
-    port: 0,
-    telephone: { now: () => TODAY, prepare: () => calls.prepare() },
-  });
+  const agent = await startTelephoneAgent();
   try {
     return await measured('Sound, over sockets', CALLS_AT_ONCE, socketCells(), async (cell) => {
-      const url = `${server.url}/agents/booking:${cell.fault ?? 'sound'}/voice`;
+      const url = `${agent.url}/agents/booking:${cell.fault ?? 'sound'}/voice`;
       for (let attempt = 1; ; attempt++) {
         const result = await calls.callOver(url, evaluationOf(cell), voiceOfCell(cell));
         // As the service does, a call with a fault of the tester is tried again.
@@ -114,7 +110,7 @@ export async function overSockets(calls: VoiceCalls): Promise<VoiceCellResult[]>
       }
     });
   } finally {
-    await server.close();
+    await agent.close();
   }
 }
 
@@ -141,26 +137,17 @@ export async function virtualDelays(calls: VoiceCalls): Promise<DelayRow[]> {
 export async function socketDelays(calls: VoiceCalls, atOnce: number): Promise<DelayRow[]> {
   const rows: DelayRow[] = [];
   for (const delayMs of DELAYS_MS) {
-    const stamps = new Map<string, AnswerStamp[]>();
-    const server = await startReferenceAgent({
-      port: 0,
-      telephone: {
-        now: () => TODAY,
-        prepare: () => calls.prepare(),
-        responseMs: delayMs,
-        onAnswer: (callSid, stamp) => void stamps.set(callSid, [...(stamps.get(callSid) ?? []), stamp]),
-      },
-    });
+    const agent = await startTelephoneAgent(delayMs);
     const errors = await Promise.all(
       Array.from({ length: atOnce }, async () => {
         let callSid = '';
         const wire = (lines: readonly string[]) => (callSid ||= /CA[0-9a-f]{32}/.exec(lines.join(' '))?.[0] ?? '');
         const recording = { audio: () => undefined, wire: (lines: readonly string[]) => void wire(lines) };
-        const { voice } = await calls.callOver(`${server.url}/voice`, shortBooking(), 'slt', recording);
-        return errorsOf(voice?.voice.latencies ?? [], stamps.get(callSid) ?? []);
+        const { voice } = await calls.callOver(`${agent.url}/voice`, shortBooking(), 'slt', recording);
+        return errorsOf(voice?.voice.latencies ?? [], agent.stampsOf(callSid));
       }),
     );
-    await server.close();
+    await agent.close();
     rows.push(delayRow(`sockets, ${atOnce} at once`, delayMs, errors.flat()));
   }
   return rows;

@@ -100,7 +100,8 @@ export class Telephone {
         ...prepared,
         fault,
         today: now(),
-        onAnswer: (stamp) => onAnswer?.(session.callSid, stamp),
+        // Recognising the line took time after its last message had arrived.
+        onAnswer: (stamp) => onAnswer?.(session.callSid, { ...stamp, firstByteMs: performance.now() }),
       },
     );
     this.sessions.set(webSocket, session);
