@@ -140,15 +140,13 @@ export class VoiceAgent {
     if (isComplete || !waitsForSentence || silence >= INCOMPLETE_MS) this.plan(now, endMs);
   }
 
-  private listenWhileSpeaking(now: number, { segmentActiveMs }: Utterance): void {
+  private listenWhileSpeaking(now: number, { activeMs, segmentActiveMs }: Utterance): void {
     const isTaking = {
       nothing: () => false,
       'any-sound': () => segmentActiveMs >= ANY_SOUND_MS,
       speech: () =>
-        segmentActiveMs >= CERTAIN_BARGE_IN_MS ||
-        (segmentActiveMs >= BARGE_IN_MS &&
-          segmentActiveMs % RECOGNISE_EVERY_MS === 0 &&
-          this.ear.recognise().type === 'line'),
+        activeMs >= CERTAIN_BARGE_IN_MS ||
+        (activeMs >= BARGE_IN_MS && activeMs % RECOGNISE_EVERY_MS === 0 && this.ear.recognise().type === 'line'),
     }[this.behaviour.yieldsTo];
     if (!isTaking()) return;
     this.mouth.stop(now, this.behaviour.clears);
