@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { decodeMulaw, encodeMulaw } from '../../audio/index.js';
-import { normalise } from '../../evaluation-definition/index.js';
-import { type CallResult, executeCall, twilioProtocol, virtualCalls, type VoiceOptions } from '../index.js';
-import { soundGuide } from '../testing/guide-agent.js';
-import type { InProcessMediaAgentFactory } from '../voice/in-process-agent.js';
-import { prepared, speech } from '../voice/testing/virtual-calls.js';
+import { decodeMulaw, encodeMulaw } from '../audio/index.js';
+import { normalise } from '../evaluation-definition/index.js';
+import { type CallResult, executeCall, twilioProtocol, virtualCalls, type VoiceOptions } from './index.js';
+import { soundGuide } from './testing/guide-agent.js';
+import type { InProcessMediaAgentFactory } from './voice/in-process-agent.js';
+import { prepared, speech } from './voice/testing/virtual-calls.js';
 
-const { script, checks } = soundGuide(readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8'));
+const { script, checks } = soundGuide(readFileSync(path.resolve(__dirname, '../../docs/guides/checks.md'), 'utf8'));
 /** The others need the agent's words. */
 const audible = checks.filter(({ type }) => type !== 'speaking_rate');
 
