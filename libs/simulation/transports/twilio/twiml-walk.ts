@@ -140,7 +140,8 @@ export class TwimlWalk {
   }
 
   private async say(text: string, times: number, speak: Speak | undefined): Promise<void> {
-    if (speak) return this.repeat(await speak(text.slice(0, MAX_SAY_LENGTH)), times);
+    const pcm = speak && (await spoken(speak, text.slice(0, MAX_SAY_LENGTH)));
+    if (pcm) return this.repeat(pcm, times);
     const ms = text.split(/\s+/).length * MS_PER_WORD;
     for (let time = 0; time < times && this.leftMs > 0; time++) this.take(ms);
   }
@@ -196,5 +197,15 @@ export class TwimlWalk {
       default:
         return `<${verb.verb}>`;
     }
+  }
+}
+
+/** Undefined for text that the voice can never speak, such as another script: it takes its estimated time. */
+async function spoken(speak: Speak, text: string): Promise<Int16Array | undefined> {
+  try {
+    return await speak(text);
+  } catch (error) {
+    if (error instanceof Error && 'isPermanent' in error && error.isPermanent === true) return undefined;
+    throw error;
   }
 }

@@ -108,6 +108,18 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(2_200);
   });
 
+  it('waits for the estimated time of what no voice can speak before the stream', async () => {
+    const callee = await agent({
+      ...answering(),
+      webhook: () => connect('/media', { before: '<Say>お待ち ください</Say>' }),
+    });
+    const facts = await call(`http://${callee.host}/voice`, {
+      speak: () => Promise.reject(Object.assign(new Error('it cannot be spoken'), { isPermanent: true })),
+    });
+    expect(facts.platformEvents.map(({ detail }) => detail)).toEqual(['<Say>: "お待ち ください"']);
+    expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(800);
+  });
+
   it('finds a query and a missing TLS in the address of the stream', async () => {
     const callee = await agent({
       ...answering(),
