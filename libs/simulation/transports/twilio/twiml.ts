@@ -49,6 +49,8 @@ const parser = new XMLParser({
   ignoreDeclaration: true,
   ignorePiTags: true,
   maxNestedTags: MAX_DEPTH,
+  // Numeric references too: Twilio's helper for Python writes all characters beyond ASCII so.
+  htmlEntities: true,
 });
 
 /**
