@@ -124,14 +124,12 @@ export class TwilioSession {
     }
   }
 
-  /** Fetches the files of `<Play>`. The connection's headers are sent to the agent's own server alone. */
+  /** Fetches the files of `<Play>`. */
   private sounds(signal: AbortSignal): PlatformSounds['fetch'] {
     return async (reference, base, maxMs) => {
       const address = this.addresses.resolve(reference, base);
       if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
-      const isOwn = new URL(address.url).origin === new URL(this.first.url).origin;
-      const headers = isOwn ? this.headers : {};
-      return fetchSound(this.call.client, { url: address.url, headers, signal, maxMs });
+      return fetchSound(this.call.client, { url: address.url, headers: this.headersTo(address.url), signal, maxMs });
     };
   }
 
@@ -148,7 +146,7 @@ export class TwilioSession {
       address,
       method,
       form: this.form(callStatus),
-      headers: this.headers,
+      headers: this.headersTo(address.url),
       authToken,
       signal,
       ...(onPhase && { onPhase }),
@@ -176,7 +174,7 @@ export class TwilioSession {
     return {
       url,
       headers: {
-        ...this.headers,
+        ...this.headersTo(url),
         ...(authToken !== undefined && { 'x-twilio-signature': twilioSignature(authToken, signedUrl) }),
       },
       stream: { accountSid, callSid, streamSid: sid('MZ'), customParameters, secrets: this.secrets.all },
@@ -187,8 +185,10 @@ export class TwilioSession {
     };
   }
 
-  private get headers(): Readonly<Record<string, string>> {
-    return { ...this.endpoint.headers, 'x-call-id': this.call.callId };
+  /** The connection's headers are credentials, and TwiML may name any server: they are sent to the connection's own alone. */
+  private headersTo(url: string): Readonly<Record<string, string>> {
+    const isOwn = httpOrigin(url) === httpOrigin(this.first.url);
+    return { ...(isOwn && this.endpoint.headers), 'x-call-id': this.call.callId };
   }
 
   private form(callStatus: string): Record<string, string> {
@@ -207,6 +207,8 @@ export class TwilioSession {
     };
   }
 }
+
+const httpOrigin = (url: string): string => new URL(url.replace(/^ws/i, 'http')).origin;
 
 /** Two letters and 32 hexadecimal digits, as Twilio's identifiers. */
 const sid = (prefix: string): string => `${prefix}${randomBytes(16).toString('hex')}`;

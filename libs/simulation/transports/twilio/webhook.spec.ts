@@ -120,6 +120,26 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(800);
   });
 
+  it("sends the connection's headers to no other server that its documents name, neither for TwiML nor for the stream", async () => {
+    const other = await agent({
+      onStart: ({ socket }) => setTimeout(() => socket.close(1000), 100),
+      webhook: ({ path }, { host }) =>
+        path === '/after' ? '<Response/>' : connect(`ws://${host}/media`, { attributes: ' action="/after"' }),
+    });
+    const callee = await agent({
+      ...answering(),
+      webhook: () => `<Response><Redirect>http://${other.host}/voice</Redirect></Response>`,
+    });
+    await call(`http://${callee.host}/voice`);
+    expect(callee.webhooks.map(({ headers }) => headers['x-tenant'])).toEqual(['bella-vista-9']);
+    const elsewhere = [...other.webhooks, ...other.streams];
+    expect(elsewhere.map(({ path }) => path)).toEqual(['/voice', '/after', '/media']);
+    for (const { headers } of elsewhere) {
+      expect(headers).not.toHaveProperty('x-tenant');
+      expect(headers).toMatchObject({ 'x-call-id': callee.webhooks[0]!.headers['x-call-id'] });
+    }
+  });
+
   it('finds a query and a missing TLS in the address of the stream', async () => {
     const callee = await agent({
       ...answering(),
