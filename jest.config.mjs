@@ -32,7 +32,7 @@ const shared = {
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
 export default {
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   // Tests mostly wait for sockets and processes, and Jest's default of one worker on two cores would leave a core idle.
   maxWorkers: '100%',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],

@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { FliteEngine } from '../../libs/speech/index.js';
+import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
 import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
 
@@ -113,14 +112,6 @@ trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
 `;
 
 const ENCRYPTION_KEY = `${TEST_KEY.id}:${TEST_KEY.key.toString('base64')}`;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** `set -e` does not notice a request that fails in the list of a loop. */
 const CONCLUSION = `
