@@ -62,6 +62,14 @@ describe('SoundInspector', () => {
     expect(faultsOf(Buffer.concat([silence(20), silence(19, 0x00), silence(20)]))).toEqual(new Set());
   });
 
+  it('inspects the first minute of a message only, because other calls wait for it', () => {
+    const minute = silence(60_000);
+    expect(faultsOf(Buffer.concat([minute.subarray(160), silence(20, 0x00)]), minute.length)).toEqual(
+      new Set(['wrong_silence']),
+    );
+    expect(faultsOf(Buffer.concat([minute, silence(20, 0x00)]), minute.length + 160)).toEqual(new Set());
+  });
+
   it.each([
     [320, 20],
     [480, 20],

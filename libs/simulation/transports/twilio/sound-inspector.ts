@@ -5,6 +5,8 @@ export type SoundFault = 'file_header_in_media' | 'wrong_encoding' | 'wrong_sile
 const FRAME = 160;
 const MIN_SILENCE = FRAME;
 const TINY_CHUNKS = 10;
+/** Bytes of one message whose content is inspected: a minute. The other calls of the process wait for it. */
+const MAX_INSPECTED = 60 * 8_000;
 /** A longer time between two chunks is a pause of the agent, and no gap. */
 const MAX_GAP_MS = 500;
 
@@ -26,8 +28,9 @@ export class SoundInspector {
   inspect(now: number, sound: Uint8Array, bufferedMs: number): SoundFault[] {
     const faults: SoundFault[] = [];
     if (hasFileHeader(sound)) faults.push('file_header_in_media');
-    if (this.encoding.isPcm(sound)) faults.push('wrong_encoding');
-    if (this.isZeroSilence(sound)) faults.push('wrong_silence');
+    const inspected = sound.subarray(0, MAX_INSPECTED);
+    if (this.encoding.isPcm(inspected)) faults.push('wrong_encoding');
+    if (this.isZeroSilence(inspected)) faults.push('wrong_silence');
     if (this.pace.isTooFast(now, sound.length)) faults.push('wrong_rate');
     if (this.isGap(now, sound.length, bufferedMs)) faults.push('tiny_chunks');
     return faults;
