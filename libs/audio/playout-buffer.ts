@@ -93,7 +93,7 @@ export class PlayoutBuffer {
     const dropped = Math.max(0, this.end - this.clock);
     if (dropped > 0) {
       this.cutAt(this.clock);
-      // The silence that follows was asked for, so it is no underrun.
+      // The silence that follows was asked for, so it is not an underrun.
       this.isEndNatural = false;
     }
     const atMs = this.timeOf(this.clock);

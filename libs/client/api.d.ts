@@ -1931,7 +1931,8 @@ export interface components {
             timeToFirstWordMs: number | null;
             words: {
                 caller: number;
-                agent: number;
+                /** @description Null if the agent spoke and the protocol transmits no words */
+                agent: number | null;
             };
             talkRatio: number | null;
             longestSilenceMs: number;
@@ -1943,7 +1944,8 @@ export interface components {
                 /** @description By how much the measured time may be off, because the tester stalled during it */
                 longestSilenceMs: number;
             };
-            toolCalls: number;
+            /** @description Null if the agent spoke and the protocol transmits neither words nor tool calls */
+            toolCalls: number | null;
             /** @enum {string|null} */
             endedBy: "agent" | "caller" | "tester" | null;
             endCode: string | null;
@@ -2827,7 +2829,7 @@ export interface components {
              */
             maxDurationSeconds?: number;
             /**
-             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the prompt of the judge names it. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
              * @default null
              * @example en-US
              */
@@ -3284,7 +3286,7 @@ export interface components {
              */
             maxDurationSeconds: number;
             /**
-             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the prompt of the judge names it. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
              * @example en-US
              */
             language: string | null;
@@ -3744,7 +3746,7 @@ export interface components {
              */
             maxDurationSeconds?: number;
             /**
-             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the prompt of the judge names it. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
              * @default null
              * @example en-US
              */
@@ -6266,7 +6268,7 @@ export interface components {
              */
             maxDurationSeconds?: number;
             /**
-             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
+             * @description Language of the call as a BCP 47 tag: the caller speaks it, and the prompt of the judge names it. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`
              * @example en-US
              */
             language?: string | null;

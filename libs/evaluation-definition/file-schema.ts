@@ -58,7 +58,7 @@ export function fileSchema(id: string, maxItems: number): JsonSchema {
 /** Keywords of draft 2020-12 by their names in draft-07. */
 const DRAFT_07_NAMES: Readonly<Record<string, string>> = { $defs: 'definitions', dependentRequired: 'dependencies' };
 
-/** The schema with the keywords of draft-07. Values of examples and defaults are no schemas and are kept. */
+/** The schema with the keywords of draft-07. Values of examples and defaults are not schemas and are kept. */
 function inDraft07<T>(node: T): T {
   if (Array.isArray(node)) return node.map(inDraft07) as T;
   if (typeof node !== 'object' || node === null) return node;
@@ -74,11 +74,11 @@ function inDraft07<T>(node: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-/** Schemas by name: the names are no keywords. */
+/** Schemas by name: the names are not keywords. */
 const eachIn = (schemas: unknown): object =>
   Object.fromEntries(Object.entries(schemas as object).map(([name, schema]) => [name, inDraft07(schema as unknown)]));
 
-/** Alternatives that are told apart by a constant in one field, as OpenAPI describes them. */
+/** Alternatives distinguished by a constant in one field, as OpenAPI describes them. */
 interface Discriminated extends JsonSchema {
   readonly discriminator: { readonly propertyName: string };
   readonly oneOf: readonly { readonly $ref: string }[];

@@ -174,7 +174,7 @@ export const fields = {
   language: {
     type: 'string',
     description:
-      "Language of the call as a BCP 47 tag: the caller speaks it, and the judge is told. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`",
+      "Language of the call as a BCP 47 tag: the caller speaks it, and the prompt of the judge names it. Defaults to the agent's `language` or, if that is not a BCP 47 tag, to `en-US`",
     maxLength: LIMITS.language,
     pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$',
     patternErrorMessage: LANGUAGE_RULE,

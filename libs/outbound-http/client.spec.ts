@@ -237,10 +237,10 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${switching}/`))).toBe('BAD_RESPONSE');
     const unencrypted = await serve((_request, response) => response.end());
     expect(await failure(get(`https://127.0.0.1:${unencrypted}/`))).toBe('TLS_FAILED');
-    const nobody = await serve(() => undefined);
+    const silent = await serve(() => undefined);
     const [server] = servers.splice(-1);
     await new Promise((resolve) => server?.close(resolve));
-    expect(await failure(get(`http://127.0.0.1:${nobody}/`))).toBe('CONNECTION_FAILED');
+    expect(await failure(get(`http://127.0.0.1:${silent}/`))).toBe('CONNECTION_FAILED');
   });
 
   it('rejects endless interim responses', async () => {

@@ -97,14 +97,12 @@ function insight(call: ReportedCall, anchor: string, { language, sound, serviceU
 const withUncertainty = (time: string, plusMinusMs = 0): string =>
   plusMinusMs === 0 ? time : `${time} ± ${duration(plusMinusMs)}`;
 
-function measuresSection({ measures, voice }: ReportedCall): Html {
+function measuresSection({ measures }: ReportedCall): Html {
   if (!measures) return NOTHING;
   const { latency, words, talkRatio, tester, timeToFirstWordMs, plusMinusMs } = measures;
   const [p50, p95, worst] = latencyLabels(latency);
   const { caller, judge } = tester;
   const requests = caller.requests + judge.requests;
-  // The words and tool calls of an agent on the telephone are not known: zeros would be read as measured.
-  const isWordless = voice !== null && words.agent === 0;
   const tokens = [caller, judge].reduce((sum, use) => sum + use.promptTokens + use.completionTokens, 0);
   return html`<section class="measures">
     <h5>Measures</h5>
@@ -119,9 +117,12 @@ function measuresSection({ measures, voice }: ReportedCall): Html {
         timeToFirstWordMs === null ? '–' : withUncertainty(duration(timeToFirstWordMs), plusMinusMs?.timeToFirstWordMs),
       ],
       ['Longest silence', withUncertainty(duration(measures.longestSilenceMs), plusMinusMs?.longestSilenceMs)],
-      ['Words, caller and agent', isWordless ? undefined : `${number(words.caller)} and ${number(words.agent)}`],
-      ['Agent’s share of words', isWordless ? undefined : talkRatio === null ? '–' : percent(talkRatio)],
-      ['Tool calls', isWordless ? undefined : number(measures.toolCalls)],
+      [
+        'Words, caller and agent',
+        words.agent === null ? undefined : `${number(words.caller)} and ${number(words.agent)}`,
+      ],
+      ['Agent’s share of words', words.agent === null ? undefined : talkRatio === null ? '–' : percent(talkRatio)],
+      ['Tool calls', measures.toolCalls === null ? undefined : number(measures.toolCalls)],
       [
         'Tester’s own models',
         requests === 0 ? undefined : `${count(requests, 'request')}, ${count(tokens, 'token')}, not included above`,

@@ -12,8 +12,9 @@ export interface Measures {
   readonly latency: LatencyMeasures & { readonly plusMinusMs?: number };
   /** From the start of the call to the agent's first word; null without one. */
   readonly timeToFirstWordMs: number | null;
-  readonly words: { readonly caller: number; readonly agent: number };
-  /** The agent's share of all words, 0 to 1; null without words. */
+  /** `agent`: null if its words are not known, as in a call with sound whose protocol transmits no words. */
+  readonly words: { readonly caller: number; readonly agent: number | null };
+  /** The agent's share of all words, 0 to 1; null without words or if the agent's are not known. */
   readonly talkRatio: number | null;
   /** The longest time in which neither side spoke. */
   readonly longestSilenceMs: number;
@@ -23,7 +24,8 @@ export interface Measures {
     readonly timeToFirstWordMs: number;
     readonly longestSilenceMs: number;
   };
-  readonly toolCalls: number;
+  /** Null if the agent spoke and the protocol transmits neither words nor tool calls. */
+  readonly toolCalls: number | null;
   readonly endedBy: EndEntry['by'] | null;
   readonly endCode: EndCode | null;
   readonly endReason: string | null;
@@ -40,9 +42,10 @@ export function measure(
   const view = CallView.of(entries, stalls);
   const silence = longestOf(view.gaps);
   const durationMs = view.end?.end ?? 0;
-  const words = { caller: wordsOf(view, 'caller'), agent: wordsOf(view, 'agent') };
   const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');
-  const all = words.caller + words.agent;
+  const isWordless = entries.some((entry) => entry.type === 'speech' && entry.words === 'unknown');
+  const callerWords = wordsOf(view, 'caller');
+  const agentWords = isWordless ? null : wordsOf(view, 'agent');
   return {
     durationMs,
     turns: view.turns,
@@ -51,20 +54,25 @@ export function measure(
       plusMinusMs: view.waits.reduce((worst, { answer, plusMinusMs }) => Math.max(worst, answer ? plusMinusMs : 0), 0),
     },
     timeToFirstWordMs: firstWord?.start ?? null,
-    words,
-    talkRatio: all === 0 ? null : Math.round((words.agent / all) * 1000) / 1000,
+    words: { caller: callerWords, agent: agentWords },
+    talkRatio: talkRatio(callerWords, agentWords),
     longestSilenceMs: silence.ms,
     plusMinusMs: {
       durationMs: view.stallWithin(0, durationMs),
       timeToFirstWordMs: firstWord ? view.stallWithin(0, firstWord.start) : 0,
       longestSilenceMs: silence.plusMinusMs,
     },
-    toolCalls: view.toolCalls.length,
+    toolCalls: isWordless ? null : view.toolCalls.length,
     endedBy: view.end?.by ?? null,
     endCode: view.end?.code ?? null,
     endReason: view.end?.reason ?? null,
     tester,
   };
+}
+
+function talkRatio(caller: number, agent: number | null): number | null {
+  if (agent === null || caller + agent === 0) return null;
+  return Math.round((agent / (caller + agent)) * 1000) / 1000;
 }
 
 export const longestOf = (gaps: readonly Gap[]): Gap =>

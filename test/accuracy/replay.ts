@@ -1,9 +1,13 @@
 /**
- * Calls with sound on the virtual clock, one after the other: the reference agent on the telephone in its evaluations, with
- * recording, measures and checks. Every tenth call is repeated and must have an identical recording and verdict.
+ * Calls with sound on the virtual clock: the reference agent on the telephone in its evaluations, with recording, measures
+ * and checks. One thread for each core makes one call after the other. Every tenth call is repeated by another thread and
+ * must have an identical recording and verdict.
  * Usage: npm run bench:voice [-- CALLS]
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { isMainThread, type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import { VOICE_EVALUATION_KEYS } from '../../libs/reference-agent/index.js';
 import {
   evaluationOf,
@@ -15,7 +19,12 @@ import {
 
 const LIMIT_SECONDS = 60;
 const REPEATED = 10;
-const calls = Number(process.argv[2] ?? 1_000);
+
+/** @param ms duration @param hash of recording and result */
+interface Replay {
+  readonly ms: number;
+  readonly hash: string;
+}
 
 const cellOf = (index: number): VoiceCell => ({
   fault: undefined,
@@ -24,11 +33,7 @@ const cellOf = (index: number): VoiceCell => ({
   seed: 1 + Math.floor(index / VOICE_EVALUATION_KEYS.length),
 });
 
-const voiceCalls = new VoiceCalls();
-await voiceCalls.prepare();
-
-/** One call. @returns its duration and a hash of recording and result */
-async function callOf(cell: VoiceCell): Promise<{ ms: number; hash: string }> {
+async function replay(voiceCalls: VoiceCalls, cell: VoiceCell): Promise<Replay> {
   const hash = createHash('sha256');
   const recording = {
     audio: (stereo: Uint8Array) => void hash.update(stereo),
@@ -41,29 +46,58 @@ async function callOf(cell: VoiceCell): Promise<{ ms: number; hash: string }> {
   return { ms: measures.durationMs, hash: hash.digest('hex') };
 }
 
-// Synthesises the callers' lines, which are cached afterwards.
-for (let index = 0; index < VOICE_EVALUATION_KEYS.length * 5; index++) await callOf(cellOf(index));
-
-let totalMs = 0;
-const hashes: string[] = [];
-const startedAt = performance.now();
-for (let index = 0; index < calls; index++) {
-  const { ms, hash } = await callOf(cellOf(index));
-  totalMs += ms;
-  if (index % REPEATED === 0) hashes.push(hash);
+/** In a thread: reports that it is ready, then answers each list of indexes with its replays. */
+async function serve(port: MessagePort): Promise<never> {
+  const voiceCalls = new VoiceCalls();
+  await voiceCalls.prepare();
+  // Synthesises the callers' lines, which are cached afterwards.
+  for (let index = 0; index < VOICE_EVALUATION_KEYS.length * 5; index++) await replay(voiceCalls, cellOf(index));
+  port.postMessage('ready');
+  for (;;) {
+    const [indexes] = (await once(port, 'message')) as [readonly number[]];
+    const replays: Replay[] = [];
+    for (const index of indexes) replays.push(await replay(voiceCalls, cellOf(index)));
+    port.postMessage(replays);
+  }
 }
-const seconds = (performance.now() - startedAt) / 1_000;
-const perThousand = (1_000 * seconds) / (totalMs / 60_000);
 
-let different = 0;
-for (const [index, hash] of hashes.entries()) {
-  if ((await callOf(cellOf(index * REPEATED))).hash !== hash) different++;
+async function measure(calls: number): Promise<boolean> {
+  const threads = Array.from({ length: availableParallelism() }, () => new Worker(new URL(import.meta.url)));
+  await Promise.all(threads.map((thread) => once(thread, 'message')));
+  const indexes = Array.from({ length: calls }, (_, index) => index);
+
+  /** @param offset of the thread that makes a call */
+  const replayAll = async (wanted: readonly number[], offset: number): Promise<Map<number, Replay>> => {
+    const parts = threads.map(async (thread, number): Promise<[number, Replay][]> => {
+      const part = wanted.filter((index) => (index + offset) % threads.length === number);
+      thread.postMessage(part);
+      const [replays] = (await once(thread, 'message')) as [Replay[]];
+      return part.map((index, position) => [index, replays[position]!]);
+    });
+    return new Map((await Promise.all(parts)).flat());
+  };
+
+  const startedAt = performance.now();
+  const replays = await replayAll(indexes, 0);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const minutes = [...replays.values()].reduce((sum, { ms }) => sum + ms, 0) / 60_000;
+  const perThousand = (1_000 * seconds) / minutes;
+
+  const repeated = await replayAll(
+    indexes.filter((index) => index % REPEATED === 0),
+    1,
+  );
+  const different = [...repeated].filter(([index, { hash }]) => replays.get(index)?.hash !== hash).length;
+  await Promise.all(threads.map((thread) => thread.terminate()));
+
+  const met = (isMet: boolean): string => (isMet ? 'met' : 'MISSED');
+  process.stdout.write(
+    `${calls} calls, ${minutes.toFixed(0)} minutes of sound, ${threads.length} threads: ${seconds.toFixed(1)} s\n` +
+      `1,000 calls of a minute: ${perThousand.toFixed(0)} s (limit ${LIMIT_SECONDS}): ${met(perThousand <= LIMIT_SECONDS)}\n` +
+      `${repeated.size} calls repeated, ${different} with another recording or result: ${met(different === 0)}\n`,
+  );
+  return perThousand <= LIMIT_SECONDS && different === 0;
 }
-await voiceCalls.close();
 
-process.stdout.write(
-  `${calls} calls, ${(totalMs / 60_000).toFixed(0)} minutes of sound: ${seconds.toFixed(1)} s\n` +
-    `1,000 calls of a minute: ${perThousand.toFixed(0)} s (limit ${LIMIT_SECONDS}): ${perThousand <= LIMIT_SECONDS ? 'met' : 'MISSED'}\n` +
-    `${hashes.length} calls repeated, ${different} with another recording or result: ${different === 0 ? 'met' : 'MISSED'}\n`,
-);
-process.exitCode = perThousand <= LIMIT_SECONDS && different === 0 ? 0 : 1;
+if (isMainThread) process.exitCode = (await measure(Number(process.argv[2] ?? 1_000))) ? 0 : 1;
+else await serve(parentPort!);

@@ -131,7 +131,7 @@ export class Ear {
   private close(segment: Segment): void {
     segment.isClosed = true;
     segment.frames.length -= SEGMENT_END_MS / FRAME_MS - MARGIN_FRAMES;
-    // The last word of a line is no line of its own, so it is recognised together with what came before it.
+    // The last word of a line is not a line of its own, so it is recognised together with the words before it.
     if (this.recognise().type === 'line') return;
     const heard = this.recogniser.recognise(join(segment.frames), join(this.noise));
     const isNoise = heard.type === 'sound' || (heard.type === 'unknown' && segment.activeMs < SHORTEST_SPEECH_MS);

@@ -34,7 +34,7 @@ const BOOKING: readonly ScriptStep[] = [
   { waitSeconds: 5 },
   { end: 'The agent does not hang up' },
 ];
-/** Whether the caller had more than so many turns: the agent has not hung up before. */
+/** Whether the caller had more than this number of turns: the agent has not hung up before. */
 const staysBeyond = (turns: number) =>
   check('Stays on the line', { type: 'not' as const, check: { type: 'max_turns' as const, turns } });
 

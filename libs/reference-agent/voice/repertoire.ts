@@ -17,7 +17,7 @@ export function repertoireOf(lines: readonly string[], today: number): string[] 
       const { reply, state: next } = turnOf(state, said, today);
       replies.push(reply);
       const key = JSON.stringify(next);
-      // "Yes, please." is no name, but is taken for one by an agent that has asked for it: one such answer is enough.
+      // "Yes, please." is not a name, but is taken for one by an agent that has asked for it: one such answer is enough.
       if (seen.has(key) || !names.has(next.details.name)) continue;
       seen.add(key);
       open.push(next);

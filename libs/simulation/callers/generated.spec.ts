@@ -69,7 +69,7 @@ describe('generated caller', () => {
   it.each([
     ['de-AT', 'German (Austria), de-AT'],
     [undefined, 'English (United States), en-US'],
-  ])('is told the language of the call, as the judge is: %s', async (language, name) => {
+  ])('gets the language of the call in its prompt, as the judge does: %s', async (language, name) => {
     const scenario = { scenarioText: 'You want a table.', ...(language && { language }) };
     const { caller, judge } = await play([say('A table!'), BYE], ['Friday, then.', 'Booked.'], KEPT, { scenario });
     expect(caller[0]?.messages[0]?.content).toContain(`- Speak ${name}, whatever language the agent speaks`);

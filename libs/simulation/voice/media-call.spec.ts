@@ -221,7 +221,7 @@ describe('line conditions', () => {
     expect(lost.length).toBeLessThan(20);
   });
 
-  it('delay packets in order, which is no lateness of the tester', async () => {
+  it('delay packets in order, which is not lateness of the tester', async () => {
     const { frames, facts } = await received({ jitterMs: 60 });
     expect(frames).toHaveLength(200);
     const late = frames.map(({ now }, index) => now - (index + 1) * 20);

@@ -4,9 +4,9 @@ import type { InProcessMediaAgentFactory } from './in-process-agent.js';
 import { type Closing, MediaCall } from './media-call.js';
 import type { MediaProtocolFactory, VoiceCallOptions, VoiceTransport } from './media.js';
 
-/** Both sides are called so often in virtual time. */
+/** Virtual time between two steps of both sides. */
 const STEP_MS = 10;
-/** Other work gets a turn after so many steps. */
+/** Number of steps after which other work of the process runs. */
 const STEPS_BETWEEN_YIELDS = 3_000;
 
 export interface VirtualCallOptions {

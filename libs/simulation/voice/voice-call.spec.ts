@@ -78,6 +78,11 @@ describe('executeCall with sound', () => {
     expect(result.measures.turns).toBe(2);
   });
 
+  it('reports words and tool calls of the agent as unknown, not as zero', async () => {
+    const { measures } = await call({ script: [{ say: 'Hello there.' }] }, talker({ delayMs: 700 }));
+    expect(measures).toMatchObject({ words: { caller: 2, agent: null }, talkRatio: null, toolCalls: null });
+  });
+
   it('decides checks on heard time', async () => {
     const agent = talker({ delayMs: 1_500 });
     const check = (ms: number) =>

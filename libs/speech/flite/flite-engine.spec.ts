@@ -165,7 +165,7 @@ describe('FliteEngine', () => {
     ['an unknown voice', { voice: 'awb_time' }, 'request'],
     ['a voice that is a path', { voice: '/etc/passwd' }, 'request'],
     ['a rate that is too high', { rate: 2.1 }, 'request'],
-    ['a rate that is no number', { rate: NaN }, 'request'],
+    ['a rate that is not a number', { rate: NaN }, 'request'],
     ['a text without sound', { text: '... —' }, 'silent'],
     ['a text in another script', { text: '日本語' }, 'silent'],
   ])('refuses %s', async (_name, request, failure) => {

@@ -58,7 +58,7 @@ export class RecordingFiles {
 
   /** Creates the folder of the run. */
   async prepare(key: RecordingKey): Promise<void> {
-    // Sound is personal data: nobody else on the machine may read it.
+    // Sound is personal data: no other user of the machine may read it.
     await mkdir(this.folder(key), { recursive: true, mode: 0o700 });
   }
 

@@ -16,7 +16,7 @@ const MAX_PRUNED_EVENTS = 100;
 export interface Claim {
   readonly by: string;
   readonly id: string;
-  /** Whether the process makes so many attempts that the limit per receiver is reduced. */
+  /** Whether the number of attempts in progress is so high that the limit per receiver is reduced. */
   readonly isBusy: boolean;
 }
 

@@ -45,7 +45,7 @@ export function melodies(lines: readonly string[], sounds: readonly string[] = [
   };
 }
 
-/** White noise at -26 dBFS: a sound that is no melody. */
+/** White noise at -26 dBFS: a sound that is not a melody. */
 export function burst(ms: number): Int16Array {
   let state = 1;
   return silence(ms).map(() => {

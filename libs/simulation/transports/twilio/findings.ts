@@ -80,7 +80,7 @@ export const TWILIO_FINDINGS = {
   wrong_silence: {
     severity: 'warning',
     meaning:
-      'At least 20 ms of the byte 0x00, which is no silence in µ-law but the largest negative sample; silence is 0xFF',
+      'At least 20 ms of the byte 0x00, which is not silence in µ-law but the largest negative sample; silence is 0xFF',
     source: `"media.payload: Raw mulaw/8000 audio in encoded in base64" (${MESSAGES}); ITU-T G.711, table 2: 0x00 is the largest negative value`,
   },
   tiny_chunks: {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Redaction } from '../../../text/index.js';
 import type { VoiceFacts, WireFinding } from '../../voice/facts.js';
 import type { MediaProtocol, MediaProtocolFactory, MediaSide } from '../../voice/media.js';
@@ -208,5 +208,5 @@ class TwilioProtocol implements MediaProtocol {
 /** What the wire log shows of sound. */
 const summary = (sound: Uint8Array) => ({
   bytes: sound.length,
-  sha256: createHash('sha256').update(sound).digest('hex').slice(0, 16),
+  sha256: hash('sha256', sound, 'hex').slice(0, 16),
 });

@@ -38,7 +38,7 @@ describe('the rules of a connection', () => {
     ['an unknown option', { colour: 'red' }, 'options.colour is not an option of the protocol'],
     ['a name of every object', { toString: 'x' }, 'options.toString is not an option of the protocol'],
     ['a wrong value', { sampleRate: 1 }, 'options.sampleRate must be 8000'],
-    ['null for an option that is no secret', { sampleRate: null }, 'options.sampleRate must be 8000'],
+    ['null for an option that is not a secret', { sampleRate: null }, 'options.sampleRate must be 8000'],
     ['a wrong secret', { authToken: 7 }, 'options.authToken must be a string'],
     ['a mask', { authToken: '••••en-1' }, 'options.authToken must not begin with ••••'],
     ['null without a stored secret', { authToken: null }, 'options.authToken must not be null'],

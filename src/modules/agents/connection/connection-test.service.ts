@@ -26,7 +26,7 @@ export class ConnectionTestService {
   ) {}
 
   /**
-   * Calls the agent and hangs up after its first words. The result is no part of any run.
+   * Calls the agent and hangs up after its first words. The result is not part of a run.
    * @throws DomainError NOT_FOUND or FORBIDDEN for the agent; CONFLICT without an address; TOO_MANY_REQUESTS
    */
   async test(caller: Caller, id: string): Promise<ConnectionTestResult> {

@@ -189,7 +189,10 @@ const SCHEMAS = {
       turns: count,
       latency: object({ ...latency, plusMinusMs }, ['plusMinusMs']),
       timeToFirstWordMs: or(number),
-      words: object({ caller: count, agent: count }),
+      words: object({
+        caller: count,
+        agent: { ...or(count), description: 'Null if the agent spoke and the protocol transmits no words' },
+      }),
       talkRatio: or(number),
       longestSilenceMs: number,
       plusMinusMs: object({
@@ -197,7 +200,10 @@ const SCHEMAS = {
         timeToFirstWordMs: plusMinusMs,
         longestSilenceMs: plusMinusMs,
       }),
-      toolCalls: count,
+      toolCalls: {
+        ...or(count),
+        description: 'Null if the agent spoke and the protocol transmits neither words nor tool calls',
+      },
       endedBy: or(oneOf('agent', 'caller', 'tester')),
       endCode: or(text),
       endReason: or(text),
