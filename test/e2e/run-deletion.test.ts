@@ -1,5 +1,6 @@
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { RunsRepository } from '../../src/modules/runs/runs.repository.js';
+import { StartRepository } from '../../src/modules/runs/start/start.repository.js';
 import type { Role } from '../../src/platform/access/caller.js';
 import { openEventStream } from '../support/event-stream.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
@@ -148,6 +149,20 @@ describe('deleting a run', () => {
       return cases(runId);
     });
     expectNotFound(await client.get(`/runs/${id}/report`));
+    expect(reading).toHaveBeenCalledTimes(1);
+    reading.mockRestore();
+  });
+
+  it.each(['', '?only=failed'])('makes a rerun%s that is being prepared return 404', async (query) => {
+    const { client, agentId } = await prepareEvaluations(app);
+    const { id } = await executeRun(client, agentId);
+    const repository = app.nest.get(StartRepository);
+    const readPlan = repository.readPlan.bind(repository);
+    const reading = jest.spyOn(repository, 'readPlan').mockImplementationOnce(async (...input) => {
+      expect((await client.delete(`/runs/${id}`)).status).toBe(200);
+      return readPlan(...input);
+    });
+    expectNotFound(await client.post(`/runs/${id}/rerun${query}`));
     expect(reading).toHaveBeenCalledTimes(1);
     reading.mockRestore();
   });

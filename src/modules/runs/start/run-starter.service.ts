@@ -118,7 +118,9 @@ export class RunStarterService {
       const protocol = await this.connections.requireAddress(agent);
       const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
-        throw conflict(onlyFailed ? 'Every call of the run has passed' : 'The run has no plan');
+        // A run without cases was deleted since it was read.
+        requireOwned(caller, await this.runs.find(run.id));
+        throw conflict('Every call of the run has passed');
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
       this.requireRunnable(evaluations, protocol);
