@@ -11,6 +11,7 @@ import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { type FileContents, type FileItem, mustFit } from './file-item.js';
 import { csvLines } from './csv-lines.js';
 import { isTooDeep, MAX_DEPTH } from './json-depth.js';
+import { duplicateName } from './json-duplicates.js';
 import type { ListWriter } from './list-writer.js';
 import { MAX_ITEMS } from './media-types.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
@@ -133,7 +134,9 @@ function readCell(name: FileFieldName, cell: string): { value?: unknown; violati
 function readJsonCell(cell: string): { value?: unknown; violation?: string } {
   if (isTooDeep(cell)) return { violation: `must not be nested deeper than ${MAX_DEPTH} levels` };
   try {
-    return { value: JSON.parse(cell) as unknown };
+    const value = JSON.parse(cell) as unknown;
+    const duplicate = duplicateName(cell);
+    return duplicate ? { violation: `must be valid JSON: duplicate name "${shownName(duplicate.name)}"` } : { value };
   } catch {
     return { violation: 'must be valid JSON' };
   }

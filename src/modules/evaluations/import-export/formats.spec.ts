@@ -5,6 +5,7 @@ import { csvLines } from './csv-lines.js';
 import { escapeFormula, unescapeFormula } from './formula.js';
 import { DomainError } from '../../../platform/errors/domain-error.js';
 import { isTooDeep } from './json-depth.js';
+import { duplicateName } from './json-duplicates.js';
 import { readJson } from './json-file.js';
 import { jsonErrorPosition } from './json-position.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
@@ -111,6 +112,49 @@ describe('isTooDeep', () => {
     expect(refusalOf(() => readJson(deep))).toEqual(['body must not be nested deeper than 50 levels']);
     expect(readCsv(`key,name,scenarioText,personalityId,checks\na,b,c,d,${deep}`).evaluations[0]?.violations).toEqual([
       { path: ['checks'], text: 'must not be nested deeper than 50 levels' },
+    ]);
+  });
+});
+
+describe('a name that occurs twice in an object of JSON', () => {
+  it.each<[string, string, ReturnType<typeof duplicateName>]>([
+    ['an object', '{"a": 1,\n  "b": 2, "a": 3}', { name: 'a', line: 2, column: 11 }],
+    ['a nested object', '[{"a": {"x": [], "x": 1}}]', { name: 'x', line: 1, column: 18 }],
+    ['another spelling of the name', '{"é": 1, "\\u00e9": 2}', { name: 'é', line: 1, column: 10 }],
+    ['a name of every object', '{"__proto__": 1, "__proto__": 2}', { name: '__proto__', line: 1, column: 18 }],
+    ['a line break before the colon', '{"a"\n: 1, "a"\r\n\t: 2}', { name: 'a', line: 2, column: 6 }],
+  ])('is found in %s', (_what, text, expected) => {
+    expect(JSON.parse(text)).toBeDefined();
+    expect(duplicateName(text)).toEqual(expected);
+  });
+
+  it.each([
+    '{"a": {"a": 1}, "b": {"a": 2}}',
+    '["a", "a"]',
+    '{"a": "a", "b": "{\\"a\\": 1, \\"a\\": 2}"}',
+    '{"toString": 1}',
+    '7',
+  ])('is not found in %s', (text) => {
+    expect(JSON.parse(text)).toBeDefined();
+    expect(duplicateName(text)).toBeUndefined();
+  });
+
+  it('is found in whatever JSON a name is repeated in, and nowhere else', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(duplicateName(text)).toBeUndefined();
+        expect(duplicateName(`{"first": ${text}, "first": ${text}}`)).toMatchObject({ name: 'first' });
+      }),
+    );
+  });
+
+  it('is refused in files and in cells', () => {
+    expect(refusalOf(() => readJson('[{"key": "a", "checks": [],\n"checks": []}]'))).toEqual([
+      'body must be valid JSON: duplicate name "checks" at line 2, column 1',
+    ]);
+    const cell = '"[{""say"": ""x"", ""say"": ""y""}]"';
+    expect(readCsv(`key,name,scenarioText,personalityId,script\na,b,c,d,${cell}`).evaluations[0]?.violations).toEqual([
+      { path: ['script'], text: 'must be valid JSON: duplicate name "say"' },
     ]);
   });
 });

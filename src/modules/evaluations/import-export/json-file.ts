@@ -1,7 +1,9 @@
+import { shownName } from '../../../../libs/evaluation-definition/index.js';
 import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { fileContents, type FileContents } from './file-item.js';
 import type { FileList, ListWriter } from './list-writer.js';
 import { isTooDeep, MAX_DEPTH } from './json-depth.js';
+import { duplicateName } from './json-duplicates.js';
 import { jsonErrorPosition } from './json-position.js';
 
 /** @throws DomainError BAD_REQUEST */
@@ -12,6 +14,13 @@ export function readJson(text: string): FileContents {
     value = JSON.parse(text);
   } catch {
     throw invalidInput(`body must be valid JSON${place(text)}`);
+  }
+  const duplicate = duplicateName(text);
+  if (duplicate) {
+    const { name, line, column } = duplicate;
+    throw invalidInput(
+      `body must be valid JSON: duplicate name "${shownName(name)}" at line ${line}, column ${column}`,
+    );
   }
   return fileContents(value);
 }
