@@ -12,12 +12,27 @@ describe('errors of the service', () => {
     ['a certificate without its chain', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', EXIT.misused],
     ['a certificate for another host', 'ERR_TLS_CERT_ALTNAME_INVALID', EXIT.misused],
     ['an expired certificate', 'CERT_HAS_EXPIRED', EXIT.misused],
-    ['a server without TLS', 'ERR_SSL_WRONG_VERSION_NUMBER', EXIT.noResult],
     ['a refused connection', 'ECONNREFUSED', EXIT.noResult],
     ['a connection that times out', 'UND_ERR_CONNECT_TIMEOUT', EXIT.noResult],
   ])('%s (%s) has the exit code %i', (_, code, exitCode) => {
     const error = new UnreachableError('https://vat.example.com', failure(code));
     expect(error).toMatchObject({ exitCode, message: expect.stringContaining(`it failed with ${code}`) });
+  });
+
+  it('a server without TLS is named as such, without the text of OpenSSL', () => {
+    const openssl = '80FC0141F17F0000:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl';
+    const cause = Object.assign(new Error(openssl), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
+    const error = new UnreachableError('https://vat.example.com', new TypeError('fetch failed', { cause }));
+    expect(error).toMatchObject({
+      exitCode: EXIT.noResult,
+      message:
+        'The service at https://vat.example.com cannot be reached: the TLS handshake failed: ERR_SSL_WRONG_VERSION_NUMBER',
+      cure: expect.stringContaining('speaks http only'),
+    });
+  });
+
+  it('the cure for refused input fits every command', () => {
+    expect(new RefusedError(400, 'BAD_REQUEST', 'Invalid input data', []).cure).not.toContain('vat run');
   });
 
   it('a name that did resolve earlier says nothing about the configuration', () => {

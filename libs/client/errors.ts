@@ -60,7 +60,7 @@ export const isTemporary = (status: number): boolean => status >= 500 || status 
 function cureOf(status: number): string | undefined {
   switch (status) {
     case 400:
-      return 'Correct the options above; see `vat run --help`.';
+      return 'Correct the above; see the --help of the command.';
     case 401:
       return 'Set VAT_API_KEY to a valid key of the workspace; an administrator of the workspace creates keys with POST /workspace/api-keys.';
     case 403:
@@ -82,9 +82,11 @@ export class UnreachableError extends CommandError {
   constructor(url: string, cause: unknown, wasReached = false) {
     const code = codeOf(cause);
     const isMisconfigured = CERTIFICATE.test(code) || (!wasReached && UNRESOLVED.test(code));
+    // The text of OpenSSL contains addresses in memory and lines of its source code.
+    const reason = TLS.test(code) ? `the TLS handshake failed: ${code}` : reasonOf(cause);
     super(
       isMisconfigured ? EXIT.misused : EXIT.noResult,
-      `The service at ${url} cannot be reached: ${reasonOf(cause)}`,
+      `The service at ${url} cannot be reached: ${reason}`,
       [],
       cureOfConnection(code),
       { cause },
@@ -98,6 +100,9 @@ const UNRESOLVED = /^(ENOTFOUND|EAI_AGAIN|EAI_NONAME)$/;
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
+/** Codes of a handshake that fails before a certificate is checked, above all with a server without TLS. */
+const TLS = /^(ERR_SSL_|EPROTO$)/;
+
 /** The innermost code of an error and its causes; empty without one. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
@@ -108,6 +113,9 @@ function codeOf(error: unknown): string {
 export const isCertificateError = (error: unknown): boolean => CERTIFICATE.test(codeOf(error));
 
 function cureOfConnection(code: string): string {
+  if (TLS.test(code)) {
+    return 'Set VAT_URL (or --url) to the address of the proxy that provides TLS; the service itself speaks http only.';
+  }
   if (!CERTIFICATE.test(code)) return 'Start the service, or set VAT_URL (or --url) to its URL.';
   if (/ALTNAME|HOSTNAME/.test(code)) return 'Set VAT_URL (or --url) to a host name that the certificate contains.';
   if (/EXPIRED|NOT_YET/.test(code)) return 'Renew the certificate of the service, or set the clock of this machine.';

@@ -118,6 +118,12 @@ describe('service client', () => {
     await expect(service.run('7')).rejects.toMatchObject({ exitCode: 3, message });
   });
 
+  it('names the path that was not found if the URL of the service has a path of its own', async () => {
+    answers = [json(404, refusal('NOT_FOUND', 'Not found'))];
+    const message = `Path /agents not found at ${service.url} (404 NOT_FOUND)`;
+    await expect(service.agents()).rejects.toMatchObject({ exitCode: 3, message });
+  });
+
   describe('following a run', () => {
     const event = (name: string, id: string | undefined, value: object) =>
       `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`;

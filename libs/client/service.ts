@@ -65,7 +65,7 @@ export class Service {
   agents(): Promise<Agent[]> {
     return everyPage(async (page) => {
       const query = { page, limit: PAGE_SIZE };
-      return await this.read(() => this.client.GET('/agents', { params: { query } }));
+      return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
   }
 

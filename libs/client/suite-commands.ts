@@ -36,17 +36,18 @@ export async function evaluations(agentId: string, flags: ServiceFlags, io: Io):
   const found = await (await connect(flags, io)).evaluations(agentId);
   const rows = found.map(({ id, key, name, tags, critical }) => [
     id,
-    plain(key ?? '–', 120),
+    plain(key ?? '–', 255),
     plain(name, 120),
     critical ? 'critical' : '–',
-    plain(tags.join(', ') || '–', 200),
+    plain(tags.join(', ') || '–', 1_000),
   ]);
+  // Keys and tags are copied into options, so they are never shortened.
   const columns = [
     { title: 'ID' },
-    { title: 'Key', width: 40 },
+    { title: 'Key' },
     { title: 'Name', width: 48 },
     { title: 'Gate' },
-    { title: 'Tags' },
+    { title: 'Tags', width: Infinity },
   ];
   print(io, rows.length > 0 ? textTable(columns, rows, lookOf(io)) : 'The agent has no evaluations.');
   return EXIT.met;

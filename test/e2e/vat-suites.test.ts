@@ -86,6 +86,19 @@ describe('the vat command: agents and suites', () => {
     expect(stdout).toMatch(/ house-facts +Answers questions about the restaurant +– +facts$/m);
   });
 
+  it('shows keys and tags in full, because options take them', async () => {
+    const { client, agentId, env } = await prepare();
+    const key = 'answers-questions-about-the-opening-hours-on-public-holidays';
+    const tag = 'smoke-tests-of-bookings-over-the-telephone';
+    const personality = { name: 'Guest' };
+    const evaluation = { key, name: 'Asks', personality: 'Guest', scenarioText: 'You ask.', tags: [tag] };
+    const body = { personalities: [personality], evaluations: [evaluation] };
+    expect((await client.post(`/agents/${agentId}/evaluations/import`, body)).status).toBe(200);
+    const { stdout } = await vat(['evaluations', '--agent', agentId], env);
+    expect(stdout).toContain(` ${key} `);
+    expect(stdout).toContain(` ${tag}\n`);
+  });
+
   it('finds neither agents nor evaluations of another workspace', async () => {
     const { agentId } = await prepare(['house-facts']);
     const { env } = await prepare();
