@@ -70,6 +70,12 @@ describe('statistics of a run', () => {
     expect(rounded(100, 50)).toEqual([0.4038, 0.5962]);
   });
 
+  it('has a Wilson interval that ends at exactly 1 if every call passed, and begins at exactly 0 if none did', () => {
+    for (let n = 1; n <= 500; n++) {
+      expect([n, wilsonInterval(n, n).high, wilsonInterval(n, 0).low]).toEqual([n, 1, 0]);
+    }
+  });
+
   it('computes pass@k and pass^k as the share of all choices of k calls', () => {
     const choices = (outcomes: boolean[], k: number): boolean[][] =>
       k === 0

@@ -70,7 +70,11 @@ export function wilsonInterval(n: number, passed: number): Interval {
   const centre = rate + z2 / (2 * n);
   const margin = Z95 * Math.sqrt((rate * (1 - rate)) / n + z2 / (4 * n * n));
   const scale = 1 + z2 / n;
-  return { low: Math.max(0, (centre - margin) / scale), high: Math.min(1, (centre + margin) / scale) };
+  // Exact at the ends, where floating-point arithmetic gives 0.9999999999999999.
+  return {
+    low: passed === 0 ? 0 : (centre - margin) / scale,
+    high: passed === n ? 1 : (centre + margin) / scale,
+  };
 }
 
 /** Chance that at least one of k calls passes: 1 − C(n−c, k) / C(n, k). */
