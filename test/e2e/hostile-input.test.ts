@@ -38,7 +38,13 @@ describe('hostile input', () => {
   beforeAll(async () => {
     app = await createTestApp({
       env: WITHOUT_WORKER,
-      log: { write: (line) => void ((JSON.parse(line) as { level: number }).level >= 50 && errorLines.push(line)) },
+      log: {
+        write: (line) => {
+          const { level, msg } = JSON.parse(line) as { level: number; msg: string };
+          // A long test reports that its jobs wait, rightly: it has no worker.
+          if (level >= 50 && !msg.includes('no worker process is running')) errorLines.push(line);
+        },
+      },
     });
     withoutWebhookLimits(app);
     wire = new WireClient(new URL(app.url), ANSWER_TIMEOUT_MS);
