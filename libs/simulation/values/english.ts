@@ -53,8 +53,8 @@ export const ENGLISH: ValueWords = {
   weekdays: numbered('sunday monday tuesday wednesday thursday friday saturday'),
   namedTimes: { noon: 720, midday: 720, midnight: 0 },
   dayParts: [
-    { pattern: / ?\b(a\.? ?m\.?|in the morning)$/, hours: 0 },
-    { pattern: / ?\b(p\.? ?m\.?|in the (afternoon|evening)|at night|tonight)$/, hours: 12 },
+    { pattern: / ?(?:\b|(?<=\d))(a\.? ?m\.?|in the morning)$/, hours: 0 },
+    { pattern: / ?(?:\b|(?<=\d))(p\.? ?m\.?|in the (afternoon|evening)|at night|tonight)$/, hours: 12 },
   ],
   hourWords: new Set(["o'clock", 'oclock']),
   past: new Set(['past', 'after']),

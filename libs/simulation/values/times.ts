@@ -14,7 +14,7 @@ export function readTime(text: string, table: ValueWords): TimeValue | undefined
   const named = table.namedTimes[text];
   if (named !== undefined) return { kind: 'time', minutes: named, isAmbiguous: false };
   const part = table.dayParts.find(({ pattern }) => pattern.test(text));
-  const rest = part ? text.replace(part.pattern, '').trim() : text;
+  const rest = withoutFillers(part ? text.replace(part.pattern, '').trim() : text, table);
   const clock = readClock(rest, table, part !== undefined);
   if (!clock) return undefined;
   const [hour, minute] = clock;
@@ -27,11 +27,17 @@ export function readTime(text: string, table: ValueWords): TimeValue | undefined
   return { kind: 'time', minutes: hours * 60 + minute, isAmbiguous };
 }
 
+const withoutFillers = (text: string, table: ValueWords): string =>
+  text
+    .split(/[ -]/)
+    .filter((word) => !table.fillers.has(word))
+    .join(' ');
+
 /** Hour and minute. */
 function readClock(text: string, table: ValueWords, hasPart: boolean): readonly [number, number] | undefined {
   const figures = /^(\d{1,2})[:.h](\d{2})(?::\d{2})?$/.exec(text);
   if (figures) return [Number(figures[1]), Number(figures[2])];
-  const words = text.split(/[ -]/).filter((word) => !table.fillers.has(word) && !/^minutes?$/.test(word));
+  const words = text.split(/[ -]/).filter((word) => !/^minutes?$/.test(word));
   const direction = words.findIndex((word) => table.past.has(word) || table.to.has(word));
   if (direction > 0) return relative(words, direction, table);
   const isHour = table.hourWords.has(words.at(-1) ?? '');
