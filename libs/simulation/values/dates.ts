@@ -36,7 +36,7 @@ const date = (year: number, month: number, day: number): DateValue => ({
 /** "Friday, the 4th of December 2026", "December fourth", "Friday". */
 function readSpoken(text: string, table: ValueWords): DateValue | undefined {
   const words = text
-    .replaceAll(',', ' ')
+    .replace(/[.,]/g, ' ')
     .split(/[ -]+/)
     .filter((word) => word !== '' && !table.fillers.has(word));
   const weekday = table.weekdays[words[0] ?? ''];

@@ -50,7 +50,13 @@ export const ENGLISH: ValueWords = {
     ...numbered('jan feb mar apr may jun jul aug sep oct nov dec', 1),
     sept: 9,
   },
-  weekdays: numbered('sunday monday tuesday wednesday thursday friday saturday'),
+  weekdays: {
+    ...numbered('sunday monday tuesday wednesday thursday friday saturday'),
+    ...numbered('sun mon tue wed thu fri sat'),
+    tues: 2,
+    thur: 4,
+    thurs: 4,
+  },
   namedTimes: { noon: 720, midday: 720, midnight: 0 },
   dayParts: [
     { pattern: / ?(?:\b|(?<=\d))(a\.? ?m\.?|in the morning)$/, hours: 0 },

@@ -35,8 +35,8 @@ function readValues(value: unknown): Value[] {
   const text = normaliseText(value).replace(/[.,;:!?]+$/, '');
   if (text.length > MAX_READ) return [{ kind: 'text', text: compact(text) }];
   const read = LANGUAGES.flatMap((table) => readIn(text, table));
-  // The signs of an amount have a meaning: "1.50" is not "150", and "$45" not "€45".
-  const isAmount = read.some(({ kind }) => kind === 'number' || kind === 'money');
+  // The signs of an amount have a meaning: "1.50" is not "150", and "$45" not "€45". Only digits may be a telephone number.
+  const isAmount = read.some(({ kind }) => kind === 'number' || kind === 'money') && !/^\+?\d+$/.test(text);
   return [{ kind: 'text', text: isAmount ? text : compact(text) }, ...read];
 }
 
