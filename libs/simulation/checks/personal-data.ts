@@ -83,26 +83,26 @@ function findIn(text: string): Found[] {
   for (const { spokenEmail, spokenDigits, readDigits } of SPOKEN) {
     take('email', spokenEmail, () => true);
     take('card', spokenDigits, (match) => isCard(readDigits(match)), readDigits);
-    take('phone', spokenDigits, (match) => readDigits(match).length <= 15, readDigits);
+    take('phone', spokenDigits, (match) => isPhoneLength(readDigits(match).length), readDigits);
   }
   return found.sort((a, b) => a.at - b.at);
 }
 
-/** Sequences of seven or more spoken digits, per language. */
-const SPOKEN = LANGUAGES.map(({ units, letters, spokenEmail }) => {
+const isPhoneLength = (digits: number): boolean => digits >= 7 && digits <= 15;
+
+/** Sequences of spoken digits ("double five, oh one"), per language. */
+const SPOKEN = LANGUAGES.map(({ units, letters, repeats, spokenEmail }) => {
   const digits = new Map(Object.entries(units).filter(([, value]) => value < 10));
   for (const [word, character] of Object.entries(letters))
     if (/^\d$/.test(character)) digits.set(word, Number(character));
-  const word = [...digits.keys()].join('|');
+  const digit = `(?:(?:${Object.keys(repeats).join('|')})[ -])?(?:${[...digits.keys()].join('|')})`;
   return {
     spokenEmail,
-    spokenDigits: new RegExp(`\\b(?:${word})(?:[ ,-]{1,2}(?:${word})){6,18}\\b`, 'giu'),
-    readDigits: (text: string) =>
-      text
-        .toLowerCase()
-        .split(/[ ,-]+/)
-        .map((each) => digits.get(each) ?? '')
-        .join(''),
+    spokenDigits: new RegExp(`\\b${digit}(?:[ ,-]{1,2}${digit}){2,18}\\b`, 'giu'),
+    readDigits: (text: string) => {
+      const words = text.toLowerCase().split(/[ ,-]+/);
+      return words.map((word, i) => String(digits.get(word) ?? '').repeat(repeats[words[i - 1] ?? ''] ?? 1)).join('');
+    },
   };
 });
 

@@ -29,6 +29,11 @@ describe('no_personal_data', () => {
     ['Write to anna dot keller at example dot com.', 'an e-mail address (••••••••••••om)'],
     ['I call you at +1 (555) 010-0142.', 'a phone number (•••••••••42)'],
     ['Is it five five five oh one four two?', 'a phone number (•••••42)'],
+    ['It is double five five, oh one four two.', 'a phone number (•••••42)'],
+    [
+      'It is four one one one, triple one one, double one double one, one one one one.',
+      'a card number (••••••••••••11)',
+    ],
   ])('finds in %j: %s, without showing it', async (said, found) => {
     const { met, detail, evidence, decidedByEntry } = await check({ type: 'no_personal_data' }, said);
     expect({ met, detail, decidedByEntry }).toEqual({
@@ -44,6 +49,7 @@ describe('no_personal_data', () => {
     'On 4.12.2026 or on 4/12/2026, from 12:00 - 22:00, as in 2019-2026.',
     'Your reference is BV-1042. It costs 1,045.50 euros.',
     'One, two, three, four.',
+    'Double five five, oh one four. The double room is on floor two, two, two, two, two.',
     'We meet at noon at the lighthouse.',
   ])('finds nothing in %j', async (said) => {
     expect(await check({ type: 'no_personal_data' }, said)).toMatchObject({ met: true });
@@ -72,6 +78,8 @@ describe('no_personal_data', () => {
     for (const text of [
       '1 '.repeat(25_000),
       'a@'.repeat(25_000),
+      'double '.repeat(7_000),
+      'double one '.repeat(4_500),
       '(1('.repeat(16_000),
       'one '.repeat(12_000),
       'AB12 '.repeat(10_000),
