@@ -145,6 +145,7 @@ describe('the connection of an agent', () => {
       ['https:///path', 'must be an absolute address'],
       ['https://agent.example.com/a b', 'must be an absolute address'],
       ['https://agent.example.com/\n', 'must be an absolute address'],
+      ['https://münchen.example.com/', 'in ASCII: write other characters as %C3%BC, and a host name as xn--…'],
       ['https://agent.example.com/%zz', 'must be an absolute address'],
       ['https://agent.example.com\\@evil.test/', 'must be an absolute address'],
       ['https://agent.example.com:99999/', 'must be an absolute address'],

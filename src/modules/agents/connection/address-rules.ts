@@ -2,6 +2,8 @@ import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
 
 /** Characters of a URI (RFC 3986), and braces for placeholders. */
 const URI = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;={}]|%[0-9a-f]{2})*$/i;
+const NOT_ASCII = /[^\u0000-\u007f]/;
+const IN_ASCII = ', in ASCII: write other characters as %C3%BC, and a host name as xn--…';
 const PARTS = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)([^#]*)(.*)$/is;
 const PLACEHOLDER = /\{(?:assistantId|phoneNumber|callId)\}/g;
 
@@ -12,7 +14,8 @@ export function addressViolation(
   outbound: OutboundClient,
 ): string | undefined {
   const [, scheme = '', authority = '', , fragment = ''] = PARTS.exec(url) ?? [];
-  if (!schemes.includes(scheme.toLowerCase()) || authority === '' || !URI.test(url)) return notAnAddress(schemes);
+  if (!schemes.includes(scheme.toLowerCase()) || authority === '') return notAnAddress(schemes);
+  if (!URI.test(url)) return `${notAnAddress(schemes)}${NOT_ASCII.test(url) ? IN_ASCII : ''}`;
   if (authority.includes('@')) return 'must not contain a user name or password: use headers';
   if (/[{}]/.test(authority + fragment)) return 'must have placeholders in its path and query only';
   if (/[{}]/.test(url.replace(PLACEHOLDER, ''))) {
