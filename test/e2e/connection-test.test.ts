@@ -236,6 +236,13 @@ describe('the test of a connection', () => {
       expect(performance.now() - begun).toBeLessThan(3_000);
     });
 
+    it('the port accepts connections, but no TLS handshake, in time', async () => {
+      policy.timeoutMs = 500;
+      const url = await servers.raw(() => undefined);
+      const step = failed(await test(await connect({ url: url.replace('http:', 'https:') })));
+      expect(step).toMatchObject({ step: 'secured', message: 'The TLS handshake was not complete in time' });
+    });
+
     it('the key of the agent cannot be sent', async () => {
       const { url, requests } = await startAgent();
       const step = failed(await test(await connect({ url }, { apiKey: 'kłucz-1' })));

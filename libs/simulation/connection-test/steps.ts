@@ -43,6 +43,15 @@ export interface ConnectionTestResult {
 /** The same answer for every address that must not or cannot be reached: it tells nothing about private networks. */
 export const UNREACHABLE = 'The host name does not lead to an address that may be called';
 
+/** What was still awaited when the time of the test was over. */
+export const TIMED_OUT: Readonly<Record<(typeof TEXT_STEPS)[number], string>> = {
+  resolved: 'The host name was not resolved in time',
+  connected: 'The connection was not established in time',
+  secured: 'The TLS handshake was not complete in time',
+  accepted: 'The agent did not respond in time',
+  answered: 'The agent responded, but not with words in time',
+};
+
 export const skipped = (step: ConnectionStepName, message: string): ConnectionStep => ({
   step,
   status: 'skipped',

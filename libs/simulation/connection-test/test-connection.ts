@@ -1,11 +1,18 @@
 import { RealClock } from '../clock.js';
-import { type Failure, failure } from '../failure.js';
+import type { Failure } from '../failure.js';
 import { OtherSide } from '../other-side.js';
 import type { AgentEvent, Line, RequestRecord } from '../transport.js';
 import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/endpoint.js';
 import { PROTOCOLS, type TextProtocol } from '../transports/protocols.js';
 import { cureOf, cureOfSilence } from './cures.js';
-import { type ConnectionStep, type ConnectionTestResult, skipped, TEXT_STEPS, UNREACHABLE } from './steps.js';
+import {
+  type ConnectionStep,
+  type ConnectionTestResult,
+  skipped,
+  TEXT_STEPS,
+  TIMED_OUT,
+  UNREACHABLE,
+} from './steps.js';
 import { TwilioConnectionTest } from './test-twilio.js';
 
 type ConnectionStepName = (typeof TEXT_STEPS)[number];
@@ -167,7 +174,8 @@ class ConnectionTest {
       const message = 'The agent answered without words';
       return { ...common, ms, message, said: null, cure: cureOfSilence(firstSpeaker) };
     }
-    const { code, message } = ending.type === 'failure' ? ending.failure : failure('timeout', 'the test is over');
+    const { code, message } =
+      ending.type === 'failure' ? ending.failure : ({ code: 'timeout', message: TIMED_OUT[step] } as const);
     const cure = cureOf({ step, code, status: request?.status, firstSpeaker });
     const said = request?.said ?? null;
     if (step === 'resolved' && code !== 'timeout') return { ...common, ms: 0, message: UNREACHABLE, said: null, cure };
