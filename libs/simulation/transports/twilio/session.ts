@@ -98,6 +98,8 @@ export class TwilioSession {
     const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, sounds);
     const address = this.addresses.resolveStream(noun.url, this.walk.base);
     if (!address) throw this.failure('the url of its <Stream> is not a wss address');
+    const extra = notInStreamUrl(new URL(address.url));
+    if (extra !== undefined) throw this.failure(`the url of its <Stream> has ${extra}`);
     const findings = [...findingsOf(noun, this.agent), ...this.walk.findings];
     await wait(Math.max(0, answeredAt + this.walk.elapsedMs - performance.now()), undefined, { signal }).catch(() => {
       throw signal.reason;
@@ -206,6 +208,13 @@ export class TwilioSession {
       ...parameters,
     };
   }
+}
+
+/** What an address of a WebSocket must not have (RFC 6455, section 3), or would never reach the agent. */
+function notInStreamUrl({ hash, username, password }: URL): string | undefined {
+  if (hash !== '') return 'a fragment (#), which no WebSocket address has';
+  if (username !== '' || password !== '') return 'a user name or password, which is not sent: use <Parameter>';
+  return undefined;
 }
 
 const httpOrigin = (url: string): string => new URL(url.replace(/^ws/i, 'http')).origin;

@@ -215,6 +215,13 @@ describe('twilioMediaStreams over a webhook', () => {
       'invalid_twiml',
       /connects <ConversationRelay>/,
     ],
+    ['a stream with a fragment', connect('wss://example.com/media#top'), 'invalid_twiml', /<Stream> has a fragment/],
+    [
+      'a stream with a password',
+      connect('wss://ada:1815@example.com/media'),
+      'invalid_twiml',
+      /<Stream> has a user name/,
+    ],
     ['an https stream', connect('https://example.com/media'), 'invalid_twiml', /not a wss address/],
     ['itself again', '<Response><Redirect>/voice</Redirect></Response>', 'invalid_twiml', /redirects more than 9/],
     ['a redirect to a file', '<Response><Redirect>file:///etc/passwd</Redirect></Response>', 'invalid_twiml', /http/],

@@ -90,6 +90,9 @@ function partOf(
   // Units other than bytes are ignored, as is the range if the client has parts of another file.
   if (request.method !== 'GET' || !range || !/^\s*bytes\s*=/i.test(range)) return undefined;
   if (ifRange !== undefined && ifRange !== etag) return undefined;
+  // `request.range` refuses more last bytes than there are: they are the whole file (RFC 9110, section 14.1.2).
+  const last = Number(/^\s*bytes\s*=\s*-(\d+)\s*$/i.exec(range)?.[1] ?? 0);
+  if (last > size && size > 0) return { start: 0, end: size - 1 };
   const parts = request.range(size);
   if (typeof parts === 'object' && parts.length === 1) return parts[0];
   response.setHeader('Content-Range', `bytes */${size}`);
