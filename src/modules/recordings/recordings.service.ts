@@ -54,8 +54,13 @@ export class RecordingsService {
     } catch (error) {
       this.logger.error(`The recording of call ${callId} was not stored: ${messageOf(error)}`);
     }
-    await this.files.delete([key]);
+    await this.withoutFailure(key, () => this.files.delete([key]));
     return false;
+  }
+
+  /** Deletes the recording of an attempt that has no sound or no result. */
+  async discard(key: RecordingKey, writer: RecordingWriter): Promise<void> {
+    await this.withoutFailure(key, () => writer.discard());
   }
 
   /**
@@ -93,6 +98,15 @@ export class RecordingsService {
   /** Whether the call's attempt that counts has a recording that was not deleted. */
   async exists(callId: string): Promise<boolean> {
     return ((await this.repository.find(callId))?.id ?? null) !== null;
+  }
+
+  /** A failing disk must not cost the result of the call. The job finds what cannot be deleted now. */
+  private async withoutFailure({ id }: RecordingKey, deleteFiles: () => Promise<void>): Promise<void> {
+    try {
+      await deleteFiles();
+    } catch (error) {
+      this.logger.warn(`The files of the recording ${id} could not be deleted: ${messageOf(error)}`);
+    }
   }
 
   /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */

@@ -118,7 +118,7 @@ export class CallExecutor {
       const hasRecording = isStored && (await this.recordings.store(key, id, writer));
       return hasRecording ? result : { ...result, recording: null };
     } finally {
-      if (!isStored) await writer.discard();
+      if (!isStored) await this.recordings.discard(key, writer);
     }
   }
 }
