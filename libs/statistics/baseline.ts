@@ -94,7 +94,7 @@ function reasonsOf(shared: readonly NamedCase[], comparison: Comparison, baselin
 }
 
 const numbers = ({ current, baseline }: Omit<NamedCase, 'name'>, pValue: number): string =>
-  `${current.passed} of ${current.counted} counted calls passed, then ${baseline.passed} of ${baseline.counted} ` +
+  `${current.passed} of ${current.counted} counted calls passed, instead of ${baseline.passed} of ${baseline.counted} ` +
   `(p ${pValue < 0.001 ? '< 0.001' : `= ${pValue.toFixed(3)}`})`;
 
 const sum = (counts: readonly PassCounts[]): PassCounts => ({

@@ -106,7 +106,7 @@ describe('gate with a baseline', () => {
       met: false,
       exitCode: 1,
       reasons: [
-        '"Books" became worse than in run "Nightly": 12 of 20 counted calls passed, then 19 of 20 (p = 0.010).',
+        '"Books" became worse than in run "Nightly": 12 of 20 counted calls passed, instead of 19 of 20 (p = 0.010).',
       ],
       warnings: [],
     });
@@ -121,7 +121,7 @@ describe('gate with a baseline', () => {
     });
     expect(result).toMatchObject({ met: false, exitCode: 1 });
     expect(result.reasons).toEqual([
-      'The 8 shared cases together became worse than in run "Nightly": 8 of 16 counted calls passed, then 16 of 16 (p = 0.004).',
+      'The 8 shared cases together became worse than in run "Nightly": 8 of 16 counted calls passed, instead of 16 of 16 (p = 0.004).',
     ]);
   });
 

@@ -242,7 +242,8 @@ describe('comparison of runs', () => {
       expect(loose).toMatchObject({ status: 'COMPLETED', notWorseThan: null, baselineRunId: null, warnings: [] });
       await client.delete(`/runs/${loose.id}`);
       const second = await run({ ...LOOSE, notWorseThan: 'previous' });
-      const reason = '"Bert" became worse than in run "Before": 0 of 6 counted calls passed, then 6 of 6 (p = 0.003).';
+      const reason =
+        '"Bert" became worse than in run "Before": 0 of 6 counted calls passed, instead of 6 of 6 (p = 0.003).';
       expect(second).toMatchObject({
         status: 'FAILED',
         exitCode: 1,
@@ -307,7 +308,7 @@ describe('comparison of runs', () => {
       expect((await client.delete(`/runs/${first.id}`)).status).toBe(200);
       const ended = (await client.get(`/runs/${started.id}?wait=60`)).body.data;
       expect(ended).toMatchObject({ status: 'FAILED', baselineRunId: first.id });
-      expect(ended.reasons[0]).toContain('0 of 6 counted calls passed, then 6 of 6');
+      expect(ended.reasons[0]).toContain('0 of 6 counted calls passed, instead of 6 of 6');
     });
 
     it('is kept by a rerun with its baseline, also by one of the failed cases', async () => {
@@ -348,7 +349,7 @@ describe('comparison of runs', () => {
     const second = await run(body);
     expect(second).toMatchObject({ status: 'FAILED', warnings: [missing] });
     expect(second.reasons[0]).toMatch(
-      /^"Anna \(city: Oslo\)" became worse than in run "Before": 0 of 5 .* then 5 of 5 /,
+      /^"Anna \(city: Oslo\)" became worse than in run "Before": 0 of 5 .* instead of 5 of 5 /,
     );
     const { cases, onlyInCurrent } = (await compare(client, second.id)).body.data;
     expect(cases.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([

@@ -100,7 +100,7 @@ describe('the vat command', () => {
     const second = await vat([...run, 'v2', '--not-worse-than', 'previous'], env);
     expect(second.code).toBe(1);
     expect(second.stdout).toContain(
-      '"Answers questions about the restaurant" became worse than in run "Before": 0 of 6 counted calls passed, then 6 of 6',
+      '"Answers questions about the restaurant" became worse than in run "Before": 0 of 6 counted calls passed, instead of 6 of 6',
     );
     const runs = (await client.get(`/agents/${agentId}/runs`)).body.data as { id: string }[];
     const [after = '', before = ''] = runs.map(({ id }) => id);
