@@ -11,15 +11,19 @@ export interface ComposeService {
 interface Service {
   readonly build?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[];
   readonly depends_on?: Readonly<Record<string, { condition: string }>>;
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly disable?: boolean; readonly test?: unknown };
   readonly image: string;
 }
 
+/** What the image and the proxy rely on, whatever the file .env contains. */
+const FIXED = { HOST: '0.0.0.0', PORT: '3000', DATA_DIR: '/app/data' };
+
 /**
  * Checks compose.yaml, and reads the services that are built from this project.
- * @param variables values of `${NAME}`
+ * @param variables content of the file .env
  * @throws Error that names the service and the cause
  */
 export function readCompose(root: string, variables: Readonly<Record<string, string>>): ComposeService[] {
@@ -47,9 +51,17 @@ export function readCompose(root: string, variables: Readonly<Record<string, str
     if (service.build === undefined) continue;
     const environment = Object.entries(service.environment ?? {});
     for (const [setting] of environment) check(settings.includes(setting), `${setting} is not a setting`);
+    for (const [setting, value] of Object.entries(FIXED)) {
+      check(service.environment?.[setting] === value, `${setting} must be ${value}`);
+    }
+    const isRead = service.env_file?.some((file) => file.path === '.env' && !file.required);
+    check(isRead === true, 'it does not get the settings of the file .env');
     built.push({
       name,
-      environment: Object.fromEntries(environment.map(([key, value]) => [key, substituted(value, variables)])),
+      environment: {
+        ...variables,
+        ...Object.fromEntries(environment.map(([key, value]) => [key, substituted(value, variables)])),
+      },
     });
   }
   return built;

@@ -197,7 +197,8 @@ async function composed(image: Image): Promise<void> {
   const redis = await startRedis();
   try {
     const encryptionKey = `k1:${randomBytes(32).toString('base64')}`;
-    const services = readCompose(ROOT, { POSTGRES_PASSWORD: 'secret', ENCRYPTION_KEYS: encryptionKey });
+    const file = { POSTGRES_PASSWORD: 'secret', ENCRYPTION_KEYS: encryptionKey, PUBLIC_URL: 'https://vat.example.com' };
+    const services = readCompose(ROOT, file);
     const shared = folder('shared');
     execFileSync('chown', [image.user, shared]);
     const containers: Container[] = [];
