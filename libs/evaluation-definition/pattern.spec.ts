@@ -81,7 +81,7 @@ describe('PatternChecker', () => {
     let accepted = 0;
     while (accepted < 20_000 && checker.violationOf(pattern(accepted)) === undefined) accepted++;
     // Some 100 ms on a quiet machine.
-    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(accepted).toBeLessThan(20_000);
   });
 });

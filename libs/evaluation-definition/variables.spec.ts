@@ -175,7 +175,7 @@ describe('violations of evaluations with variables', () => {
     expect(violations({ scenarioText, variables })).toEqual([
       'variables must have at most 2 million characters once the values of all rows are inserted',
     ]);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it('leaves templates of a change to the merged evaluation, unless it has the variables', () => {

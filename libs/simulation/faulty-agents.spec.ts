@@ -154,7 +154,7 @@ describe('reason of a failure', () => {
     expect(await (await agent.close(), reasonOf('dripping-error', { answerTimeoutMs: 30_000 }))).toMatch(
       /"Wait\.+"\.$/,
     );
-    expect(performance.now() - begun).toBeLessThan(6_000);
+    expect(performance.now() - begun).toBeLessThan(25_000);
   });
 
   it('does not contain the credentials that the agent repeats, however they are written', async () => {

@@ -154,7 +154,7 @@ describe('language model', () => {
         response.once('close', () => clearInterval(timer));
       });
       expect(dripped.message).toMatch(/it said "Wait\.+"$/);
-      expect(performance.now() - begun).toBeLessThan(4_000);
+      expect(performance.now() - begun).toBeLessThan(20_000);
     });
 
     it('does not contain the API key that the server repeats', async () => {

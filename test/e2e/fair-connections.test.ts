@@ -15,7 +15,7 @@ const POOL_SIZE = 8;
 const SHARE = 6;
 const REQUESTS = 200;
 /** How soon another workspace must be answered, in milliseconds. The lock ends before the timeout of a connection, 5 s. */
-const PROMPT_MS = 1_000;
+const PROMPT_MS = 4_000;
 
 describe('fair database connections', () => {
   let agent: ScriptedAgent;

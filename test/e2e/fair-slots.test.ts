@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ExecutionRepository } from '../../src/modules/runs/execution/execution.repository.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { delayed, type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
 import { sql } from '../support/sql.js';
@@ -21,6 +22,8 @@ describe('fair call slots', () => {
       return 'Welcome!';
     });
     app = await createTestApp({ env: { ...callEnv(agent.url), WORKER_CONCURRENCY: String(SLOTS) } });
+    // The sweep would start what the end of a call does not.
+    jest.spyOn(app.nest.get(ExecutionRepository), 'sweep').mockResolvedValue();
   });
   afterAll(async () => {
     await app.close();
@@ -46,9 +49,7 @@ describe('fair call slots', () => {
     // The other workspace starts at once, again and again.
     const quick = await prepareEvaluations(app, [shortEvaluation()], { assistantId: 'quick' });
     for (let i = 0; i < 3; i++) {
-      const startedAt = performance.now();
       expect(await executeRun(quick.client, quick.agentId, {})).toMatchObject({ status: 'COMPLETED' });
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
     }
     expect(active('long')).toBe(3);
 
@@ -61,12 +62,10 @@ describe('fair call slots', () => {
     // A free slot is taken up at once.
     for (let ended = 1; ended <= 8; ended++) {
       letGo('long');
-      const startedAt = performance.now();
       await until(
         'the next call starts',
         () => agent.requests.filter(({ model }) => model === 'long').length >= Math.min(8, 3 + ended),
       );
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
     }
     expect((await long.client.get(`/runs/${id}?wait=30`)).body.data).toMatchObject({ counts: { passed: 8 } });
     expect(agent.peak.get('long')).toBe(3);
@@ -86,10 +85,8 @@ describe('fair call slots', () => {
     await sleep(1_000);
     expect(active('quick-2')).toBe(0);
     letGo('first');
-    const startedAt = performance.now();
     const ended = (await first.client.get(`/runs/${started.id}?wait=30`)).body.data;
     expect(ended).toMatchObject({ status: 'COMPLETED', counts: { passed: 5 } });
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
     for (let i = 0; i < 2; i++) letGo('first');
     expect((await first.client.get(`/runs/${id}?wait=30`)).body.data).toMatchObject({ counts: { passed: 3 } });
   });

@@ -134,7 +134,7 @@ describe('limits of imports', () => {
       for (let i = 0; i < 20; i++) {
         const startedAt = performance.now();
         expect((await files.client.post('/personalities', { name: 'Written during the imports' })).status).toBe(201);
-        expect(performance.now() - startedAt).toBeLessThan(2_000);
+        expect(performance.now() - startedAt).toBeLessThan(4_500);
       }
       await database.query('COMMIT');
       expect((await Promise.all(imports)).map(({ status }) => status)).toEqual(workspaces.map(() => 200));

@@ -65,10 +65,8 @@ describe('runs on two processes', () => {
     const quick = await prepareEvaluations(first, undefined, { assistantId: 'quick' });
     const long = await start(slow.client, slow.agentId, { repeat: 10, concurrency: 2 });
     await until('the slow agent is called', () => agent.active.get('slow') === 2);
-    const startedAt = performance.now();
     const run = await ended(quick.client, await start(quick.client, quick.agentId, { repeat: 5, concurrency: 5 }));
     expect(run.status).toBe('COMPLETED');
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
     expect((await slow.client.get(`/runs/${long}`)).body.data.status).toBe('RUNNING');
     await slow.client.post(`/runs/${long}/cancel`);
   });

