@@ -105,6 +105,11 @@ export class CallView {
     return gaps;
   }
 
+  /** Whether an agent with sound was never heard, and nothing was said or pressed that it could have answered. */
+  get isUnheard(): boolean {
+    return this.heard !== undefined && this.gaps.length === 0 && this.said('agent').length === 0;
+  }
+
   /** Inside answers, in order. */
   get pauses(): readonly Pause[] {
     if (this.heard) return this.heard.pauses;

@@ -45,6 +45,7 @@ function waitEvidence({ answer, words }: Wait): Evidence {
 }
 
 export function silenceWithin(ms: number, view: CallView): Finding {
+  if (view.isUnheard) return { met: null, detail: 'The agent was not heard', evidence: [], undecided: 'not_exercised' };
   const tooLong = view.gaps.filter((gap) => decide(ms, gap) === false);
   const longest = longestOf(tooLong.length > 0 ? tooLong : view.gaps);
   const isDecided = view.gaps.every((gap) => decide(ms, gap) !== null);

@@ -54,8 +54,16 @@ export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): 
   return { met: true, detail: `The agent kept its turn through ${count(backchannels.length, 'sound')}`, evidence: [] };
 }
 
+/** Where one side was never heard, neither could speak over the other. */
+function withoutBothSides({ speech }: VoiceEvidence['voice']): Finding | undefined {
+  if (speech.agentMs === 0) return notExercised('The agent was not heard');
+  return speech.callerMs === 0 ? notExercised('The caller said nothing') : undefined;
+}
+
 export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions } = voice;
+  const missing = withoutBothSides(voice);
+  if (missing) return missing;
   const detail = `The agent interrupted the caller ${count(interruptions.length, 'time')}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
   const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
@@ -64,6 +72,8 @@ export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, ent
 
 export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs: ms } = voice;
+  const missing = withoutBothSides(voice);
+  if (missing) return missing;
   const plusMinusMs = interruptions.reduce(
     (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
     0,

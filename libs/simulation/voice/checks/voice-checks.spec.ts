@@ -137,6 +137,29 @@ describe('max_interruptions and max_overlap_ms', () => {
     });
     expect(await check({ type: 'max_overlap_ms', ms: 1_000 }, facts)).toMatchObject({ met: true });
   });
+
+  it.each([
+    ['the agent was never heard', { caller: [line(1_000, 3_000)] }, 'The agent was not heard'],
+    [
+      'the caller said nothing',
+      { caller: [keys(1_000, 1_200)], agent: [agentSound(2_000, 4_000)] },
+      'The caller said nothing',
+    ],
+  ])('are undecided if %s', async (_name, oneSided, detail) => {
+    const undecided = { met: null, undecided: 'not_exercised', detail };
+    expect(await check({ type: 'max_interruptions', count: 0 }, oneSided)).toMatchObject(undecided);
+    expect(await check({ type: 'max_overlap_ms', ms: 900 }, oneSided)).toMatchObject(undecided);
+  });
+});
+
+describe('max_silence_ms', () => {
+  it('is undecided if nothing was said that the agent could answer, and the agent was not heard', async () => {
+    const found = await check({ type: 'max_silence_ms', ms: 1_000 }, {});
+    expect(found).toMatchObject({ met: null, undecided: 'not_exercised', detail: 'The agent was not heard' });
+    expect(await check({ type: 'max_silence_ms', ms: 1_000 }, { agent: [agentSound(0, 1_000)] })).toMatchObject({
+      met: true,
+    });
+  });
 });
 
 describe('audio_level and max_choppiness', () => {
