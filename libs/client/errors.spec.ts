@@ -12,6 +12,7 @@ describe('errors of the service', () => {
     ['a certificate without its chain', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', EXIT.misused],
     ['a certificate for another host', 'ERR_TLS_CERT_ALTNAME_INVALID', EXIT.misused],
     ['an expired certificate', 'CERT_HAS_EXPIRED', EXIT.misused],
+    ['a server that does not speak HTTP', 'HPE_INVALID_CONSTANT', EXIT.misused],
     ['a refused connection', 'ECONNREFUSED', EXIT.noResult],
     ['a connection that times out', 'UND_ERR_CONNECT_TIMEOUT', EXIT.noResult],
   ])('%s (%s) has the exit code %i', (_, code, exitCode) => {

@@ -81,7 +81,7 @@ export class UnreachableError extends CommandError {
   /** @param wasReached whether an earlier request was answered, so that the name did resolve */
   constructor(url: string, cause: unknown, wasReached = false) {
     const code = codeOf(cause);
-    const isMisconfigured = CERTIFICATE.test(code) || (!wasReached && UNRESOLVED.test(code));
+    const isMisconfigured = CERTIFICATE.test(code) || NOT_HTTP.test(code) || (!wasReached && UNRESOLVED.test(code));
     // The text of OpenSSL contains addresses in memory and lines of its source code.
     const reason = TLS.test(code) ? `the TLS handshake failed: ${code}` : reasonOf(cause);
     super(
@@ -100,6 +100,8 @@ const UNRESOLVED = /^(ENOTFOUND|EAI_AGAIN|EAI_NONAME)$/;
 const CERTIFICATE =
   /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
+/** Codes of a first line that is not one of HTTP: another server has the port. */
+const NOT_HTTP = /^HPE_INVALID_(CONSTANT|VERSION)$/;
 /** Codes of a handshake that fails before a certificate is checked, above all with a server without TLS. */
 const TLS = /^(ERR_SSL_|EPROTO$)/;
 
