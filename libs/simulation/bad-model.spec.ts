@@ -41,7 +41,7 @@ async function play(role: Role, bad: Answer, times = Infinity) {
     }
     return asked.role === 'judge' ? verdict(asked, true) : LINES[Math.min(line++, 1)]!;
   };
-  const { model } = await stubModel(servers, reply, { timeoutMs: 200 });
+  const { model } = await stubModel(servers, reply, { timeoutMs: bad === TIME_OUT ? 500 : 10_000 });
   const clock = new VirtualClock();
   const result = await call(
     { criteria: [{ text: 'The agent books a table.' }] },

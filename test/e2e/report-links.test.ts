@@ -170,11 +170,12 @@ describe('report links', () => {
   });
 
   it('returns 409 for the twenty-first link, also under concurrency; expired links do not count', async () => {
+    for (let i = 0; i < 15; i++) await create();
     const responses = await Promise.all(
-      Array.from({ length: 25 }, () => editor.post<any>(path, { expiresInHours: 1 })),
+      Array.from({ length: 10 }, () => editor.post<any>(path, { expiresInHours: 1 })),
     );
     const statuses = responses.map(({ status }) => status).sort();
-    expect(statuses).toEqual([...Array<number>(20).fill(201), ...Array<number>(5).fill(409)]);
+    expect(statuses).toEqual([...Array<number>(5).fill(201), ...Array<number>(5).fill(409)]);
     expectError(
       await editor.post(path, { expiresInHours: 1 }),
       409,

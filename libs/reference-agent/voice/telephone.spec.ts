@@ -137,7 +137,7 @@ describe('telephone of the reference agent', () => {
     const { callSid, stamp } = stamps[0]!;
     expect({ callSid, heard: stamp.heard }).toEqual({ callSid: CALL_SID, heard: HELLO });
     expect(stamp.firstByteMs - stamp.callerEndMs).toBeGreaterThanOrEqual(300);
-    expect(stamp.firstByteMs - stamp.callerEndMs).toBeLessThan(400);
+    expect(stamp.firstByteMs - stamp.callerEndMs).toBeLessThan(2_000);
     socket.terminate();
   });
 
