@@ -150,6 +150,17 @@ describe('deletion of recordings', () => {
       expect(await count(live)).toBe(0);
     });
 
+    it('keeps the files of workspaces that the database does not know: they belong to another installation', async () => {
+      const theirs = path.join(dataDir, 'recordings', randomUUID(), randomUUID(), `${randomUUID()}.wav`);
+      await mkdir(path.dirname(theirs), { recursive: true });
+      await writeFile(theirs, 'x');
+      const { runId } = await newCall();
+      const ours = await leftovers(runId);
+      await runJob('recordings.prune');
+      expect([await count(ours), await exists(theirs)]).toEqual([0, true]);
+      await rm(theirs);
+    });
+
     it('queues the removal twice: claims of a process that died count until they are released', async () => {
       await newRecording();
       await query('DELETE FROM graphile_worker._private_jobs');

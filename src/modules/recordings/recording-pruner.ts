@@ -60,7 +60,7 @@ export class RecordingPruner implements OnApplicationBootstrap {
       if (next.done === true) return 0;
       const folder = next.value;
       // After the folder was read: what is complete by now has its row.
-      const unused = await this.repository.findUnused(folder.runId, folder.ids);
+      const unused = await this.repository.findUnused(folder);
       await this.files.delete([...unused].map((id) => ({ ...folder, id })));
       count += unused.size;
       return 1;

@@ -37,12 +37,14 @@ const LOCK_EXPIRED = `
 const DELETE = 'DELETE FROM recordings WHERE id = ANY ($1::uuid[])';
 
 /**
- * $1: ids from names of files; $2: their run. Returns those without a row that no attempt in progress writes, whether its
+ * $1: ids from names of files; $2: their run; $3: their workspace. One that is unknown belongs to another installation: a
+ * service that is given the wrong database must not delete all recordings. Returns those without a row that no attempt in progress writes, whether its
  * process is alive or its lease has yet to expire.
  */
 const FIND_UNUSED = `
   SELECT f.id FROM unnest($1::uuid[]) AS f (id)
-   WHERE NOT EXISTS (SELECT 1 FROM recordings r WHERE r.id = f.id)
+   WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = $3)
+     AND NOT EXISTS (SELECT 1 FROM recordings r WHERE r.id = f.id)
      AND NOT EXISTS (SELECT 1 FROM calls c
                       WHERE c.run_id = $2 AND c.status IN ('QUEUED', 'RUNNING') AND c.claim_id = f.id)`;
 
@@ -78,8 +80,12 @@ export class RecordingsRepository {
   }
 
   /** Which of these files, named by recording, belong to no recording and to no attempt in progress. */
-  async findUnused(runId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.database.query<{ id: string }>(FIND_UNUSED, [ids, runId]);
+  async findUnused({
+    workspaceId,
+    runId,
+    ids,
+  }: Omit<RecordingKey, 'id'> & { readonly ids: readonly string[] }): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ id: string }>(FIND_UNUSED, [ids, runId, workspaceId]);
     return new Set(rows.map(({ id }) => id));
   }
 }
