@@ -7,9 +7,14 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { messageOf } from '../../platform/errors/message-of.js';
 import { notFound } from '../../platform/errors/domain-error.js';
+import { PrioritySemaphore } from '../../platform/queue/priority-semaphore.js';
+import { withRetry } from '../../platform/queue/with-retry.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
 import { RecordingWriter, type StoredPeaks } from './recording-writer.js';
 import { type RecordingKey, RecordingsRepository } from './recordings.repository.js';
+
+/** References that are written at once: many calls may end together, and requests need connections too. */
+const MAX_WRITES = 4;
 
 /** A complete recording. */
 export interface StoredRecording {
@@ -21,6 +26,7 @@ export interface StoredRecording {
 @Injectable()
 export class RecordingsService {
   private readonly logger = new Logger('Recordings');
+  private readonly writes = new PrioritySemaphore(MAX_WRITES);
 
   constructor(
     private readonly repository: RecordingsRepository,
@@ -50,7 +56,7 @@ export class RecordingsService {
   async store(key: RecordingKey, callId: string, writer: RecordingWriter): Promise<boolean> {
     try {
       const facts = await writer.finish();
-      if (await this.repository.insert({ ...key, callId, ...facts })) return true;
+      if (await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...facts }))) return true;
     } catch (error) {
       this.logger.error(`The recording of call ${callId} was not stored: ${messageOf(error)}`);
     }
