@@ -208,6 +208,9 @@ describe('twilioProtocol', () => {
     media(0, silence(100));
     expect(side.bufferedMs(0)).toBe(600_000);
     expect(side.codes).toEqual(['media_discarded', 'media_discarded']);
+    const whole = opened();
+    whole.media(0, silence(660_000));
+    expect(whole.side.findings).toMatchObject([{ detail: '660 s of sound arrived while 0 s were buffered' }]);
   });
 
   it('limits the marks that wait', () => {

@@ -130,7 +130,8 @@ class TwilioProtocol implements MediaProtocol {
     for (const fault of this.inspector.inspect(now, sound, buffered)) this.report(now, fault, FAULTS[fault]);
     const room = Math.max(0, Math.floor((MAX_BUFFERED_MS - buffered) * 8));
     if (sound.length > room) {
-      this.report(now, 'media_discarded', `${Math.round(buffered / 1_000)} s of sound were buffered`);
+      const [waiting, arrived] = [buffered, sound.length / 8].map((ms) => `${Math.round(ms / 1_000)} s`);
+      this.report(now, 'media_discarded', `${arrived} of sound arrived while ${waiting} were buffered`);
     }
     if (room > 0) this.side.play(now, sound.subarray(0, room));
   }

@@ -2,6 +2,7 @@ import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline.js';
 import type { MediaTiming } from '../facts.js';
+import { YIELD_MS } from '../measures/floor.js';
 import { stallWithin } from '../measures/stall-within.js';
 import type { BargeInResult, SoundResult } from '../results.js';
 import { at, notExercised, settled } from './finding.js';
@@ -32,8 +33,11 @@ function yielded(limit: number, attempt: BargeInResult, timing: MediaTiming): Fi
   if (hasYielded === null || yieldMs === null)
     return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
   const measured = { ms: yieldMs, plusMinusMs: stallWithin(timing, { startMs: atMs, endMs: atMs + yieldMs }) };
-  if (!hasYielded)
-    return { met: false, detail: `The agent did not yield: it was heard for ${time(measured)} more`, evidence: [] };
+  if (!hasYielded) {
+    const heard = `it was heard for ${time(measured)} more`;
+    const detail = yieldMs > YIELD_MS ? heard : `${heard}, all the sound that it had sent, without a clear`;
+    return { met: false, detail: `The agent did not yield: ${detail}`, evidence: [] };
+  }
   return timeFinding(decide(limit, measured), `The agent stopped after ${time(measured)}; the limit is ${limit}`);
 }
 

@@ -71,6 +71,11 @@ describe('yields_within_ms', () => {
       met: false,
       detail: 'The agent did not yield: it was heard for 8000 ms more',
     });
+    const played = bargeIn(1_000, 2_000, { bufferedMs: 900 });
+    expect(await check(spec, { agent: [agentSound(0, 1_900)], caller: [played] })).toMatchObject({
+      met: false,
+      detail: 'The agent did not yield: it was heard for 900 ms more, all the sound that it had sent, without a clear',
+    });
   });
 
   it('is undecided if there was nothing to yield', async () => {
