@@ -105,9 +105,9 @@ export class CallView {
     return gaps;
   }
 
-  /** Whether an agent with sound was never heard, and nothing was said or pressed that it could have answered. */
+  /** Whether the call has sound and the agent was never heard. */
   get isUnheard(): boolean {
-    return this.heard !== undefined && this.gaps.length === 0 && this.said('agent').length === 0;
+    return this.heard !== undefined && this.said('agent').length === 0;
   }
 
   /** Inside answers, in order. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renderReport, REPORT_CSP } from '../index.js';
+import { readerOf } from '../testing/build.js';
 import { VOICE, voiceRun, voiceSound } from '../testing/voice-run.js';
 import { MAX_SOUND } from './sound-budget.js';
 import type { SoundReader } from './index.js';
@@ -32,6 +33,19 @@ describe('a call with sound in a report', () => {
     const text = await page(1, all);
     expect(text).toContain('Longest silence');
     expect(text).not.toMatch(/Words, caller|share of words|Tool calls/);
+  });
+
+  it('does not count undecided barge-ins and backchannels as failures', async () => {
+    const { run, calls } = voiceRun(1);
+    const { measures } = VOICE;
+    const [bargeIn] = measures.bargeIns;
+    const backchannels = measures.backchannels.map((result) => ({ ...result, kept: null }));
+    const bargeIns = [bargeIn!, { ...bargeIn!, yielded: null }];
+    const voice = { ...VOICE, measures: { ...measures, bargeIns, backchannels } };
+    let text = '';
+    for await (const part of renderReport(run, readerOf(calls.map((call) => ({ ...call, voice }))))) text += part;
+    expect(text).toContain('1 of 1 yielded to, 1 undecided');
+    expect(text).toMatch(/Backchannels and noises<\/dt>\s*<dd>1 undecided</);
   });
 
   it('carries the sound of calls that did not pass, up to a limit, and the player once', async () => {

@@ -44,6 +44,17 @@ const legend = (voice: ReportedVoice, timeline: ReportedCall['timeline']): Html 
     ${signs(voice, timeline).map((sign) => html`<span class="sign">${sign}</span> `)}
   </p>`;
 
+/** "1 of 2 yielded to, 1 undecided"; undefined if there is nothing to count. @param results null is undecided */
+function shareOf(results: readonly (boolean | null)[], what: string): string | undefined {
+  const decided = results.filter((result) => result !== null);
+  const open = results.length - decided.length;
+  const parts = [
+    decided.length > 0 && `${decided.filter(Boolean).length} of ${decided.length} ${what}`,
+    open > 0 && `${open} undecided`,
+  ];
+  return parts.filter(Boolean).join(', ') || undefined;
+}
+
 function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
   const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
   const tried = bargeIns.filter(({ possible }) => possible);
@@ -52,13 +63,17 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
     ['Greeting after', measures.greetingMs === null ? undefined : duration(measures.greetingMs)],
     [
       'Barge-ins',
-      tried.length === 0 ? undefined : `${tried.filter(({ yielded }) => yielded).length} of ${tried.length} yielded to`,
+      shareOf(
+        tried.map(({ yielded }) => yielded),
+        'yielded to',
+      ),
     ],
     [
       'Backchannels and noises',
-      backchannels.length === 0
-        ? undefined
-        : `${backchannels.filter(({ kept }) => kept).length} of ${backchannels.length} spoken through`,
+      shareOf(
+        backchannels.map(({ kept }) => kept),
+        'spoken through',
+      ),
     ],
     [
       'Interruptions by the agent',

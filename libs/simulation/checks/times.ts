@@ -44,9 +44,16 @@ function waitEvidence({ answer, words }: Wait): Evidence {
   return { entry: index, quote: truncate(entry.text, 240) };
 }
 
+const NOT_HEARD: Finding = {
+  met: null,
+  detail: 'The agent was not heard',
+  evidence: [],
+  undecided: 'not_exercised',
+};
+
 export function silenceWithin(ms: number, view: CallView): Finding {
-  if (view.isUnheard) return { met: null, detail: 'The agent was not heard', evidence: [], undecided: 'not_exercised' };
   const tooLong = view.gaps.filter((gap) => decide(ms, gap) === false);
+  if (tooLong.length === 0 && view.isUnheard) return NOT_HEARD;
   const longest = longestOf(tooLong.length > 0 ? tooLong : view.gaps);
   const isDecided = view.gaps.every((gap) => decide(ms, gap) !== null);
   const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
@@ -94,6 +101,7 @@ export function firstWordWithin(limit: number, view: CallView): Finding {
 }
 
 export function pauseWithin(limit: number, view: CallView): Finding {
+  if (view.isUnheard) return NOT_HEARD;
   const { pauses } = view;
   const tooLong = pauses.filter((pause) => decide(limit, pause) === false);
   const longest = (tooLong.length > 0 ? tooLong : pauses).toSorted((a, b) => b.ms - a.ms)[0];

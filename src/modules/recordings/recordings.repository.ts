@@ -37,9 +37,9 @@ const LOCK_EXPIRED = `
 const DELETE = 'DELETE FROM recordings WHERE id = ANY ($1::uuid[])';
 
 /**
- * $1: ids from names of files; $2: their run; $3: their workspace. One that is unknown belongs to another installation: a
- * service that is given the wrong database must not delete all recordings. Returns those without a row that no attempt in progress writes, whether its
- * process is alive or its lease has yet to expire.
+ * $1: ids from names of files; $2: their run; $3: their workspace. Returns those without a row that no attempt in progress
+ * writes, whether its process is alive or its lease has yet to expire. Files of an unknown workspace belong to another
+ * installation: a service that is given the wrong database must not delete all recordings.
  */
 const FIND_UNUSED = `
   SELECT f.id FROM unnest($1::uuid[]) AS f (id)

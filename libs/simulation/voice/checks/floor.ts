@@ -1,8 +1,8 @@
 import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline.js';
-import type { MediaTiming } from '../facts.js';
-import { YIELD_MS } from '../measures/floor.js';
+import type { VoiceFacts } from '../facts.js';
+import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
 import { stallWithin } from '../measures/stall-within.js';
 import type { BargeInResult, SoundResult } from '../results.js';
 import { at, notExercised, settled } from './finding.js';
@@ -21,18 +21,20 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
   if (voice.bargeIns.length === 0) return notExercised('The caller never barged in');
   const findings = voice.bargeIns.map((attempt): Finding => {
     const evidence = at(entries, isCallersLine, attempt.atMs);
-    return { ...yielded(limit, attempt, facts.timing), evidence };
+    return { ...yielded(limit, attempt, facts), evidence };
   });
   const failed = findings.find(({ met }) => met === false);
   return failed ? settled(failed) : (findings.find(({ met }) => met === null) ?? findings.at(-1)!);
 }
 
-function yielded(limit: number, attempt: BargeInResult, timing: MediaTiming): Finding {
+function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {
   const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
   if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
+  if (hasYielded === null && yieldMs !== null && isCutByEnd(facts, atMs + yieldMs))
+    return notExercised('The call ended while the agent still spoke, too soon after the barge-in');
   if (hasYielded === null || yieldMs === null)
     return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
-  const measured = { ms: yieldMs, plusMinusMs: stallWithin(timing, { startMs: atMs, endMs: atMs + yieldMs }) };
+  const measured = { ms: yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs: atMs, endMs: atMs + yieldMs }) };
   if (!hasYielded) {
     const heard = `it was heard for ${time(measured)} more`;
     const detail = yieldMs > YIELD_MS ? heard : `${heard}, all the sound that it had sent, without a clear`;
@@ -52,7 +54,7 @@ export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): 
   const open = backchannels.find(({ kept }) => kept === null);
   if (open)
     return {
-      ...notExercised(`The agent was not speaking long enough around a ${open.type}`),
+      ...notExercised(`The agent, or the call, ended too soon around a ${open.type}`),
       evidence: evidence(open),
     };
   return { met: true, detail: `The agent kept its turn through ${count(backchannels.length, 'sound')}`, evidence: [] };

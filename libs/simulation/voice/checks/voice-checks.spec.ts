@@ -52,6 +52,10 @@ async function check(spec: CheckSpec, given: Partial<VoiceFacts>) {
 const stalled = (at: number, ms: number): Pick<VoiceFacts, 'timing'> => ({
   timing: { frameLatenessMs: { p50: 0, p99: 0, worst: ms }, stalls: [{ at, ms }], sentAsPlanned: true },
 });
+const endedAt = (atMs: number): Pick<VoiceFacts, 'end'> => ({
+  end: { by: 'agent', code: 'agent_hung_up', reason: 'The agent hung up', atMs },
+});
+
 const YIELDING = { agent: [agentSound(0, 1_240)], clears: [{ atMs: 1_240, droppedMs: 900 }] };
 
 describe('yields_within_ms', () => {
@@ -86,6 +90,22 @@ describe('yields_within_ms', () => {
       detail: "The agent's turn ended before the caller could barge in: ask for a longer answer, or lower afterMs",
     });
     expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ met: null, undecided: 'not_exercised' });
+  });
+
+  it.each([
+    ['a short buffer', 100],
+    ['a buffer that needs a clear', 900],
+  ])('is undecided if the call ends while the agent still speaks: %s', async (_name, bufferedMs) => {
+    const facts = { agent: [agentSound(0, 1_900)], caller: [bargeIn(1_000, 2_000, { bufferedMs })] };
+    expect(await check(spec, { ...facts, ...endedAt(1_950) })).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+      detail: 'The call ended while the agent still spoke, too soon after the barge-in',
+    });
+    const clears = [{ atMs: 1_900, droppedMs: 900 }];
+    expect(await check({ ...spec, ms: 1_000 }, { ...facts, ...endedAt(1_950), clears })).toMatchObject({ met: true });
+    const long = { ...facts, agent: [agentSound(0, 3_200)] };
+    expect(await check(spec, { ...long, ...endedAt(3_200) })).toMatchObject({ met: false });
   });
 
   it('is undecided only if the limit lies within the stall of the tester', async () => {
@@ -125,6 +145,12 @@ describe('keeps_speaking', () => {
       undecided: 'not_exercised',
     });
   });
+
+  it('is undecided if the call ends before the agent could answer a noise in silence', async () => {
+    const caller = [{ ...cough, afterMs: null }];
+    expect(await check(spec, { caller, ...endedAt(2_650) })).toMatchObject({ met: null, undecided: 'not_exercised' });
+    expect(await check(spec, { caller, ...endedAt(4_000) })).toMatchObject({ met: true });
+  });
 });
 
 describe('max_interruptions and max_overlap_ms', () => {
@@ -157,13 +183,21 @@ describe('max_interruptions and max_overlap_ms', () => {
   });
 });
 
-describe('max_silence_ms', () => {
+describe('max_silence_ms and max_pause_ms', () => {
   it('is undecided if nothing was said that the agent could answer, and the agent was not heard', async () => {
     const found = await check({ type: 'max_silence_ms', ms: 1_000 }, {});
     expect(found).toMatchObject({ met: null, undecided: 'not_exercised', detail: 'The agent was not heard' });
     expect(await check({ type: 'max_silence_ms', ms: 1_000 }, { agent: [agentSound(0, 1_000)] })).toMatchObject({
       met: true,
     });
+  });
+
+  it('are undecided if the agent was not heard, unless the silence is longer than its limit', async () => {
+    const facts = { caller: [line(1_000, 3_000)], ...endedAt(5_000) };
+    const undecided = { met: null, undecided: 'not_exercised', detail: 'The agent was not heard' };
+    expect(await check({ type: 'max_silence_ms', ms: 8_000 }, facts)).toMatchObject(undecided);
+    expect(await check({ type: 'max_pause_ms', ms: 8_000 }, facts)).toMatchObject(undecided);
+    expect(await check({ type: 'max_silence_ms', ms: 1_000 }, facts)).toMatchObject({ met: false });
   });
 });
 

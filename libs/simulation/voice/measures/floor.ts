@@ -8,6 +8,8 @@ import { contains, lengthOf, overlapOf, tenth } from './spans.js';
 export const YIELD_MS = 2_000;
 /** With at least this much sound buffered, only a `clear` yields. */
 const BUFFERED_MS = 500;
+/** Silence that must follow before the agent has stopped. */
+const SILENCE_MS = 200;
 /** Speech that ends by itself so soon after the caller's onset shows nothing. */
 const NATURAL_END_MS = 500;
 /** Speech that goes on for so long after a backchannel or noise was kept (tau-voice). */
@@ -20,8 +22,11 @@ const MIN_OVERLAP_MS = 300;
 export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
   lines.flatMap(({ act, over }) => (act.bargeIn ? [bargeInOf(facts, act, act.bargeIn, over)] : []));
 
+/** Whether the call ended while the agent spoke, so that it is not known whether it would have stopped. */
+export const isCutByEnd = ({ end }: VoiceFacts, speechEndMs: number): boolean => end.atMs - speechEndMs < SILENCE_MS;
+
 function bargeInOf(
-  { clears }: VoiceFacts,
+  facts: VoiceFacts,
   { startMs }: SayAct,
   { possible, afterHeardMs, heardUntilMs, bufferedMs }: NonNullable<SayAct['bargeIn']>,
   over: readonly AgentSound[],
@@ -30,13 +35,22 @@ function bargeInOf(
   const end = over.at(-1)?.endMs;
   if (!possible || end === undefined) return { ...result, possible: false, yielded: null, yieldMs: null };
   const yieldMs = tenth(end - startMs);
-  const isCleared = clears.some(({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS);
-  return { ...result, possible, yielded: hasYielded({ yieldMs, isCleared, bufferedMs }), yieldMs };
+  const isCleared = facts.clears.some(({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS);
+  const isCut = isCutByEnd(facts, end);
+  return { ...result, possible, yielded: hasYielded({ yieldMs, isCleared, isCut, bufferedMs }), yieldMs };
 }
 
-function hasYielded({ yieldMs, isCleared, bufferedMs }: { yieldMs: number; isCleared: boolean; bufferedMs: number }) {
+interface Reaction {
+  readonly yieldMs: number;
+  readonly isCleared: boolean;
+  readonly isCut: boolean;
+  readonly bufferedMs: number;
+}
+
+function hasYielded({ yieldMs, isCleared, isCut, bufferedMs }: Reaction): boolean | null {
   if (yieldMs > YIELD_MS) return false;
   if (isCleared) return true;
+  if (isCut) return null;
   if (bufferedMs >= BUFFERED_MS) return false;
   return yieldMs <= NATURAL_END_MS ? null : true;
 }
@@ -54,13 +68,13 @@ function soundResultOf(facts: VoiceFacts, act: SoundAct): SoundResult {
   return { ...result, kept: act.afterMs === null ? isLeftAlone(facts, act) : isSpokenThrough(facts, act) };
 }
 
-/** Whether the agent did not take a noise in silence for words. Null if the caller spoke too soon to know. */
-function isLeftAlone({ agent, caller }: VoiceFacts, { startMs, endMs }: SoundAct): boolean | null {
+/** Whether the agent did not take a noise in silence for words. Null if the caller spoke, or the call ended, too soon to know. */
+function isLeftAlone({ agent, caller, end }: VoiceFacts, { startMs, endMs }: SoundAct): boolean | null {
   const until = startMs + ANSWERED_NOISE_MS;
   const answer = agent.find((sound) => sound.startMs >= startMs && sound.startMs < until);
   const next = caller.find((act) => act.type === 'say' && act.startMs >= endMs);
   if (answer && (!next || answer.startMs < next.startMs)) return false;
-  return next && next.startMs < until ? null : true;
+  return end.atMs < until || (next && next.startMs < until) ? null : true;
 }
 
 /** Null if the agent's speech ended at that moment by itself. */
