@@ -1,4 +1,4 @@
-import type { Position } from './json-position.js';
+import { type Position, positionOf } from './json-position.js';
 
 const SPACE = /\s*/y;
 
@@ -31,9 +31,4 @@ function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at;
-}
-
-function positionOf(text: string, at: number): Position {
-  const before = text.slice(0, at).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

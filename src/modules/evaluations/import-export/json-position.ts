@@ -1,4 +1,4 @@
-/** Position of a JSON syntax error, from 1. */
+/** Position in a text, from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -56,6 +56,11 @@ export function jsonErrorPosition(text: string): Position {
     if (!next()) break;
   }
   match(SPACE);
+  return positionOf(text, at);
+}
+
+/** @param at index of a character */
+export function positionOf(text: string, at: number): Position {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
