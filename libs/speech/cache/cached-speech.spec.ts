@@ -91,8 +91,14 @@ describe('CachedSpeech', () => {
 
   it('lets no owner wait for what is queued for another', async () => {
     const cache = open();
-    await Promise.all(['a', 'b', 'b'].map((owner) => cache.synthesise({ ...REQUEST, owner })));
-    expect(engine.requests.map(({ owner }) => owner)).toEqual(['a', 'b']);
+    const { gate, release } = closedGate();
+    engine.gate = gate;
+    const sounds = Promise.all(['a', 'b', 'b'].map((owner) => cache.synthesise({ ...REQUEST, owner })));
+    await until(() => engine.requests.length === 2);
+    release();
+    await sounds;
+    // The order is open: the requests look for the file at the same time.
+    expect(engine.requests.map(({ owner }) => owner).sort()).toEqual(['a', 'b']);
     expect(await files()).toHaveLength(1);
   });
 
