@@ -2146,7 +2146,8 @@ export interface components {
                 overlapMs: number;
                 inHesitation: boolean;
             }[];
-            overlapMs: number;
+            /** @description Null unless both sides were heard */
+            overlapMs: number | null;
             deadAir: {
                 totalMs: number;
                 longestMs: number;
@@ -2154,7 +2155,8 @@ export interface components {
             };
             choppiness: {
                 gaps: number;
-                perMinute: number;
+                /** @description Per minute of agent speech; null if the agent was not heard */
+                perMinute: number | null;
             };
             speech: {
                 agentMs: number;
@@ -2166,7 +2168,8 @@ export interface components {
             agentWordsPerMinute: number | null;
             level: {
                 agentDbfs: number | null;
-                clippedPercent: number;
+                /** @description Null if the agent sent no sound */
+                clippedPercent: number | null;
                 /** @description Present when its sound could not be heard */
                 inaudible?: boolean;
             };

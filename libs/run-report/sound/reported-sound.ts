@@ -4,7 +4,7 @@ import type { MediaTiming, RecordingFacts, VoiceMeasures, VoiceResult } from '..
 export interface ReportedVoice extends Pick<VoiceResult, 'wireFindings' | 'words' | 'lanes'> {
   readonly measures: VoiceMeasures;
   /** How late the tester sent its frames, in milliseconds. */
-  readonly frameLatenessMs: MediaTiming['frameLatenessMs'];
+  readonly frameLatenessMs?: NonNullable<MediaTiming['frameLatenessMs']>;
   /** Null if nothing was recorded. */
   readonly recording: RecordingFacts | null;
 }

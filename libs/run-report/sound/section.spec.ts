@@ -48,6 +48,22 @@ describe('a call with sound in a report', () => {
     expect(text).toMatch(/Backchannels and noises<\/dt>\s*<dd>1 undecided</);
   });
 
+  it('shows no numbers of an agent that was never heard', async () => {
+    const { run, calls } = voiceRun(1);
+    const { measures, frameLatenessMs: _, ...sound } = VOICE;
+    const unheard = {
+      interruptions: [],
+      overlapMs: null,
+      choppiness: { gaps: 0, perMinute: null },
+      level: { agentDbfs: null, clippedPercent: null },
+    };
+    const voice = { ...sound, measures: { ...measures, ...unheard } };
+    let text = '';
+    for await (const part of renderReport(run, readerOf(calls.map((call) => ({ ...call, voice }))))) text += part;
+    expect(text).toContain('Dead air');
+    expect(text).not.toMatch(/Interruptions by the agent|Gaps in the sound|Level<|Tester’s lateness|null/);
+  });
+
   it('carries the sound of calls that did not pass, up to a limit, and the player once', async () => {
     const text = await page(50, all);
     const fitting = Math.floor(MAX_SOUND.page / VOICE.recording!.bytes);

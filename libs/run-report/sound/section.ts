@@ -55,6 +55,12 @@ function shareOf(results: readonly (boolean | null)[], what: string): string | u
   return parts.filter(Boolean).join(', ') || undefined;
 }
 
+const interruptionsText = (total: number, overlapMs: number): string =>
+  total === 0 ? '0' : `${total}, ${duration(overlapMs)} at once`;
+
+const gapsText = (total: number, perMinute: number): string =>
+  total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
+
 function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
   const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
   const tried = bargeIns.filter(({ possible }) => possible);
@@ -77,7 +83,7 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
     ],
     [
       'Interruptions by the agent',
-      `${interruptions.length}${interruptions.length === 0 ? '' : `, ${duration(measures.overlapMs)} at once`}`,
+      measures.overlapMs === null ? undefined : interruptionsText(interruptions.length, measures.overlapMs),
     ],
     [
       'Dead air',
@@ -87,17 +93,14 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
       'Speech of agent and caller',
       `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
     ],
-    [
-      'Gaps in the sound',
-      choppiness.gaps === 0 ? 'none' : `${choppiness.gaps}, ${number(choppiness.perMinute)} per minute`,
-    ],
+    ['Gaps in the sound', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
     [
       'Level',
       level.inaudible
         ? 'inaudible'
         : level.agentDbfs === null
           ? undefined
-          : `${number(level.agentDbfs)} dBFS${level.clippedPercent > 0 ? `, ${number(level.clippedPercent)} % clipped` : ''}`,
+          : `${number(level.agentDbfs)} dBFS${level.clippedPercent ? `, ${number(level.clippedPercent)} % clipped` : ''}`,
     ],
     [
       'Protocol',
@@ -105,6 +108,9 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
         ? 'clean'
         : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
     ],
-    ['Tester’s lateness', `p99 ${number(frameLatenessMs.p99)} ms, worst ${number(frameLatenessMs.worst)} ms`],
+    [
+      'Tester’s lateness',
+      frameLatenessMs && `p99 ${number(frameLatenessMs.p99)} ms, worst ${number(frameLatenessMs.worst)} ms`,
+    ],
   ]);
 }

@@ -153,7 +153,8 @@ export interface PlatformEvent {
 
 /** How well the tester kept its own times. */
 export interface MediaTiming {
-  readonly frameLatenessMs: { readonly p50: number; readonly p99: number; readonly worst: number };
+  /** Absent if no frame was sent. */
+  readonly frameLatenessMs?: { readonly p50: number; readonly p99: number; readonly worst: number };
   /** Spans in which the tester did nothing, because its thread was blocked. */
   readonly stalls: readonly { readonly at: number; readonly ms: number }[];
   /** Whether all sound of the caller was sent as planned. */

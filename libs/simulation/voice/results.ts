@@ -12,13 +12,20 @@ export interface VoiceMeasures {
     readonly overlapMs: number;
     readonly inHesitation: boolean;
   }[];
-  readonly overlapMs: number;
+  /** Null unless both sides were heard. */
+  readonly overlapMs: number | null;
   readonly deadAir: { readonly totalMs: number; readonly longestMs: number; readonly over3s: number };
-  readonly choppiness: { readonly gaps: number; readonly perMinute: number };
+  /** `perMinute` is null if the agent was not heard. */
+  readonly choppiness: { readonly gaps: number; readonly perMinute: number | null };
   readonly speech: { readonly agentMs: number; readonly callerMs: number };
   readonly speechShare: number | null;
   readonly agentWordsPerMinute: number | null;
-  readonly level: { readonly agentDbfs: number | null; readonly clippedPercent: number; readonly inaudible?: true };
+  /** Both are null if the agent sent no sound, and `agentDbfs` if its sound was inaudible. */
+  readonly level: {
+    readonly agentDbfs: number | null;
+    readonly clippedPercent: number | null;
+    readonly inaudible?: true;
+  };
   readonly greetingMs: number | null;
   readonly collisions: number;
 }

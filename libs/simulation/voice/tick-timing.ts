@@ -41,7 +41,9 @@ export class TickTiming {
     const worst = tenth(this.worst);
     const { stalls, sentAsPlanned } = this;
     return {
-      frameLatenessMs: { p50: this.percentile(0.5), p99: this.percentile(0.99), worst },
+      ...(this.frames > 0 && {
+        frameLatenessMs: { p50: this.percentile(0.5), p99: this.percentile(0.99), worst },
+      }),
       stalls: [...stalls],
       sentAsPlanned,
     };
@@ -52,7 +54,7 @@ export class TickTiming {
     let seen = 0;
     for (const [step, count] of this.counts.entries()) {
       seen += count;
-      if (rank > 0 && seen >= rank) return Math.min(tenth(step * STEP_MS), tenth(this.worst));
+      if (seen >= rank) return Math.min(tenth(step * STEP_MS), tenth(this.worst));
     }
     return 0;
   }

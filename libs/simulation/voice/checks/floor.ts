@@ -61,15 +61,12 @@ export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): 
 }
 
 /** Where one side was never heard, neither could speak over the other. */
-function withoutBothSides({ speech }: VoiceEvidence['voice']): Finding | undefined {
-  if (speech.agentMs === 0) return notExercised('The agent was not heard');
-  return speech.callerMs === 0 ? notExercised('The caller said nothing') : undefined;
-}
+const oneSideUnheard = ({ speech }: VoiceEvidence['voice']): Finding =>
+  notExercised(speech.agentMs === 0 ? 'The agent was not heard' : 'The caller said nothing');
 
 export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
-  const { interruptions } = voice;
-  const missing = withoutBothSides(voice);
-  if (missing) return missing;
+  const { interruptions, overlapMs } = voice;
+  if (overlapMs === null) return oneSideUnheard(voice);
   const detail = `The agent interrupted the caller ${count(interruptions.length, 'time')}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
   const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
@@ -78,8 +75,7 @@ export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, ent
 
 export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs: ms } = voice;
-  const missing = withoutBothSides(voice);
-  if (missing) return missing;
+  if (ms === null) return oneSideUnheard(voice);
   const plusMinusMs = interruptions.reduce(
     (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
     0,

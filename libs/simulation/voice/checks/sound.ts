@@ -24,7 +24,7 @@ export function levelWithin(
     const level = facts.level.sentDbfs === null ? '' : ` at ${Math.round(facts.level.sentDbfs)} dBFS`;
     return { met: false, detail: `The agent sent sound${level}, which is too quiet to be heard`, evidence: [] };
   }
-  if (agentDbfs === null) return notExercised('The agent sent no sound');
+  if (agentDbfs === null || clippedPercent === null) return notExercised('The agent sent no sound');
   const isLoudEnough = minDbfs === undefined || agentDbfs >= minDbfs;
   const isQuietEnough = maxDbfs === undefined || agentDbfs <= maxDbfs;
   const isClean = maxClippedPercent === undefined || clippedPercent <= maxClippedPercent;
@@ -32,11 +32,11 @@ export function levelWithin(
   return { met: isLoudEnough && isQuietEnough && isClean, detail, evidence: [] };
 }
 
-export function notChoppy(perMinute: number, { voice }: VoiceEvidence): Finding {
-  if (voice.speech.agentMs === 0) return notExercised('The agent was not heard');
-  const { choppiness } = voice;
-  const detail = `The agent's speech had ${count(choppiness.gaps, 'gap')}, ${choppiness.perMinute} per minute; the limit is ${perMinute}`;
-  return { met: choppiness.gaps < MIN_GAPS || choppiness.perMinute <= perMinute, detail, evidence: [] };
+export function notChoppy(limit: number, { voice }: VoiceEvidence): Finding {
+  const { gaps, perMinute } = voice.choppiness;
+  if (perMinute === null) return notExercised('The agent was not heard');
+  const detail = `The agent's speech had ${count(gaps, 'gap')}, ${perMinute} per minute; the limit is ${limit}`;
+  return { met: gaps < MIN_GAPS || perMinute <= limit, detail, evidence: [] };
 }
 
 export function isProtocolClean({ facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {

@@ -252,8 +252,21 @@ describe('speech', () => {
     const level = { dbfs: null, sentDbfs: -70, clippedPercent: 0, inaudible: true };
     expect(voiceMeasures(factsOf({ level }))).toMatchObject({
       speechShare: null,
-      choppiness: { gaps: 0, perMinute: 0 },
-      level: { agentDbfs: null, inaudible: true },
+      overlapMs: null,
+      choppiness: { gaps: 0, perMinute: null },
+      level: { agentDbfs: null, clippedPercent: 0, inaudible: true },
     });
+  });
+
+  it('has no share of clipped samples if the agent sent nothing', () => {
+    const level = { dbfs: null, sentDbfs: null, clippedPercent: 0, inaudible: false };
+    expect(voiceMeasures(factsOf({ level })).level).toEqual({ agentDbfs: null, clippedPercent: null });
+  });
+
+  it('knows no overlap unless both sides were heard', () => {
+    const agent = [agentSound(2_500, 5_500)];
+    expect(voiceMeasures(factsOf({ caller: [LINE], agent })).overlapMs).toBe(0);
+    expect(voiceMeasures(factsOf({ caller: [LINE] })).overlapMs).toBeNull();
+    expect(voiceMeasures(factsOf({ agent })).overlapMs).toBeNull();
   });
 });

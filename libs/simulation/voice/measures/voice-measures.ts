@@ -15,32 +15,39 @@ export function voiceMeasures(facts: VoiceFacts): VoiceMeasures {
   const { interruptions, collisions } = conflictsOf(facts, lines);
   const agentMs = tenth(lengthOf(facts.agent));
   const callerMs = tenth(lines.reduce((sum, { act }) => sum + lengthOf(act.parts), 0));
-  const { dbfs, clippedPercent, inaudible } = facts.level;
+  const { dbfs, sentDbfs, clippedPercent, inaudible } = facts.level;
   return {
     clock: 'heard',
     latencies: latenciesOf(facts),
     bargeIns: bargeInsOf(facts, lines),
     backchannels: soundResultsOf(facts),
     interruptions,
-    overlapMs: tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0)),
+    overlapMs: agentMs === 0 || callerMs === 0 ? null : overlapOfAll(interruptions),
     deadAir: deadAirOf(silencesOf(facts)),
     choppiness: choppinessOf(facts, agentMs),
     speech: { agentMs, callerMs },
     speechShare: agentMs + callerMs === 0 ? null : Math.round((agentMs / (agentMs + callerMs)) * 1000) / 1000,
     // Words of the agent are not known from sound alone.
     agentWordsPerMinute: null,
-    level: { agentDbfs: dbfs === null ? null : tenth(dbfs), clippedPercent, ...(inaudible && { inaudible: true }) },
+    level: {
+      agentDbfs: dbfs === null ? null : tenth(dbfs),
+      clippedPercent: sentDbfs === null ? null : clippedPercent,
+      ...(inaudible && { inaudible: true }),
+    },
     greetingMs: greetingOf(facts),
     collisions,
   };
 }
+
+const overlapOfAll = (interruptions: VoiceMeasures['interruptions']): number =>
+  tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0));
 
 function choppinessOf({ underruns }: VoiceFacts, agentMs: number): VoiceMeasures['choppiness'] {
   const gaps = underruns.filter(({ startMs, endMs, isBetweenSpeech }) => {
     const ms = endMs - startMs;
     return isBetweenSpeech && ms >= CHOPPY_MS.min && ms <= CHOPPY_MS.max;
   }).length;
-  return { gaps, perMinute: agentMs === 0 ? 0 : tenth(gaps / (agentMs / 60_000)) };
+  return { gaps, perMinute: agentMs === 0 ? null : tenth(gaps / (agentMs / 60_000)) };
 }
 
 /** From the answer to the agent's first onset, if it spoke before the caller. */

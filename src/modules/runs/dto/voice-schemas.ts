@@ -61,16 +61,19 @@ export const VOICE_SCHEMAS = {
       }),
     ),
     interruptions: list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
-    overlapMs: number,
+    overlapMs: described(or(number), 'Null unless both sides were heard'),
     deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
-    choppiness: object({ gaps: count, perMinute: number }),
+    choppiness: object({
+      gaps: count,
+      perMinute: described(or(number), 'Per minute of agent speech; null if the agent was not heard'),
+    }),
     speech: object({ agentMs: number, callerMs: number }),
     speechShare: described(or(number), "The agent's share of the seconds of speech, 0 to 1"),
     agentWordsPerMinute: described(or(number), 'Null where its words are not known'),
     level: object(
       {
         agentDbfs: or(number),
-        clippedPercent: number,
+        clippedPercent: described(or(number), 'Null if the agent sent no sound'),
         inaudible: described(flag, 'Present when its sound could not be heard'),
       },
       ['inaudible'],

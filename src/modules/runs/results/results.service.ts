@@ -158,11 +158,9 @@ function reportedVoice(
   { voice: measures, wireFindings, words, lanes }: VoiceResult,
   { recording, reliability }: Pick<CallResult, 'recording' | 'reliability'>,
 ): ReportedVoice {
-  const { frameLatenessMs = NO_LATENESS } = reliability;
-  return { measures, wireFindings, words, lanes, recording, frameLatenessMs };
+  const { frameLatenessMs } = reliability;
+  return { measures, wireFindings, words, lanes, recording, ...(frameLatenessMs && { frameLatenessMs }) };
 }
-
-const NO_LATENESS = { p50: 0, p99: 0, worst: 0 };
 
 /** @param attempts those before the one that counts */
 const earlierAttempts = (
