@@ -1,9 +1,8 @@
 import 'reflect-metadata';
-import type { Logger } from 'pino';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/cluster/supervised-process.js';
-import { misspeltSettings } from './platform/config/misspelt-settings.js';
+import { settingWarnings } from './platform/config/setting-warnings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 
@@ -12,7 +11,7 @@ async function start(): Promise<void> {
   const log = createLogger(settings);
   const name = supervisedName();
   // Once, not by each process.
-  if (name === undefined) warnOfMisspeltSettings(log);
+  if (name === undefined) for (const warning of settingWarnings(process.env)) log.warn(warning);
   if (name !== undefined) {
     const host = supervisedHost(name);
     const { serve } = await import('./bootstrap/serve.js');
@@ -28,12 +27,6 @@ async function start(): Promise<void> {
   const role = settings.role === 'all' ? 'api' : settings.role;
   const logger = log.child({ name: role });
   await serve({ ...settings, role }, logger, mainHost(settings, logger));
-}
-
-function warnOfMisspeltSettings(log: Logger): void {
-  for (const { name, nearest } of misspeltSettings(process.env)) {
-    log.warn(`${name} is not a setting and has no effect; did you mean ${nearest}?`);
-  }
 }
 
 await start().catch(fail);

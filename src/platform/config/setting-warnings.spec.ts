@@ -1,6 +1,6 @@
-import { misspeltSettings } from './misspelt-settings.js';
+import { settingWarnings } from './setting-warnings.js';
 
-describe('misspeltSettings', () => {
+describe('settingWarnings', () => {
   it.each([
     ['AGENT_PROVDER_1_URL', 'AGENT_PROVIDER_1_URL'],
     ['AGENT_PROVIDER_5_URL', 'AGENT_PROVIDER_1_URL'],
@@ -9,13 +9,29 @@ describe('misspeltSettings', () => {
     ['OUTBOUND_ALLOWED_NETWORK', 'OUTBOUND_ALLOWED_NETWORKS'],
     ['database_url', 'DATABASE_URL'],
   ])('takes %s for %s', (name, nearest) => {
-    expect(misspeltSettings({ [name]: 'x' })).toEqual([{ name, nearest }]);
+    expect(settingWarnings({ [name]: 'x' })).toEqual([
+      `${name} is not a setting and has no effect; did you mean ${nearest}?`,
+    ]);
+  });
+
+  it.each([
+    'TTS_BASE_URL',
+    'TTS_API_KEY',
+    'TTS_MODEL',
+    'PERSONALITY_PROVIDER_2_TTS_BASE_URL',
+    'STT_BASE_URL',
+    'STT_MODEL',
+  ])('says that %s has no effect, without its value', (name) => {
+    const [warning, ...others] = settingWarnings({ [name]: 'secret' });
+    expect(warning).toMatch(new RegExp(`^${name} has no effect in this version: `));
+    expect(warning).not.toContain('secret');
+    expect(others).toEqual([]);
   });
 
   it('leaves settings and common variables of other programs alone', () => {
     const common = ['HOME', 'HOSTNAME', 'PATH', 'PWD', 'TERM', 'USER', 'NODE_ENV', 'NODE_OPTIONS', 'PGHOST', 'LANG'];
     const settings = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'AGENT_PROVIDER_4_URL', 'RUN_RETENTION_DAYS'];
     const env = Object.fromEntries([...common, ...settings].map((name) => [name, 'x']));
-    expect(misspeltSettings(env)).toEqual([]);
+    expect(settingWarnings(env)).toEqual([]);
   });
 });
