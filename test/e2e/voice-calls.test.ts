@@ -1,3 +1,6 @@
+import { access, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { readWav } from '../../libs/audio/index.js';
 import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
 import { FliteEngine } from '../../libs/speech/index.js';
@@ -39,18 +42,23 @@ describe('calls with sound', () => {
     await engine.close();
   });
 
-  async function prepared(url: string, values: object = {}) {
-    const { apiKey } = await app.createWorkspace();
-    const client = new HttpClient(app.url, apiKey);
+  /** @param personality fields of the caller's personality @param evaluated fields of the evaluation */
+  async function prepared(url: string, { personality = {}, evaluated = {}, service = app }: Preparation = {}) {
+    const { apiKey } = await service.createWorkspace();
+    const client = new HttpClient(service.url, apiKey);
     const agentId = (await client.post('/agents', agentBody())).body.data.id as string;
-    const personalityId = (await client.post('/personalities', personalityBody())).body.data.id as string;
+    const personalityId = (await client.post('/personalities', personalityBody(personality))).body.data.id as string;
     const connection = await client.put(`/agents/${agentId}/connection`, { protocol: 'twilio-media-streams', url });
     expect(connection.status).toBe(200);
-    const evaluation = await client.post(`/agents/${agentId}/evaluations`, { ...EVALUATION, personalityId, ...values });
+    const evaluation = await client.post(`/agents/${agentId}/evaluations`, {
+      ...EVALUATION,
+      personalityId,
+      ...evaluated,
+    });
     expect(evaluation.status).toBe(201);
     const bytes = async (path: string) =>
       Buffer.from(
-        await (await fetch(app.url + path, { headers: { Authorization: `Bearer ${apiKey}` } })).arrayBuffer(),
+        await (await fetch(service.url + path, { headers: { Authorization: `Bearer ${apiKey}` } })).arrayBuffer(),
       );
     return { client, agentId, bytes };
   }
@@ -121,4 +129,66 @@ describe('calls with sound', () => {
     expect(unmet.map(({ name }) => name)).toEqual(['Answers in time']);
     expect(details.voice.latencies[0].heardMs).toBeGreaterThan(3_000);
   }, 120_000);
+
+  describe('of a personality', () => {
+    const [, line] = LINES;
+    const evaluated = {
+      script: [{ say: line }, { end: 'Answered' }],
+      checks: [{ name: 'Answers in time', type: 'max_latency_ms', ms: 60_000 }],
+    };
+    /** @returns the length of the caller's line, and the loudest sample of the caller before it began */
+    async function heard(personality: object) {
+      const subject = await prepared(`${agent.url}/voice`, { personality, evaluated });
+      const { details } = await call(subject);
+      expect([details.outcome, details.reason]).toEqual(['passed', 'The only requirement was met.']);
+      const { channels, rate } = readWav(await subject.bytes(`/calls/${details.id}/recording`));
+      const before = channels[0]!.subarray(0, (details.voice.greetingMs / 1_000) * rate);
+      return { lineMs: details.voice.speech.callerMs, noise: Math.max(...before.map(Math.abs)) };
+    }
+    const lengthOf = async (voice: string) => {
+      const { speechStart, speechEnd } = await engine.synthesise({ text: line!, voice });
+      return (speechEnd - speechStart) / 8;
+    };
+
+    it('have its voice and background noise', async () => {
+      const [scottish, noisy] = await Promise.all([
+        heard({ gender: 'MALE', accent: 'Scottish' }),
+        heard({ voice_id: 'rms', backgroundNoise: true }),
+      ]);
+      const [awb, rms] = [await lengthOf('awb'), await lengthOf('rms')];
+      expect(Math.abs(awb - rms)).toBeGreaterThan(50);
+      expect(scottish.lineMs).toBeCloseTo(awb, 0);
+      expect(noisy.lineMs).toBeCloseTo(rms, 0);
+      expect(scottish.noise).toBe(0);
+      expect(noisy.noise).toBeGreaterThan(100);
+    }, 120_000);
+  });
+
+  it('are measured and judged, but leave no file, with RECORDINGS=off', async () => {
+    const folder = path.join(tmpdir(), `vat-unrecorded-${process.pid}`);
+    const env = { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8', RECORDINGS: 'off', DATA_DIR: folder };
+    const service = await createTestApp({ env });
+    try {
+      const subject = await prepared(`${agent.url}/voice`, { service });
+      const { runId, details } = await call(subject);
+      expect(details).toMatchObject({ outcome: 'passed', recording: null });
+      expect(details.voice.latencies).toHaveLength(2);
+      for (const file of ['recording', 'wire']) {
+        expect((await subject.client.get(`/calls/${details.id}/${file}`)).status).toBe(404);
+      }
+      expect((await subject.bytes(`/runs/${runId}/report`)).toString()).toContain(
+        'There is no recording of this call.',
+      );
+      await expect(access(path.join(folder, 'recordings'))).rejects.toThrow('ENOENT');
+    } finally {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
 });
+
+interface Preparation {
+  readonly personality?: object;
+  readonly evaluated?: object;
+  readonly service?: TestApp;
+}

@@ -1,6 +1,6 @@
 import { FRAME_MS, RATE } from './frames.js';
 
-/** Levels in dBFS and windows in frames; chosen for speech at -26 dBFS with noise up to 10 dB below it. */
+/** Levels in dBFS and windows in frames; chosen for speech at -26 dBFS with noise up to 10 dB, or voices up to 15 dB, below it. */
 const LEAST_DBFS = -50;
 const OVER_FLOOR_DB = 4.5;
 const FLOOR_WINDOW = 4_000 / FRAME_MS;
@@ -15,8 +15,10 @@ const NOISY_DBFS = -60;
 const SECOND = 1_000 / FRAME_MS;
 const SECONDS = 10;
 const OVER_QUIETEST_DB = 3;
-/** Assumed until there was such a second: noise 20 dB below speech. */
-const MOST_QUIETEST_DBFS = -47;
+/** A second with a louder frame has speech of the caller in it. */
+const LOUDEST_QUIET_DBFS = -33;
+/** Assumed until there was a quiet second: noise 15 dB below speech. */
+const ASSUMED_QUIETEST_DBFS = -41;
 /** -45 dBFS: what is quieter does not count as speech. */
 const AUDIBLE = 32_768 * 10 ** (-45 / 20);
 /** High-pass of first order at 200 Hz: hum and most of brown noise lie below. */
@@ -76,7 +78,8 @@ export class SpeechGate {
       if (this.seconds.length > SECONDS) this.seconds.shift();
       this.loudest = LOWEST;
     }
-    return Math.min(MOST_QUIETEST_DBFS, ...this.seconds);
+    const quiet = this.seconds.filter((loudest) => loudest <= LOUDEST_QUIET_DBFS);
+    return quiet.length > 0 ? Math.min(...quiet) : ASSUMED_QUIETEST_DBFS;
   }
 
   private levelOf(frame: Int16Array): number {
