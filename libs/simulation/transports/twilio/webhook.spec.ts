@@ -49,6 +49,12 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(facts.wireFindings).toEqual([]);
   });
 
+  it('names the number of the option `to` before that of the evaluation', async () => {
+    const callee = await agent({ ...answering(), webhook: () => connect('/media') });
+    await call(`http://${callee.host}/voice`, { endpoint: { options: { to: '+12025550123' } } });
+    expect(callee.webhooks[0]!.form).toMatchObject({ To: '+12025550123', Called: '+12025550123' });
+  });
+
   it('dials its own address when the TwiML names the public one, and signs the public one', async () => {
     const publicUrl = 'https://agent.example.com/voice';
     const callee = await agent({
