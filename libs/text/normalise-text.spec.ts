@@ -72,6 +72,26 @@ describe('normaliseText', () => {
     );
   });
 
+  it('changes no character that it has normalised, of all of Unicode', () => {
+    const changed: string[] = [];
+    for (let codePoint = 0; codePoint <= 0x10ffff; codePoint++) {
+      if (codePoint === 0xd800) codePoint = 0xe000;
+      const normalised = normaliseText(`a${String.fromCodePoint(codePoint)}b`);
+      const isStable = normaliseText(normalised) === normalised && normalised.normalize('NFKC') === normalised;
+      if (!isStable) changed.push(codePoint.toString(16));
+    }
+    expect(changed).toEqual([]);
+  });
+
+  it.each([
+    ['5‴', "5'''"],
+    ['x⁻', 'x-'],
+    ['﹁yes﹂', '"yes"'],
+    ['ŉ', "'n"],
+  ])('normalises the compatibility character in %s', (text, expected) => {
+    expect(normaliseText(text)).toBe(expected);
+  });
+
   it('only removes delimiters from emphasis', () => {
     fc.assert(
       fc.property(delimiters, (text) => {

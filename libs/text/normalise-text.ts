@@ -80,15 +80,12 @@ const SINGLE_QUOTES = /[\u00b4\u02b9\u02bb\u02bc\u2018-\u201b\u2032\u2035\u2039\
 const DOUBLE_QUOTES = /[\u00ab\u00bb\u02ba\u201c-\u201f\u2033\u2036\u275d\u275e\u300c-\u300f\u301d-\u301f\uff02]/g;
 const DASHES = /[\u058a\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d]/g;
 
-/** Quotes and dashes come before NFKC, which turns some of them into spaces and combining marks. */
+const withPlainPunctuation = (text: string): string =>
+  text.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, '"').replace(DASHES, '-');
+
+/** Quotes and dashes come before NFKC, which turns some of them into spaces and combining marks, and others into quotes. */
 const normaliseCharacters = (text: string): string =>
-  text
-    .normalize('NFC')
-    .replace(INVISIBLE, '')
-    .replace(SINGLE_QUOTES, "'")
-    .replace(DOUBLE_QUOTES, '"')
-    .replace(DASHES, '-')
-    .normalize('NFKC')
+  withPlainPunctuation(withPlainPunctuation(text.normalize('NFC').replace(INVISIBLE, '')).normalize('NFKC'))
     .toLowerCase()
     // Unlike lower case, full case folding makes ß equal to SS; İ loses the dot that it keeps as a mark.
     .replaceAll('ß', 'ss')
