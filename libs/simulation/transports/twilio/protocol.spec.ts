@@ -286,6 +286,21 @@ describe('readMessage', () => {
       }),
     );
   });
+
+  const extra = (json: string) => `{"event":"clear","streamSid":"x","extra":${json}}`;
+
+  it.each([
+    ['values', `[${'1,'.repeat(10_001)}1]`],
+    ['objects', `[${'{},'.repeat(5_001)}{}]`],
+    ['nested arrays', `${'['.repeat(10_001)}${']'.repeat(10_001)}`],
+    ['nested objects', `${'{"a":'.repeat(10_001)}1${'}'.repeat(10_001)}`],
+  ])('does not parse a message with too many %s', (_name, json) => {
+    expect(readMessage(extra(json))).toEqual({ event: 'invalid', problem: 'has more than 10000 values' });
+  });
+
+  it('ignores further values of a message', () => {
+    expect(readMessage(extra(`[${'1,'.repeat(9_000)}1]`))).toEqual({ event: 'clear', streamSid: 'x' });
+  });
 });
 
 describe('review', () => {
