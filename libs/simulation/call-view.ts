@@ -141,6 +141,23 @@ export class CallView {
   }
 }
 
+/** The part of an utterance that has the character at a position of its text, and where in the part it stands. */
+export function partAt(
+  { parts }: Utterance,
+  position: number,
+): { readonly part: Placed<SpeechEntry>; readonly offset: number } {
+  let start = 0;
+  for (const [index, part] of parts.entries()) {
+    // As `joinSpeech` puts a space between.
+    if (index > 0 && !part.entry.continues) start++;
+    const { length } = part.entry.text;
+    if (position < start + length) return { part, offset: Math.max(0, position - start) };
+    start += length;
+  }
+  const last = parts.at(-1)!;
+  return { part: last, offset: last.entry.text.length };
+}
+
 const isSpeech = (item: Placed): item is Placed<SpeechEntry> => item.entry.type === 'speech';
 
 function utterancesOf(speech: readonly Placed<SpeechEntry>[]): Utterance[] {

@@ -5,7 +5,7 @@ import {
   type ToolMatcher,
 } from '../../evaluation-definition/index.js';
 import { validateJson } from '../../json-schema/index.js';
-import type { CallView, Placed, Utterance } from '../call-view.js';
+import { type CallView, partAt, type Placed, type Utterance } from '../call-view.js';
 import type { Evidence } from '../evidence.js';
 import { matchesIn, searchLimitOf } from '../matching.js';
 import { truncate } from '../text.js';
@@ -121,16 +121,4 @@ export const toolEvidence = ({ index, entry }: Placed<ToolCallEntry>): Evidence 
 export function searchLimits(event: EventMatcher): string {
   const limit = 'tool' in event ? 0 : searchLimitOf(event);
   return `only the first ${limit} characters of a turn and ${SEARCH_LIMITS_PER_CALL * limit} of a call are searched`;
-}
-
-/** Maps a position in the text of a turn to its timeline entry. */
-function partAt({ parts }: Utterance, position: number): { part: Placed; offset: number } {
-  let start = 0;
-  for (const part of parts) {
-    const end = start + part.entry.text.length;
-    const separator = part.entry.continues ? 0 : 1;
-    if (position < end) return { part, offset: position - start };
-    start = end + separator;
-  }
-  return { part: parts[0]!, offset: position };
 }

@@ -3,7 +3,7 @@ import {
   PERSONAL_DATA_KINDS,
   type PersonalDataKind,
 } from '../../evaluation-definition/index.js';
-import type { CallView } from '../call-view.js';
+import { type CallView, partAt } from '../call-view.js';
 import { LANGUAGES } from '../values/same-value.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
@@ -41,14 +41,13 @@ export async function saysNoPersonalData(
 ): Promise<Finding> {
   const allowed = allow.map(compact).filter((text) => text !== '');
   const found: { readonly kind: PersonalDataKind; readonly entry: number; readonly masked: string }[] = [];
-  for (const { parts } of view.said(speaker)) {
+  for (const utterance of view.said(speaker)) {
     await yieldToEventLoop();
-    for (const { index, entry } of parts) {
-      for (const { kind, text } of findIn(entry.text.slice(0, MAX_SEARCH_LENGTH))) {
-        const plain = compact(text);
-        if (!kinds.includes(kind) || allowed.some((each) => plain === each || plain.endsWith(each))) continue;
-        found.push({ kind, entry: index, masked: mask(text) });
-      }
+    // Whole, since a pause may divide a number.
+    for (const { kind, text, at } of findIn(utterance.text.slice(0, MAX_SEARCH_LENGTH))) {
+      const plain = compact(text);
+      if (!kinds.includes(kind) || allowed.some((each) => plain === each || plain.endsWith(each))) continue;
+      found.push({ kind, entry: partAt(utterance, at).part.index, masked: mask(text) });
     }
   }
   const [first] = found;

@@ -1,5 +1,5 @@
 import type { SpeakableSpec } from '../../evaluation-definition/index.js';
-import type { CallView } from '../call-view.js';
+import { type CallView, partAt } from '../call-view.js';
 import { truncate } from '../text.js';
 import type { YieldToEventLoop } from '../yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
@@ -38,15 +38,16 @@ export async function isSpeakable(
   ];
   const allowed = new Set(allow.map((text) => text.toLowerCase()));
   const found: { readonly what: string; readonly entry: number; readonly quote: string }[] = [];
-  for (const { parts } of view.said('agent')) {
+  for (const utterance of view.said('agent')) {
     await yieldToEventLoop();
-    for (const { index, entry } of parts) {
-      const text = entry.text.slice(0, MAX_SEARCH_LENGTH);
-      for (const [what, patterns] of obstacles) {
-        const matches = patterns.flatMap((pattern) => text.match(pattern) ?? []);
-        const first = matches.find((match) => !allowed.has(match.trim().toLowerCase()));
-        if (first !== undefined) found.push({ what, entry: index, quote: truncate(first.trim(), 120) });
-      }
+    // Whole, since a pause may divide an address.
+    const text = utterance.text.slice(0, MAX_SEARCH_LENGTH);
+    for (const [what, patterns] of obstacles) {
+      const matches = patterns.flatMap((pattern) => [...text.matchAll(pattern)]);
+      const first = matches.find(([match]) => !allowed.has(match.trim().toLowerCase()));
+      if (!first) continue;
+      const { index } = partAt(utterance, first.index).part;
+      found.push({ what, entry: index, quote: truncate(first[0].trim(), 120) });
     }
   }
   const [first] = found;

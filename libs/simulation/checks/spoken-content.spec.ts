@@ -6,15 +6,16 @@ import { eventLoopYielder } from '../yield-to-event-loop.js';
 import { evaluateChecks } from './evaluate-checks.js';
 import { isCard, isIban } from './personal-data.js';
 
-async function check(input: CheckInput, ...said: string[]) {
-  const timeline: TimelineEntry[] = said.map((text, index) => ({
-    type: 'speech',
-    speaker: 'agent',
-    text,
-    start: index,
-    end: index,
-    turn: index,
-  }));
+const check = (input: CheckInput, ...said: string[]) => checkTurns(input, ...said.map((text) => [text]));
+
+/** @param turns parts of each answer, as pauses divide it */
+async function checkTurns(input: CheckInput, ...turns: string[][]) {
+  const timeline = turns.flatMap((parts, turn) =>
+    parts.map((text, part): TimelineEntry => {
+      const times = { start: turn * 1_000 + part, end: turn * 1_000 + part };
+      return { type: 'speech', speaker: 'agent', text, ...times, turn, ...(part > 0 && { continues: true }) };
+    }),
+  );
   const yieldToEventLoop = eventLoopYielder(new VirtualClock(), new AbortController().signal);
   return (await evaluateChecks(normalise({ checks: [input] }).checks, CallView.of(timeline), yieldToEventLoop))[0]!;
 }
@@ -64,6 +65,16 @@ describe('no_personal_data', () => {
     expect(await check({ type: 'no_personal_data', allow: allow.slice(1) }, said)).toMatchObject({ met: false });
     expect(await check({ type: 'no_personal_data', kinds: ['card', 'iban'] }, said)).toMatchObject({ met: true });
     expect(await check({ type: 'no_personal_data', speaker: 'caller' }, said)).toMatchObject({ met: true });
+  });
+
+  it('finds a number that a pause divides, where it begins', async () => {
+    const parts = ['Your card is ', '4111 1111', ' 1111 1111', '.'];
+    expect(await checkTurns({ type: 'no_personal_data' }, ['Hello.'], parts)).toMatchObject({
+      met: false,
+      detail: 'The agent said a card number (••••••••••••11)',
+      evidence: [{ entry: 2 }],
+      decidedByEntry: 2,
+    });
   });
 
   it('knows the check digits of cards and IBANs', () => {
@@ -117,6 +128,28 @@ describe('speakable', () => {
   ])('finds nothing in %j', async (said) =>
     expect(await check({ type: 'speakable' }, said)).toMatchObject({ met: true }),
   );
+
+  it('finds an address that a pause divides, where it begins', async () => {
+    const { met, evidence } = await checkTurns({ type: 'speakable' }, ['Hello.', ' Write to ', 'us@exam', 'ple.com.']);
+    expect(met).toBe(false);
+    expect(evidence[0]).toEqual({ entry: 2, quote: 'us@example.com' });
+  });
+
+  it.each([
+    ['four', 1],
+    ['people', 2],
+    ['Friday', 3],
+  ])('names the part of an answer in which %s was said', async (text, entry) => {
+    const parts = ['A table for ', 'four ', 'people ', 'Friday'];
+    const { evidence } = await checkTurns({ type: 'says', speaker: 'agent', text }, parts);
+    expect(evidence.map((found) => found.entry)).toEqual([entry]);
+  });
+
+  it('takes no dash after a pause for a list', async () => {
+    expect(await checkTurns({ type: 'speakable' }, ['We are open ', '- as always - ', 'until ten.'])).toMatchObject({
+      met: true,
+    });
+  });
 
   it('accepts what is allowed, and longer runs of digits on demand', async () => {
     expect(await check({ type: 'speakable', allow: ['bella-vista.com'] }, 'See Bella-Vista.com.')).toMatchObject({
