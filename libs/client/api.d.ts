@@ -288,7 +288,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a run
-         * @description Deletes an ended run with its calls and transcripts for good. They disappear from the metrics of the agent as well. Webhook deliveries about the run are kept until their own retention time has passed.
+         * @description Permanently deletes an ended run with its calls, transcripts, recordings and report links. They disappear from the metrics of the agent as well. Webhook deliveries about the run are kept until their own retention time has passed.
          */
         delete: operations["deleteRun"];
         options?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         /**
          * Get the results of a run as JUnit XML
-         * @description One suite per group of evaluations (their first tag). Failed calls are reported as `failure`, infrastructure errors as `error`, and invalid or not executed calls as `skipped`.
+         * @description One suite per group of evaluations (their first tag), and one with the case `gate`. Failed calls are reported as `failure`, invalid calls and infrastructure errors as `error`, cancelled and pending calls as `skipped`.
          */
         get: operations["getJunit"];
         put?: never;

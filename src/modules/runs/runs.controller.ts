@@ -157,7 +157,7 @@ export class RunsController {
   @Operation({
     summary: 'Delete a run',
     description:
-      'Deletes an ended run with its calls and transcripts for good. They disappear from the metrics of the agent as well. Webhook deliveries about the run are kept until their own retention time has passed.',
+      'Permanently deletes an ended run with its calls, transcripts, recordings and report links. They disappear from the metrics of the agent as well. Webhook deliveries about the run are kept until their own retention time has passed.',
     tag,
     access: 'ADMIN',
     path: { id: 'Identifier of the run' },

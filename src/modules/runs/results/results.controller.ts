@@ -26,7 +26,7 @@ export class ResultsController {
   @Operation({
     summary: 'Get the results of a run as JUnit XML',
     description:
-      'One suite per group of evaluations (their first tag). Failed calls are reported as `failure`, infrastructure errors as `error`, and invalid or not executed calls as `skipped`.',
+      'One suite per group of evaluations (their first tag), and one with the case `gate`. Failed calls are reported as `failure`, invalid calls and infrastructure errors as `error`, cancelled and pending calls as `skipped`.',
     tag,
     access: 'VIEWER',
     path,
