@@ -507,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun a run
-         * @description Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only evaluations with a call that did not pass.
+         * @description Starts a new run with the same plan: evaluations and personalities as they were in that run, the agent as it is now. With `only=failed`, only cases with a call that did not pass.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -2295,7 +2295,7 @@ export interface components {
         };
         ComparedCase: {
             /**
-             * @description What became of the pass rate; `same` if the difference is not larger than chance
+             * @description Change of the pass rate; `same` if the difference is not larger than chance
              * @example same
              * @enum {string}
              */
@@ -2895,26 +2895,26 @@ export interface components {
              */
             temperature?: number;
             /**
-             * @description The caller's accent
+             * @description Accent of the caller in calls with sound; of the embedded voices, `MALE` and Scottish has a voice of its own
              * @default
              * @example Scottish
              */
             accent?: string;
             /**
-             * @description Whether the caller is in a noisy place
+             * @description Whether other people talk around the caller in calls with sound, 15 dB below its speech
              * @default false
              * @example false
              */
             backgroundNoise?: boolean;
             /**
-             * @description Gender of the caller's voice
+             * @description Gender of the voice in calls with sound
              * @default FEMALE
-             * @example FEMALE
+             * @example MALE
              * @enum {string}
              */
             gender?: "MALE" | "FEMALE";
             /**
-             * @description Voice provider
+             * @description Provider of the voice; no effect on the embedded voices
              * @default PERSONALITY_PROVIDER_1
              * @example PERSONALITY_PROVIDER_1
              * @enum {string}
@@ -2923,9 +2923,9 @@ export interface components {
             /** @description Workspace that it belongs to: that of the API key, null or absent */
             workspaceId?: string | null;
             /**
-             * @description Identifier of the voice at the voice provider
+             * @description Voice of the caller in calls with sound: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose
              * @default
-             * @example voice-1
+             * @example awb
              */
             voice_id?: string;
         };
@@ -3845,35 +3845,35 @@ export interface components {
              */
             temperature?: number;
             /**
-             * @description The caller's accent
+             * @description Accent of the caller in calls with sound; of the embedded voices, `MALE` and Scottish has a voice of its own
              * @default
              * @example Scottish
              */
             accent?: string;
             /**
-             * @description Whether the caller is in a noisy place
+             * @description Whether other people talk around the caller in calls with sound, 15 dB below its speech
              * @default false
              * @example false
              */
             backgroundNoise?: boolean;
             /**
-             * @description Gender of the caller's voice
+             * @description Gender of the voice in calls with sound
              * @default FEMALE
-             * @example FEMALE
+             * @example MALE
              * @enum {string}
              */
             gender?: "MALE" | "FEMALE";
             /**
-             * @description Voice provider
+             * @description Provider of the voice; no effect on the embedded voices
              * @default PERSONALITY_PROVIDER_1
              * @example PERSONALITY_PROVIDER_1
              * @enum {string}
              */
             provider?: "PERSONALITY_PROVIDER_1" | "PERSONALITY_PROVIDER_2" | "PERSONALITY_PROVIDER_3" | "PERSONALITY_PROVIDER_4";
             /**
-             * @description Identifier of the voice at the voice provider
+             * @description Voice of the caller in calls with sound: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose
              * @default
-             * @example voice-1
+             * @example awb
              */
             voice_id?: string;
         };
@@ -4758,13 +4758,13 @@ export interface components {
         };
         Personality: {
             /**
-             * @description Gender of the caller's voice
-             * @example FEMALE
+             * @description Gender of the voice in calls with sound
+             * @example MALE
              * @enum {string}
              */
             gender: "MALE" | "FEMALE";
             /**
-             * @description Voice provider
+             * @description Provider of the voice; no effect on the embedded voices
              * @example PERSONALITY_PROVIDER_1
              * @enum {string}
              */
@@ -4814,12 +4814,12 @@ export interface components {
              */
             temperature: number;
             /**
-             * @description The caller's accent
+             * @description Accent of the caller in calls with sound; of the embedded voices, `MALE` and Scottish has a voice of its own
              * @example Scottish
              */
             accent: string;
             /**
-             * @description Whether the caller is in a noisy place
+             * @description Whether other people talk around the caller in calls with sound, 15 dB below its speech
              * @example false
              */
             backgroundNoise: boolean;
@@ -4836,8 +4836,8 @@ export interface components {
              */
             workspaceId: string;
             /**
-             * @description Identifier of the voice at the voice provider
-             * @example voice-1
+             * @description Voice of the caller in calls with sound: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose
+             * @example awb
              */
             voice_id: string;
         };
@@ -5092,7 +5092,7 @@ export interface components {
         };
         RunComparison: {
             /**
-             * @description What became of the pass rate; `same` if the difference is not larger than chance
+             * @description Change of the pass rate; `same` if the difference is not larger than chance
              * @example same
              * @enum {string}
              */
@@ -6326,30 +6326,30 @@ export interface components {
              */
             temperature?: number;
             /**
-             * @description The caller's accent
+             * @description Accent of the caller in calls with sound; of the embedded voices, `MALE` and Scottish has a voice of its own
              * @example Scottish
              */
             accent?: string;
             /**
-             * @description Whether the caller is in a noisy place
+             * @description Whether other people talk around the caller in calls with sound, 15 dB below its speech
              * @example false
              */
             backgroundNoise?: boolean;
             /**
-             * @description Gender of the caller's voice
-             * @example FEMALE
+             * @description Gender of the voice in calls with sound
+             * @example MALE
              * @enum {string}
              */
             gender?: "MALE" | "FEMALE";
             /**
-             * @description Voice provider
+             * @description Provider of the voice; no effect on the embedded voices
              * @example PERSONALITY_PROVIDER_1
              * @enum {string}
              */
             provider?: "PERSONALITY_PROVIDER_1" | "PERSONALITY_PROVIDER_2" | "PERSONALITY_PROVIDER_3" | "PERSONALITY_PROVIDER_4";
             /**
-             * @description Identifier of the voice at the voice provider
-             * @example voice-1
+             * @description Voice of the caller in calls with sound: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose
+             * @example awb
              */
             voice_id?: string;
         };
@@ -7621,7 +7621,7 @@ export interface operations {
                      *       },
                      *       "data": [
                      *         {
-                     *           "gender": "FEMALE",
+                     *           "gender": "MALE",
                      *           "provider": "PERSONALITY_PROVIDER_1",
                      *           "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
                      *           "createdAt": "2026-11-21T06:37:42.758Z",
@@ -7635,7 +7635,7 @@ export interface operations {
                      *           "backgroundNoise": false,
                      *           "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
                      *           "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *           "voice_id": "voice-1"
+                     *           "voice_id": "awb"
                      *         }
                      *       ]
                      *     }
@@ -7687,7 +7687,7 @@ export interface operations {
                      * @example {
                      *       "message": "Personality created successfully",
                      *       "data": {
-                     *         "gender": "FEMALE",
+                     *         "gender": "MALE",
                      *         "provider": "PERSONALITY_PROVIDER_1",
                      *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
                      *         "createdAt": "2026-11-21T06:37:42.758Z",
@@ -7701,7 +7701,7 @@ export interface operations {
                      *         "backgroundNoise": false,
                      *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
                      *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
+                     *         "voice_id": "awb"
                      *       }
                      *     }
                      */
@@ -7754,7 +7754,7 @@ export interface operations {
                      * @example {
                      *       "message": "Personality retrieved successfully",
                      *       "data": {
-                     *         "gender": "FEMALE",
+                     *         "gender": "MALE",
                      *         "provider": "PERSONALITY_PROVIDER_1",
                      *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
                      *         "createdAt": "2026-11-21T06:37:42.758Z",
@@ -7768,7 +7768,7 @@ export interface operations {
                      *         "backgroundNoise": false,
                      *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
                      *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
+                     *         "voice_id": "awb"
                      *       }
                      *     }
                      */
@@ -7868,7 +7868,7 @@ export interface operations {
                      * @example {
                      *       "message": "Personality updated successfully",
                      *       "data": {
-                     *         "gender": "FEMALE",
+                     *         "gender": "MALE",
                      *         "provider": "PERSONALITY_PROVIDER_1",
                      *         "id": "c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251",
                      *         "createdAt": "2026-11-21T06:37:42.758Z",
@@ -7882,7 +7882,7 @@ export interface operations {
                      *         "backgroundNoise": false,
                      *         "createdByUserId": "6a3e9d20-c4b7-4f18-85e6-d0f1b2a79c34",
                      *         "workspaceId": "e5b84c17-3a9f-4620-b7d8-1c0e6f25a9d3",
-                     *         "voice_id": "voice-1"
+                     *         "voice_id": "awb"
                      *       }
                      *     }
                      */

@@ -95,7 +95,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .command('rerun')
     .description('run the plan of an earlier run again and follow it')
     .argument('<run>', 'identifier of the earlier run')
-    .addOption(new Option('--only <which>', 'only evaluations with a call that did not pass').choices(['failed']))
+    .addOption(new Option('--only <which>', 'only cases with a call that did not pass').choices(['failed']))
     .option('--no-wait', 'print the id of the run and exit without following it')
     .action(async (id: string, { only, ...flags }: FollowFlags & { only?: 'failed' }) => {
       conclude(await commands.rerun(id, only, flags, io));

@@ -61,37 +61,39 @@ export const personalityFields = {
   },
   accent: {
     type: 'string',
-    description: "The caller's accent",
+    description:
+      'Accent of the caller in calls with sound; of the embedded voices, `MALE` and Scottish has a voice of its own',
     maxLength: LIMITS.identifier,
     default: '',
     examples: ['Scottish'],
   },
   backgroundNoise: {
     type: 'boolean',
-    description: 'Whether the caller is in a noisy place',
+    description: 'Whether other people talk around the caller in calls with sound, 15 dB below its speech',
     default: false,
     examples: [false],
   },
   gender: {
     type: 'string',
-    description: "Gender of the caller's voice",
+    description: 'Gender of the voice in calls with sound',
     enum: GENDERS,
     default: 'FEMALE',
-    examples: ['FEMALE'],
+    examples: ['MALE'],
   },
   provider: {
     type: 'string',
-    description: 'Voice provider',
+    description: 'Provider of the voice; no effect on the embedded voices',
     enum: PERSONALITY_PROVIDERS,
     default: 'PERSONALITY_PROVIDER_1',
     examples: ['PERSONALITY_PROVIDER_1'],
   },
   voice_id: {
     type: 'string',
-    description: 'Identifier of the voice at the voice provider',
+    description:
+      'Voice of the caller in calls with sound: `slt`, `rms`, `awb`, `kal` or `kal16`. Otherwise `gender` and `accent` choose',
     maxLength: LIMITS.identifier,
     default: '',
-    examples: ['voice-1'],
+    examples: ['awb'],
   },
 } as const satisfies Readonly<Record<keyof AuthoredPersonality, JsonSchema>>;
 

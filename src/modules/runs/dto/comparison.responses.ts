@@ -85,7 +85,7 @@ export class ComparedRun extends ComparedResult {
 
 class ComparedDifference implements Difference {
   @EnumField(CHANGES, {
-    description: 'What became of the pass rate; `same` if the difference is not larger than chance',
+    description: 'Change of the pass rate; `same` if the difference is not larger than chance',
     example: 'same',
   })
   change: Change;

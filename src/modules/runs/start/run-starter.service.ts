@@ -105,7 +105,7 @@ export class RunStarterService {
 
   /**
    * Starts a run with the plan of an earlier one, with the evaluations and personalities stored in it.
-   * @param onlyFailed only evaluations with a call that did not pass
+   * @param onlyFailed only cases with a call that did not pass
    * @throws DomainError NOT_FOUND or FORBIDDEN for the run; CONFLICT if its agent or a personality was deleted, or if
    *   there is nothing to run
    */
