@@ -1991,10 +1991,15 @@ export interface components {
          *       "stalls": [
          *         {
          *           "atMs": 310.4,
-         *           "ms": 12.5
+         *           "ms": 31.5
          *         }
          *       ],
-         *       "worstStallMs": 12.5
+         *       "worstStallMs": 31.5,
+         *       "frameLatenessMs": {
+         *         "p50": 0.4,
+         *         "p99": 2.1,
+         *         "worst": 31.5
+         *       }
          *     }
          */
         CallReliability: {
@@ -6684,9 +6689,9 @@ export interface components {
          * @example {
          *       "code": "no_clear_on_barge_in",
          *       "severity": "error",
-         *       "atMs": 5440,
-         *       "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
-         *       "source": "Twilio, Media Streams: clear"
+         *       "atMs": 5200,
+         *       "detail": "The caller interrupted while 1800 ms of the agent's sound were buffered, and all of it was played: the agent sent no clear",
+         *       "source": "\"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio\" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)"
          *     }
          */
         WireFinding: {
@@ -10139,10 +10144,15 @@ export interface operations {
                      *               "stalls": [
                      *                 {
                      *                   "atMs": 310.4,
-                     *                   "ms": 12.5
+                     *                   "ms": 31.5
                      *                 }
                      *               ],
-                     *               "worstStallMs": 12.5
+                     *               "worstStallMs": 31.5,
+                     *               "frameLatenessMs": {
+                     *                 "p50": 0.4,
+                     *                 "p99": 2.1,
+                     *                 "worst": 31.5
+                     *               }
                      *             },
                      *             "voice": {
                      *               "clock": "heard",
@@ -10207,9 +10217,9 @@ export interface operations {
                      *               {
                      *                 "code": "no_clear_on_barge_in",
                      *                 "severity": "error",
-                     *                 "atMs": 5440,
-                     *                 "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
-                     *                 "source": "Twilio, Media Streams: clear"
+                     *                 "atMs": 5200,
+                     *                 "detail": "The caller interrupted while 1800 ms of the agent's sound were buffered, and all of it was played: the agent sent no clear",
+                     *                 "source": "\"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio\" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)"
                      *               }
                      *             ],
                      *             "words": [
@@ -10390,10 +10400,15 @@ export interface operations {
                      *           "stalls": [
                      *             {
                      *               "atMs": 310.4,
-                     *               "ms": 12.5
+                     *               "ms": 31.5
                      *             }
                      *           ],
-                     *           "worstStallMs": 12.5
+                     *           "worstStallMs": 31.5,
+                     *           "frameLatenessMs": {
+                     *             "p50": 0.4,
+                     *             "p99": 2.1,
+                     *             "worst": 31.5
+                     *           }
                      *         },
                      *         "voice": {
                      *           "clock": "heard",
@@ -10458,9 +10473,9 @@ export interface operations {
                      *           {
                      *             "code": "no_clear_on_barge_in",
                      *             "severity": "error",
-                     *             "atMs": 5440,
-                     *             "detail": "The caller spoke over 1,800 ms of buffered sound, and no clear came",
-                     *             "source": "Twilio, Media Streams: clear"
+                     *             "atMs": 5200,
+                     *             "detail": "The caller interrupted while 1800 ms of the agent's sound were buffered, and all of it was played: the agent sent no clear",
+                     *             "source": "\"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio\" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)"
                      *           }
                      *         ],
                      *         "words": [

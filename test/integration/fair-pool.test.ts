@@ -1,7 +1,7 @@
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { isDatabaseUnavailable } from '../../src/platform/database/failures.js';
-import { FairPool, onBehalfOf, onBehalfOfNone } from '../../src/platform/database/fair-pool.js';
+import { FairPool, onBehalfOf, onBehalfOfService } from '../../src/platform/database/fair-pool.js';
 import { openDataSource, surviveBrokenConnections } from '../../src/platform/database/pool.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -130,7 +130,7 @@ describe('a pool that workspaces share', () => {
     it('does not count shared work that a request of a workspace starts', async () => {
       const started = onBehalfOf('a', () => {
         const sleeps = Array.from({ length: SHARE }, () => database.query('SELECT pg_sleep(0.5)'));
-        return { sleeps, shared: onBehalfOfNone(() => database.query('SELECT 1')) };
+        return { sleeps, shared: onBehalfOfService(() => database.query('SELECT 1')) };
       });
       const first = await Promise.race([
         started.shared.then(() => 'shared'),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
-import { onBehalfOfNone } from '../../platform/database/fair-pool.js';
+import { onBehalfOfService } from '../../platform/database/fair-pool.js';
 import { Notifications } from '../../platform/database/notifications.js';
 import { DomainError } from '../../platform/errors/domain-error.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
@@ -73,7 +73,7 @@ export class KeyWatchService implements OnApplicationShutdown {
   private refresh(): void {
     this.stale = true;
     // The read is for all workspaces, so it must not wait for the connections of the one that happens to cause it.
-    if (!this.reading) void onBehalfOfNone(() => this.read());
+    if (!this.reading) void onBehalfOfService(() => this.read());
   }
 
   private async read(): Promise<void> {

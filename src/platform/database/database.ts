@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type FairPool, onBehalfOfNone } from './fair-pool.js';
+import { type FairPool, onBehalfOfService } from './fair-pool.js';
 import { poolOf } from './pool.js';
 
 export interface QueryOptions {
@@ -68,7 +68,7 @@ export class Database {
       // TypeORM does not type the driver's client; with `pg` it is the pool's.
       const client = (await manager.queryRunner?.connect()) as PoolClient;
       // What holds a connection never waits for its workspace's share: it could be waiting for itself.
-      return onBehalfOfNone(() => this.active.run({ manager, client }, () => work(manager)));
+      return onBehalfOfService(() => this.active.run({ manager, client }, () => work(manager)));
     });
   }
 

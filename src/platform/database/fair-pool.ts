@@ -7,8 +7,8 @@ const owner = new AsyncLocalStorage<string | undefined>();
 /** Runs `work`: connections that it takes from a `FairPool` count as those of the workspace. */
 export const onBehalfOf = <T>(workspaceId: string, work: () => T): T => owner.run(workspaceId, work);
 
-/** Runs `work` for no workspace: no limit of a workspace applies to its connections. */
-export const onBehalfOfNone = <T>(work: () => T): T => owner.run(undefined, work);
+/** Runs `work` for the service itself: no limit of a workspace applies to its connections. */
+export const onBehalfOfService = <T>(work: () => T): T => owner.run(undefined, work);
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, release: () => void) => void;
 

@@ -39,7 +39,8 @@ export const TWILIO_FINDINGS = {
   },
   invalid_message: {
     severity: 'error',
-    meaning: 'A message is not JSON, is too large, or lacks a field or has it in the wrong type; it is ignored',
+    meaning:
+      'A message is not JSON, is too large, has more than 10,000 values, or lacks a field or has it in the wrong type; it is ignored',
     source: error(31951, 'warning', 'The message was not valid JSON. … The message was missing required fields'),
   },
   unknown_event: {

@@ -81,7 +81,12 @@ export const CALL_EXAMPLES = {
     ],
     omittedRequests: 0,
   },
-  CallReliability: { reliable: true, stalls: [{ atMs: 310.4, ms: 12.5 }], worstStallMs: 12.5 },
+  CallReliability: {
+    reliable: true,
+    stalls: [{ atMs: 310.4, ms: 31.5 }],
+    worstStallMs: 31.5,
+    frameLatenessMs: { p50: 0.4, p99: 2.1, worst: 31.5 },
+  },
   UnusableAnswer: { task: 'judge', text: 'I think the agent did well.' },
   CallEnd: { by: 'caller', code: 'caller_done', reason: 'The table is booked' },
   CallEvaluation: {

@@ -117,9 +117,11 @@ export const VOICE_EXAMPLES = {
   WireFinding: {
     code: 'no_clear_on_barge_in',
     severity: 'error',
-    atMs: 5440,
-    detail: 'The caller spoke over 1,800 ms of buffered sound, and no clear came',
-    source: 'Twilio, Media Streams: clear',
+    atMs: 5200,
+    detail:
+      "The caller interrupted while 1800 ms of the agent's sound were buffered, and all of it was played: the agent sent no clear",
+    source:
+      '"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)',
   },
   TimedWord: { speaker: 'caller', text: 'table', startMs: 3420, endMs: 3780 },
   CallRecording: { seconds: 31.2, sampleRate: 8000, channels: ['caller', 'agent'], bytes: 499_200 },

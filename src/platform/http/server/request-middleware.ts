@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { onBehalfOf, onBehalfOfNone } from '../../database/fair-pool.js';
+import { onBehalfOf, onBehalfOfService } from '../../database/fair-pool.js';
 import { invalidInput } from '../../errors/domain-error.js';
 import type { Metrics } from '../../observability/metrics.js';
 import type { RequestLog } from '../../observability/request-log.js';
@@ -32,5 +32,5 @@ export function requestMiddleware(log: RequestLog, metrics: Metrics, identificat
 /** Continues with the request: its database connections count as those of its workspace. */
 function handle({ identity }: Request, next: () => void): void {
   if (identity?.kind === 'caller') onBehalfOf(identity.caller.workspaceId, next);
-  else onBehalfOfNone(next);
+  else onBehalfOfService(next);
 }
