@@ -2060,6 +2060,7 @@ export interface components {
          *           "possible": true,
          *           "yielded": true,
          *           "yieldMs": 240,
+         *           "plusMinusMs": 0,
          *           "heardUntilMs": 1440
          *         }
          *       ],
@@ -2136,6 +2137,8 @@ export interface components {
                 yielded: boolean | null;
                 /** @description How long the agent was heard after it */
                 yieldMs: number | null;
+                /** @description Largest stall of the tester in that time */
+                plusMinusMs: number;
                 /** @description Played milliseconds of the agent's item, leading silence included */
                 heardUntilMs: number;
             }[];
@@ -10173,6 +10176,7 @@ export interface operations {
                      *                   "possible": true,
                      *                   "yielded": true,
                      *                   "yieldMs": 240,
+                     *                   "plusMinusMs": 0,
                      *                   "heardUntilMs": 1440
                      *                 }
                      *               ],
@@ -10429,6 +10433,7 @@ export interface operations {
                      *               "possible": true,
                      *               "yielded": true,
                      *               "yieldMs": 240,
+                     *               "plusMinusMs": 0,
                      *               "heardUntilMs": 1440
                      *             }
                      *           ],

@@ -35,7 +35,15 @@ export const VOICE: ReportedVoice = {
       },
     ],
     bargeIns: [
-      { atMs: 8_200, afterHeardMs: 1_900, possible: true, yielded: true, yieldMs: 1_750, heardUntilMs: 1_988 },
+      {
+        atMs: 8_200,
+        afterHeardMs: 1_900,
+        possible: true,
+        yielded: true,
+        yieldMs: 1_750,
+        plusMinusMs: 0,
+        heardUntilMs: 1_988,
+      },
     ],
     backchannels: [{ type: 'backchannel', atMs: 13_400, kept: true }],
     interruptions: [{ atMs: 17_500, overlapMs: 800, inHesitation: false }],

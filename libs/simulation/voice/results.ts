@@ -49,6 +49,7 @@ export interface BargeInResult {
   /** Null when undecided. */
   readonly yielded: boolean | null;
   readonly yieldMs: number | null;
+  readonly plusMinusMs: number;
   readonly heardUntilMs: number;
 }
 

@@ -28,13 +28,13 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
 }
 
 function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {
-  const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
+  const { possible, yielded: hasYielded, yieldMs, plusMinusMs, atMs } = attempt;
   if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
   if (hasYielded === null && yieldMs !== null && isCutByEnd(facts, atMs + yieldMs))
     return notExercised('The call ended while the agent still spoke, too soon after the barge-in');
   if (hasYielded === null || yieldMs === null)
     return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
-  const measured = { ms: yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs: atMs, endMs: atMs + yieldMs }) };
+  const measured = { ms: yieldMs, plusMinusMs };
   if (!hasYielded) {
     const heard = `it was heard for ${time(measured)} more`;
     const detail = yieldMs > YIELD_MS ? heard : `${heard}, all the sound that it had sent, without a clear`;

@@ -3,6 +3,7 @@ import type { AgentSound, SayAct, SoundAct, VoiceFacts } from '../facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
+import { stallWithin } from './stall-within.js';
 
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
 export const YIELD_MS = 2_000;
@@ -33,11 +34,14 @@ function bargeInOf(
 ): BargeInResult {
   const result = { atMs: tenth(startMs), afterHeardMs: tenth(afterHeardMs), heardUntilMs: tenth(heardUntilMs) };
   const end = over.at(-1)?.endMs;
-  if (!possible || end === undefined) return { ...result, possible: false, yielded: null, yieldMs: null };
+  if (!possible || end === undefined) {
+    return { ...result, possible: false, yielded: null, yieldMs: null, plusMinusMs: 0 };
+  }
   const yieldMs = tenth(end - startMs);
   const isCleared = facts.clears.some(({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS);
   const isCut = isCutByEnd(facts, end);
-  return { ...result, possible, yielded: hasYielded({ yieldMs, isCleared, isCut, bufferedMs }), yieldMs };
+  const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs });
+  return { ...result, possible, yielded, yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs, endMs: end }) };
 }
 
 interface Reaction {

@@ -94,6 +94,7 @@ describe('barge-in', () => {
       possible: true,
       yielded: true,
       yieldMs: 240,
+      plusMinusMs: 0,
       heardUntilMs: 1_000,
     });
   });
@@ -118,6 +119,18 @@ describe('barge-in', () => {
     const agent = [agentSound(0, 3_100)];
     const clears = [{ atMs: 3_100, droppedMs: 100 }];
     expect(one({ caller: [bargeIn(1_000, 3_500)], agent, clears })).toMatchObject({ yielded: false, yieldMs: 2_100 });
+  });
+
+  it('carries the largest stall between the onset of the line and the end of the sound', () => {
+    const timing = {
+      stalls: [
+        { at: 500, ms: 90 },
+        { at: 1_100, ms: 60 },
+      ],
+      sentAsPlanned: true,
+    };
+    const facts = { agent: [agentSound(0, 1_240)], clears: [{ atMs: 1_240, droppedMs: 3_000 }], timing };
+    expect(one({ ...facts, caller: [bargeIn(1_000, 2_500)] })).toMatchObject({ yieldMs: 240, plusMinusMs: 60 });
   });
 
   it('is not yielded to by a breath between two sentences', () => {

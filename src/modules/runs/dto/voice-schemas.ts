@@ -50,6 +50,7 @@ export const VOICE_SCHEMAS = {
         possible: described(flag, "False when the agent's turn had ended"),
         yielded: described(or(flag), 'Null when undecided'),
         yieldMs: described(or(number), 'How long the agent was heard after it'),
+        plusMinusMs: described(number, 'Largest stall of the tester in that time'),
         heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
       }),
     ),
@@ -101,7 +102,17 @@ export const VOICE_EXAMPLES = {
   CallVoice: {
     clock: 'heard',
     latencies: [{ turn: 1, heardMs: 812, firstByteMs: 640, leadingSilenceMs: 172, answered: true, plusMinusMs: 0 }],
-    bargeIns: [{ atMs: 5200, afterHeardMs: 1200, possible: true, yielded: true, yieldMs: 240, heardUntilMs: 1440 }],
+    bargeIns: [
+      {
+        atMs: 5200,
+        afterHeardMs: 1200,
+        possible: true,
+        yielded: true,
+        yieldMs: 240,
+        plusMinusMs: 0,
+        heardUntilMs: 1440,
+      },
+    ],
     backchannels: [{ type: 'backchannel', atMs: 9100, kept: true }],
     interruptions: [{ atMs: 12_100, overlapMs: 900, inHesitation: true }],
     overlapMs: 900,
