@@ -4384,7 +4384,7 @@ export interface components {
         };
         /**
          * Maximum overlap
-         * @description Agent and caller speak at the same time for at most this long in the whole call.
+         * @description The agent's interruptions overlap the caller's speech for at most this long in the whole call. Barge-ins of the caller do not count.
          */
         MaxOverlapCheck: {
             /**

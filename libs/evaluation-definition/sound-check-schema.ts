@@ -63,7 +63,7 @@ export const SOUND_CHECKS = {
     check(
       'max_overlap_ms',
       'Maximum overlap',
-      'Agent and caller speak at the same time for at most this long in the whole call.',
+      "The agent's interruptions overlap the caller's speech for at most this long in the whole call. Barge-ins of the caller do not count.",
       { ms: milliseconds('Milliseconds', 0) },
       ['ms'],
     ),

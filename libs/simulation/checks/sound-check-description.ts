@@ -12,7 +12,7 @@ export function soundCheckText(check: Exclude<SoundCheckSpec, { readonly type: '
         ? 'the agent never interrupts the caller'
         : `the agent interrupts the caller at most ${check.count} ${check.count === 1 ? 'time' : 'times'}`;
     case 'max_overlap_ms':
-      return `both speak at the same time for at most ${check.ms} ms`;
+      return `the agent speaks over the caller for at most ${check.ms} ms`;
     case 'speaking_rate':
       return `the agent speaks ${range(check.minWpm, check.maxWpm)} words per minute`;
     case 'audio_level':

@@ -80,7 +80,7 @@ export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, en
     (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
     0,
   );
-  const detail = `Both spoke at once for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
+  const detail = `The agent spoke over the caller for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
   const longest = interruptions.toSorted((a, b) => b.overlapMs - a.overlapMs)[0];
   const evidence = longest ? at(entries, isAgentsSpeech, longest.atMs) : [];
   return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence));

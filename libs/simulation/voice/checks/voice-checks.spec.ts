@@ -164,7 +164,7 @@ describe('max_interruptions and max_overlap_ms', () => {
     expect(await check({ type: 'max_interruptions', count: 1 }, facts)).toMatchObject({ met: true });
     expect(await check({ type: 'max_overlap_ms', ms: 900 }, facts)).toMatchObject({
       met: false,
-      detail: 'Both spoke at once for 1000 ms; the limit is 900',
+      detail: 'The agent spoke over the caller for 1000 ms; the limit is 900',
     });
     expect(await check({ type: 'max_overlap_ms', ms: 1_000 }, facts)).toMatchObject({ met: true });
   });

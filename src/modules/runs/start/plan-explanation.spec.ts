@@ -93,7 +93,7 @@ describe('explanationOf', () => {
       'Check: The agent keeps its turn through every backchannel and noise of the caller.',
       'Check: The agent never interrupts the caller.',
       'Check: The agent interrupts the caller at most 1 time.',
-      'Check: Both speak at the same time for at most 500 ms.',
+      'Check: The agent speaks over the caller for at most 500 ms.',
       'Check: The agent speaks 100 to 200 words per minute.',
       "Check: The agent's speech has a level of at least -40 dBFS and at most 1 % of the agent's sound is clipped.",
       "Check: The agent's speech has at most 2 gaps per minute.",
