@@ -38,7 +38,12 @@ function bargeInOf(
     return { ...result, possible: false, yielded: null, yieldMs: null, plusMinusMs: 0 };
   }
   const yieldMs = tenth(end - startMs);
-  const isCleared = facts.clears.some(({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS);
+  const playedAt = startMs + bufferedMs;
+  // A clear that comes when all of it was played stops nothing, unless the agent had gone on sending.
+  const hasGoneOn = bufferedMs < BUFFERED_MS && end > playedAt;
+  const isCleared = facts.clears.some(
+    ({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS && (atMs <= playedAt || hasGoneOn),
+  );
   const isCut = isCutByEnd(facts, end);
   const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs });
   return { ...result, possible, yielded, yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs, endMs: end }) };
@@ -88,7 +93,10 @@ function isSpokenThrough(facts: VoiceFacts, { startMs }: SoundAct): boolean | nu
   if (end === undefined) return null;
   const until = startMs + KEPT_MS;
   if (end >= until) return true;
-  const isCleared = facts.clears.some(({ atMs }) => atMs >= startMs && atMs <= until);
+  // A clear of nothing, after the speech had ended, stopped nothing.
+  const isCleared = facts.clears.some(
+    ({ atMs, droppedMs }) => atMs >= startMs && atMs <= until && (droppedMs > 0 || atMs <= end + SILENCE_MS),
+  );
   return isCleared ? false : null;
 }
 
