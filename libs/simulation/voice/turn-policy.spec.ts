@@ -1,4 +1,4 @@
-import { callOf, cued, lines, planOf, say, talker } from './testing/virtual-calls.js';
+import { backchannel, callOf, cued, lines, planOf, say, talker } from './testing/virtual-calls.js';
 
 const near = (ms: number) => expect.closeTo(ms, -0.5);
 const FIRST = { firstSpeaker: 'caller' } as const;
@@ -92,6 +92,16 @@ describe("the agent's turn", () => {
 });
 
 describe('patience', () => {
+  it('begins again when the agent has spoken, also while the caller waited on purpose', async () => {
+    const press = { type: 'press' as const, keys: '1' };
+    const wait = { type: 'wait' as const, ms: 5_000 };
+    const script = [say(500), press, backchannel(500), wait, say(500)];
+    const agent = cued({ atMs: 1_000, playMs: 500 }, { atMs: 11_000, playMs: 1_000 }, { atMs: 26_000, playMs: 500 });
+    const facts = await callOf(planOf(script, FIRST), agent);
+    expect(lines(facts).map(({ repeated }) => repeated ?? false)).toEqual([false, false, true]);
+    expect(facts.end.code).toBe('script_over');
+  });
+
   it('lasts eight seconds; then the line is said once more', async () => {
     const agent = cued({ atMs: 100, playMs: 500 }, { atMs: 12_000, playMs: 500 });
     const facts = await callOf(planOf([say(500)]), agent);

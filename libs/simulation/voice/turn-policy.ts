@@ -137,7 +137,6 @@ export class TurnPolicy {
     if (isAnswering && this.fireArmed(untilMs)) return true;
     const endedAt = this.turns.endAfterSilence(untilMs, this.options.streamStartMs);
     if (endedAt !== undefined && isAnswering) {
-      this.unanswered = 0;
       this.noteAnswer();
       return this.actAfterTurn(endedAt);
     }
@@ -162,7 +161,6 @@ export class TurnPolicy {
       return true;
     }
     this.noteAnswer();
-    this.unanswered = 0;
     this.leaveOutArmed(atMs);
     return this.speak(due.step, atMs, { bargeIn: this.bargeInAt(due.step, atMs, true) });
   }
@@ -274,6 +272,7 @@ export class TurnPolicy {
   }
 
   private noteAnswer(): void {
+    this.unanswered = 0;
     const { turn } = this.caller;
     if (turn <= this.lastAnswered) return;
     this.lastAnswered = turn;
