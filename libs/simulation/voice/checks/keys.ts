@@ -1,29 +1,34 @@
 import type { HearsKeysSpec } from '../../../evaluation-definition/index.js';
 import type { Finding } from '../../checks/check-result.js';
 import type { EventFinder } from '../../checks/occurrences.js';
-import type { PressAct, Span } from '../facts.js';
+import type { CallerAct, PressAct, Span } from '../facts.js';
 import { at, notExercised } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
 
 /** The agent acts after the last key and before the caller acts again. */
 export async function hearsKeys(spec: HearsKeysSpec, evidence: VoiceEvidence, finder: EventFinder): Promise<Finding> {
   const { entries } = finder.view;
-  const press = evidence.facts.caller.find(
+  const { facts } = evidence;
+  const press = facts.caller.find(
     (act): act is PressAct => act.type === 'press' && act.keys.replaceAll('w', '') === spec.keys,
   );
   if (!press) return notExercised(`The caller never pressed ${spec.keys}`);
   const reaction = await reactionTo(spec, reactionTime(press, evidence), evidence, finder);
+  const wasCutOff = reaction === undefined && press.endMs >= facts.end.atMs && facts.end.by !== 'agent';
+  if (wasCutOff) return notExercised(`The call ended while the caller pressed ${spec.keys}`);
   const where = at(entries, (entry) => entry.type === 'sound' && entry.kind === 'keys', press.startMs);
   return reaction === undefined
     ? { met: false, detail: `The agent did nothing of what was expected after the keys ${spec.keys}`, evidence: where }
     : { met: true, detail: `After the keys ${spec.keys} ${reaction}`, evidence: where };
 }
 
-/** From the last key to the caller's next act. */
+/** From the last key to the caller's next act; sounds during the agent's speech leave it its turn. */
 function reactionTime(press: PressAct, { facts }: VoiceEvidence): Span {
-  const next = facts.caller.find((act) => act.startMs >= press.endMs && act !== press);
+  const next = facts.caller.find((act) => act.startMs >= press.endMs && act !== press && !isDuringSpeech(act));
   return { startMs: press.endMs, endMs: next?.startMs ?? Infinity };
 }
+
+const isDuringSpeech = (act: CallerAct): boolean => 'afterMs' in act && act.afterMs !== null;
 
 /** What the agent did, as a clause; undefined if nothing fits. */
 async function reactionTo(

@@ -273,6 +273,28 @@ describe('hears_keys', () => {
   });
 });
 
+describe('hears_keys around sounds and the end of the call', () => {
+  it('counts a transfer after a backchannel that the agent spoke through', async () => {
+    const mmHmm = sound('backchannel', 3_500, 3_900, { afterMs: 500 });
+    const facts = {
+      caller: [keys(2_000, 2_100), mmHmm],
+      agent: [agentSound(3_000, 5_000)],
+      platformEvents: [{ type: 'transfer' as const, atMs: 5_100, detail: '+15550100' }],
+      ...endedAt(5_100),
+    };
+    const spec: CheckSpec = { type: 'hears_keys', keys: '1', then: { transfer: true } };
+    expect(await check(spec, facts)).toMatchObject({ met: true });
+    const door = sound('noise', 3_500, 3_900, { afterMs: null });
+    expect(await check(spec, { ...facts, caller: [keys(2_000, 2_100), door] })).toMatchObject({ met: false });
+  });
+
+  it('is undecided if the time limit ended the call before all keys were pressed', async () => {
+    const spec: CheckSpec = { type: 'hears_keys', keys: '1' };
+    const end = { by: 'tester' as const, code: 'max_duration' as const, reason: '', atMs: 2_500 };
+    expect(await check(spec, { caller: [keys(2_000, 2_500)], end })).toMatchObject({ undecided: 'not_exercised' });
+  });
+});
+
 describe('checks that text calls share', () => {
   const facts = {
     caller: [line(3_000, 4_000), line(20_000, 21_000, { turn: 2 })],
