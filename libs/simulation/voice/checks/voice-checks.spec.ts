@@ -311,6 +311,20 @@ describe('checks that text calls share', () => {
     expect(await check({ type: 'max_pause_ms', ms: 4_000 }, facts)).toMatchObject({ met: true });
   });
 
+  it('measure the answer to keys of a caller that says nothing', async () => {
+    const facts = {
+      caller: [keys(2_000, 2_100)],
+      agent: [agentSound(0, 1_000, { turn: 0 }), agentSound(2_700, 4_000, { turn: 0 })],
+    };
+    const latency = (ms: number): CheckSpec => ({ type: 'max_latency_ms', ms, percentile: 100 });
+    expect(await check(latency(600), facts)).toMatchObject({ met: true });
+    expect(await check(latency(599), facts)).toMatchObject({ met: false, evidence: [{ entry: 2 }] });
+    expect(await check(latency(9_000), { ...facts, agent: facts.agent.slice(0, 1) })).toMatchObject({
+      met: false,
+      detail: expect.stringContaining('27900 ms') as string,
+    });
+  });
+
   it('count no silence but that of the agent', async () => {
     expect(await check({ type: 'max_silence_ms', ms: 4_000 }, facts)).toMatchObject({
       met: true,

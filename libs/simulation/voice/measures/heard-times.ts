@@ -14,12 +14,15 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
   );
   const agentAt = (ms: number) =>
     speech.find(({ entry }) => entry.speaker === 'agent' && Math.abs(entry.start - ms) < 1);
-  const lineBefore = (ms: number) => speech.findLast(({ entry }) => entry.speaker === 'caller' && entry.start <= ms);
+  const spokenBefore = (ms: number) => speech.filter(({ entry }) => entry.start <= ms);
+  const lineBefore = (ms: number) => spokenBefore(ms).findLast(({ entry }) => entry.speaker === 'caller');
   return {
     waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs }) => {
-      const words = lineBefore(sinceMs);
-      if (latency.heardMs === null || !words) return [];
+      if (latency.heardMs === null) return [];
       const answer = latency.answered ? agentAt(sinceMs + latency.heardMs) : undefined;
+      // A caller that has only pressed keys so far has said nothing.
+      const words = lineBefore(sinceMs) ?? spokenBefore(sinceMs).at(-1) ?? answer;
+      if (!words) return [];
       return [{ ms: latency.heardMs, plusMinusMs: latency.plusMinusMs, words, answer }];
     }),
     gaps: silencesOf(facts).map(({ startMs, ms, plusMinusMs }) => ({ start: startMs, ms, plusMinusMs })),
