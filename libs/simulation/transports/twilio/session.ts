@@ -96,6 +96,8 @@ export class TwilioSession {
     const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
     const sounds = { ...(speak && { speak }), fetch: this.sounds(signal) };
     const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, sounds);
+    // As a relative address, nothing would be the address of the document.
+    if (noun.url === '') throw this.failure('its <Stream> has no url');
     const address = this.addresses.resolveStream(noun.url, this.walk.base);
     if (!address) throw this.failure('the url of its <Stream> is not a wss address');
     const extra = notInStreamUrl(new URL(address.url));

@@ -229,6 +229,7 @@ describe('twilioMediaStreams over a webhook', () => {
       /<Stream> has a user name/,
     ],
     ['an https stream', connect('https://example.com/media'), 'invalid_twiml', /not a wss address/],
+    ['a stream without url', '<Response><Connect><Stream/></Connect></Response>', 'invalid_twiml', /has no url/],
     ['itself again', '<Response><Redirect>/voice</Redirect></Response>', 'invalid_twiml', /redirects more than 9/],
     ['a redirect to a file', '<Response><Redirect>file:///etc/passwd</Redirect></Response>', 'invalid_twiml', /http/],
     ['a stream in a private network', connect('wss://10.0.0.1/media'), 'address_refused', /OUTBOUND/],
