@@ -1,3 +1,4 @@
+import { voiceMeasures } from './measures/index.js';
 import { backchannel, callOf, cued, lines, planOf, say, talker } from './testing/virtual-calls.js';
 
 const near = (ms: number) => expect.closeTo(ms, -0.5);
@@ -19,6 +20,15 @@ describe('greeting', () => {
     expect(starts(lines(facts))).toEqual([4_900]);
     expect(facts.agentTurns[0]).toMatchObject({ turn: 0, endedBy: 'silence' });
     expect(facts.answeredTurns).toBe(2);
+  });
+
+  it('was none if the agent spoke only after keys', async () => {
+    const facts = await callOf(planOf([{ type: 'press', keys: '1' }]), cued({ atMs: 4_000, playMs: 500 }));
+    expect(facts.agent).toHaveLength(1);
+    expect(voiceMeasures(facts)).toMatchObject({
+      greetingMs: null,
+      latencies: [{ heardMs: near(900), answered: true }],
+    });
   });
 
   it('is not waited for when the caller speaks first', async () => {

@@ -2,7 +2,7 @@ import type { VoiceFacts } from '../facts.js';
 import type { VoiceMeasures } from '../results.js';
 import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
 import { latenciesOf } from './latencies.js';
-import { spokenLines } from './lines.js';
+import { spokenLines, takesFloor } from './lines.js';
 import { deadAirOf, silencesOf } from './silences.js';
 import { lengthOf, tenth } from './spans.js';
 
@@ -50,9 +50,9 @@ function choppinessOf({ underruns }: VoiceFacts, agentMs: number): VoiceMeasures
   return { gaps, perMinute: agentMs === 0 ? null : tenth(gaps / (agentMs / 60_000)) };
 }
 
-/** From the answer to the agent's first onset, if it spoke before the caller. */
+/** From the answer to the agent's first onset, if it spoke before the caller spoke or pressed keys. */
 function greetingOf({ agent, caller }: VoiceFacts): number | null {
   const first = agent[0];
-  const line = caller.find(({ type }) => type === 'say');
-  return first && (!line || first.startMs < line.startMs) ? tenth(first.startMs) : null;
+  const act = caller.find(takesFloor);
+  return first && (!act || first.startMs < act.startMs) ? tenth(first.startMs) : null;
 }
