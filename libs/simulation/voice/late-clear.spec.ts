@@ -16,6 +16,14 @@ describe('a clear after the buffered sound was played', () => {
     expect(voiceMeasures(facts).bargeIns[0]).toMatchObject({ yielded: null });
   });
 
+  it('yields if the agent went on sending ahead and cleared that', async () => {
+    const chunks = Array.from({ length: 12 }, (_, n) => ({ atMs: 100 + n * 200, playMs: n === 0 ? 1_000 : 200 }));
+    const agent = cued(...chunks, { atMs: 2_500, clear: true }, { atMs: 5_000, playMs: 500 });
+    const facts = await callOf(planOf([say(1_500, 1_000)]), agent);
+    expect(facts.caller[0]).toMatchObject({ bargeIn: { bufferedMs: expect.closeTo(1_000, -2) } });
+    expect(voiceMeasures(facts).bargeIns[0]).toMatchObject({ yielded: true, yieldMs: expect.closeTo(1_400, -2) });
+  });
+
   it('yields if the agent went on sending and stopped', async () => {
     const frames = Array.from({ length: 80 }, (_, n) => ({ atMs: 100 + n * 20, playMs: 20 }));
     const agent = cued(...frames, { atMs: 1_760, clear: true }, { atMs: 5_000, playMs: 500 });

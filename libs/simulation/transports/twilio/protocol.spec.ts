@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { factsOf, bargeIn, line } from '../../voice/testing/facts.js';
+import { agentSound, bargeIn, factsOf, line } from '../../voice/testing/facts.js';
 import { TWILIO_FINDINGS } from './findings.js';
 import { MAX_MESSAGE, readMessage } from './messages.js';
 import { twilioProtocol } from './protocol.js';
@@ -317,6 +317,10 @@ describe('review', () => {
 
   it.each([
     ['the agent cleared it', { caller: [interrupted], clears: [{ atMs: 5_300, droppedMs: 500 }] }],
+    [
+      'the agent cleared what it had sent since',
+      { caller: [interrupted], agent: [agentSound(3_000, 5_900)], clears: [{ atMs: 5_900, droppedMs: 600 }] },
+    ],
     ['little was buffered', { caller: [bargeIn(5_000, 7_000, { bufferedMs: 499 })] }],
     ['the barge-in was not possible', { caller: [bargeIn(5_000, 7_000, { bufferedMs: 800, possible: false })] }],
     ['it was an ordinary line', { caller: [line(5_000, 7_000)] }],

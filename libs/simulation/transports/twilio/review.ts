@@ -1,10 +1,9 @@
 import type { Arrival, SayAct, VoiceFacts, WireFinding } from '../../voice/facts.js';
+import { BUFFERED_MS, hasClear, speechAt } from '../../voice/measures/index.js';
 import { twilioFinding } from './findings.js';
 
 type CallFacts = Omit<VoiceFacts, 'wireFindings'>;
 
-/** With less sound in the buffer nothing needs a `clear`. */
-const BUFFERED_MS = 500;
 /** Sound that arrives within this time after `clear` belongs to what was cleared. */
 const AFTER_CLEAR_MS = 300;
 
@@ -18,12 +17,13 @@ export function reviewCall(facts: CallFacts): WireFinding[] {
 }
 
 /** The whole buffer was played although the caller had interrupted. */
-function missingClear({ clears, end }: CallFacts, { startMs, bargeIn }: SayAct): WireFinding[] {
+function missingClear(facts: CallFacts, { startMs, bargeIn }: SayAct): WireFinding[] {
   if (!bargeIn?.possible || bargeIn.bufferedMs < BUFFERED_MS) return [];
-  const playedAt = startMs + bargeIn.bufferedMs;
+  const { bufferedMs } = bargeIn;
+  const endMs = speechAt(facts, startMs).at(-1)?.endMs ?? startMs + bufferedMs;
   // The call ended before: it is not known what the agent would have done.
-  if (end.atMs < playedAt || clears.some(({ atMs }) => atMs >= startMs && atMs <= playedAt)) return [];
-  const buffered = `${Math.round(bargeIn.bufferedMs)} ms of the agent's sound were buffered`;
+  if (facts.end.atMs < startMs + bufferedMs || hasClear(facts, { startMs, bufferedMs, endMs })) return [];
+  const buffered = `${Math.round(bufferedMs)} ms of the agent's sound were buffered`;
   const detail = `The caller interrupted while ${buffered}, and all of it was played: the agent sent no clear`;
   return [{ ...twilioFinding('no_clear_on_barge_in', detail), atMs: startMs }];
 }

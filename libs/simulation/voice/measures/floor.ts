@@ -1,5 +1,5 @@
 import { COLLISION } from '../agent-turns.js';
-import type { AgentSound, SayAct, SoundAct, VoiceFacts } from '../facts.js';
+import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
@@ -8,7 +8,7 @@ import { stallWithin } from './stall-within.js';
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
 export const YIELD_MS = 2_000;
 /** With at least this much sound buffered, only a `clear` yields. */
-const BUFFERED_MS = 500;
+export const BUFFERED_MS = 500;
 /** Silence that must follow before the agent has stopped. */
 const SILENCE_MS = 200;
 /** Speech that ends by itself so soon after the caller's onset shows nothing. */
@@ -38,15 +38,29 @@ function bargeInOf(
     return { ...result, possible: false, yielded: null, yieldMs: null, plusMinusMs: 0 };
   }
   const yieldMs = tenth(end - startMs);
-  const playedAt = startMs + bufferedMs;
-  // A clear that comes when all of it was played stops nothing, unless the agent had gone on sending.
-  const hasGoneOn = bufferedMs < BUFFERED_MS && end > playedAt;
-  const isCleared = facts.clears.some(
-    ({ atMs }) => atMs >= startMs && atMs <= end + NATURAL_END_MS && (atMs <= playedAt || hasGoneOn),
-  );
+  const isCleared = hasClear(facts, { startMs, bufferedMs, endMs: end });
   const isCut = isCutByEnd(facts, end);
   const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs });
   return { ...result, possible, yielded, yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs, endMs: end }) };
+}
+
+/**
+ * Whether the agent cleared the sound over which the caller barged in. A `clear` when all of it was played stops nothing, unless
+ * the agent sends its sound as it speaks.
+ * @param startMs onset of the caller's line
+ * @param bufferedMs sound of the agent in the buffer at that moment
+ * @param endMs end of the agent's sound
+ */
+export function hasClear(
+  { clears }: Pick<VoiceFacts, 'clears'>,
+  { startMs, bufferedMs, endMs }: Span & { readonly bufferedMs: number },
+): boolean {
+  const playedAt = startMs + bufferedMs;
+  const isSentLive = bufferedMs < BUFFERED_MS && endMs > playedAt;
+  return clears.some(
+    ({ atMs, droppedMs }) =>
+      atMs >= startMs && atMs <= endMs + NATURAL_END_MS && (atMs <= playedAt || droppedMs > 0 || isSentLive),
+  );
 }
 
 interface Reaction {

@@ -29,7 +29,7 @@ export function spokenLines(facts: VoiceFacts): SpokenLine[] {
 }
 
 /** The agent's sound at a moment and the sounds that continue it. */
-export function speechAt({ agent, clears }: VoiceFacts, moment: number): AgentSound[] {
+export function speechAt({ agent, clears }: Pick<VoiceFacts, 'agent' | 'clears'>, moment: number): AgentSound[] {
   const first = agent.findIndex((sound) => contains(sound, moment));
   if (first === -1) return [];
   const speech = [agent[first]!];
