@@ -5813,7 +5813,7 @@ export interface components {
             endMs: number;
         };
         /**
-         * @description One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an error or the end
+         * @description One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an instruction to the platform, an error or the end
          * @example {
          *       "type": "speech",
          *       "speaker": "agent",
@@ -5892,6 +5892,19 @@ export interface components {
             code: string;
             /** @enum {string} */
             severity: "error" | "warning";
+            detail: string;
+            /** @description When the entry starts, in milliseconds since the call was answered */
+            start: number;
+            /** @description When the entry ends, in milliseconds since the call was answered */
+            end: number;
+            /** @description Number of caller turns so far; 0 before the first */
+            turn: number;
+        } | {
+            /** @enum {string} */
+            type: "platform";
+            /** @enum {string} */
+            event: "transfer" | "note";
+            /** @description What the agent asked its platform to do; for `transfer` the target */
             detail: string;
             /** @description When the entry starts, in milliseconds since the call was answered */
             start: number;

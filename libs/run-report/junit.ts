@@ -1,4 +1,4 @@
-import { soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { platformText, soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
 import { findingsOf } from './findings.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
 import { stateOf } from './reported.js';
@@ -219,6 +219,8 @@ function words(entry: TimelineEntry): string {
       return `(${soundText(entry)})`;
     case 'finding':
       return `Protocol ${entry.severity} ${entry.code}: ${entry.detail}`;
+    case 'platform':
+      return `(${platformText(entry)})`;
     case 'silence':
       return `(the ${entry.of} is silent for ${duration(entry.end - entry.start)})`;
     case 'error':

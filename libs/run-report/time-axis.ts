@@ -53,6 +53,7 @@ function shape(entry: TimelineEntry, whole: number): Html | false {
     case 'sound':
       return entry.possible && bar('sound', CALLER_Y, start, end, whole);
     case 'finding':
+    case 'platform':
       return false;
     case 'tool_call':
       return html`<circle

@@ -1,5 +1,6 @@
 import {
   bargeInText,
+  platformText,
   soundText,
   CallView,
   END_CODES,
@@ -19,8 +20,8 @@ import { anchors } from './labels.js';
 
 /** Maximum length of one entry; an agent may send a megabyte. */
 const MAX_TEXT = 8_000;
-/** Maximum length of the result of a tool. */
-const MAX_RESULT = 1_000;
+/** Maximum length of the result of a tool, or of an instruction to the platform. */
+const MAX_DETAIL = 1_000;
 
 /** Timeline of a call with highlighted evidence. */
 export function transcriptSection(
@@ -147,6 +148,8 @@ function content(shown: Line): Html {
       return html`<p>
         <b>Protocol ${entry.severity}</b> <code>${clipped(entry.code, 80)}</code> ${marked(entry.detail, shown)}
       </p>`;
+    case 'platform':
+      return html`<p>${clipped(platformText(entry), MAX_DETAIL)}</p>`;
     case 'silence':
       return html`<p>
         ${entry.of === 'agent' ? 'No answer from the agent' : 'The caller is silent'} for
@@ -177,7 +180,7 @@ const toolCall = ({ name, arguments: args, rawArguments }: ToolCallEntry): strin
   `${name}(${args ? JSON.stringify(args, null, 1).replace(/\n */g, ' ') : (rawArguments ?? '')})`;
 
 /** What the tester returned, shortened. */
-const resultText = (result: ToolCallEntry['result']): string => clipped(JSON.stringify(result), MAX_RESULT);
+const resultText = (result: ToolCallEntry['result']): string => clipped(JSON.stringify(result), MAX_DETAIL);
 
 /** Highlights the whole tool call. */
 const whole = (references: readonly Reference[]): Reference[] =>

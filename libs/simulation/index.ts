@@ -37,7 +37,7 @@ export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './evidence.js';
 export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts.js';
-export { bargeInText, soundText } from './sound-text.js';
+export { bargeInText, platformText, soundText } from './sound-text.js';
 export { toolCallText } from './tool-call-text.js';
 export type { JsonValue } from './text.js';
 export {
@@ -65,6 +65,7 @@ export {
   type EndEntry,
   type ErrorEntry,
   type FindingEntry,
+  type PlatformEntry,
   type ScriptSource,
   type SilenceEntry,
   type SoundEntry,

@@ -1,4 +1,4 @@
-import type { SoundEntry, SpeechEntry } from './timeline.js';
+import type { PlatformEntry, SoundEntry, SpeechEntry } from './timeline.js';
 
 const LEFT_OUT = ', which was not possible';
 
@@ -15,3 +15,7 @@ export function soundText({ kind, name, possible }: SoundEntry): string {
 /** How a line was to be spoken over the agent, as a clause. */
 export const bargeInText = ({ afterMs, possible }: NonNullable<SpeechEntry['bargeIn']>): string =>
   `barge-in after ${afterMs} ms${possible ? '' : LEFT_OUT}`;
+
+/** What the agent asked its platform to do, as a sentence. */
+export const platformText = ({ event, detail }: PlatformEntry): string =>
+  event === 'transfer' ? `The agent transfers the call${detail && ` to ${detail}`}` : `Platform: ${detail}`;

@@ -65,6 +65,14 @@ export interface FindingEntry extends Span {
   readonly detail: string;
 }
 
+/** What the agent asked its platform to do, outside of the sound. */
+export interface PlatformEntry extends Span {
+  readonly type: 'platform';
+  readonly event: 'transfer' | 'note';
+  /** For `transfer` its target, such as a telephone number. */
+  readonly detail: string;
+}
+
 /** An answer is split into entries where this time passes between two parts of it: the caller hears silence. */
 const PAUSE_MS = 500;
 
@@ -120,7 +128,7 @@ export interface EndEntry extends Span {
 }
 
 export type TimelineEntry =
-  SpeechEntry | SoundEntry | ToolCallEntry | SilenceEntry | FindingEntry | ErrorEntry | EndEntry;
+  SpeechEntry | SoundEntry | ToolCallEntry | SilenceEntry | FindingEntry | PlatformEntry | ErrorEntry | EndEntry;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -164,6 +164,32 @@ describe('calls with sound', () => {
     }, 120_000);
   });
 
+  it('show in their timeline that the agent transferred the call', async () => {
+    const subject = await prepared(`${agent.url}/voice`, {
+      evaluated: {
+        script: [
+          { say: 'Hello.' },
+          { press: '0' },
+          { waitSeconds: 10 },
+          { end: 'The agent does not transfer the call' },
+        ],
+        checks: [{ name: 'Puts the caller through', type: 'hears_keys', keys: '0', then: { transfer: true } }],
+      },
+    });
+    const { runId, details } = await call(subject);
+    expect({ outcome: details.outcome, reason: details.reason }).toEqual({
+      outcome: 'passed',
+      reason: 'The only requirement was met.',
+    });
+    const { timeline } = details as { timeline: { type: string; start: number; detail?: string }[] };
+    expect(timeline.slice(-2)).toMatchObject([
+      { type: 'platform', event: 'transfer', detail: expect.stringMatching(/^\+\d+$/) as string },
+      { type: 'end', by: 'agent', code: 'agent_hung_up' },
+    ]);
+    const report = (await subject.bytes(`/runs/${runId}/report`)).toString();
+    expect(report).toContain(`The agent transfers the call to ${timeline.at(-2)!.detail}`);
+  }, 120_000);
+
   it('are measured and judged, but leave no file, with RECORDINGS=off', async () => {
     const folder = path.join(tmpdir(), `vat-unrecorded-${process.pid}`);
     const env = { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8', RECORDINGS: 'off', DATA_DIR: folder };

@@ -1,7 +1,7 @@
 import { html, type Html, NOTHING } from '../html.js';
 import { axis } from '../latency.js';
 import { share } from '../parts.js';
-import type { TimelineEntry } from '../../simulation/index.js';
+import { platformText, type TimelineEntry } from '../../simulation/index.js';
 import { duration, number, title } from '../../text/index.js';
 import type { ReportedSound, ReportedVoice } from './reported-sound.js';
 import { waveform } from './waveform.js';
@@ -114,6 +114,7 @@ const MEANINGS = {
   '∿': 'noise',
   '#': 'keys',
   '▲': 'protocol finding',
+  '▷': 'instruction to the platform',
   '✕': 'error',
 } as const;
 type Sign = keyof typeof MEANINGS;
@@ -172,6 +173,7 @@ function markOf(entry: TimelineEntry): Mark[] {
     const kind = entry.severity === 'error' ? 'bad' : 'warn';
     return [{ kind, atMs, sign: '▲', label: `${entry.code}: ${entry.detail}` }];
   }
+  if (entry.type === 'platform') return [{ kind: 'plain', atMs, sign: '▷', label: platformText(entry) }];
   if (entry.type === 'error') return [{ kind: 'bad', atMs, sign: '✕', label: entry.message }];
   return [];
 }

@@ -24,7 +24,8 @@ describe('a call with sound in a report', () => {
     expect(text).toContain('Barge-in; the agent stopped (1,750 ms)');
     expect(text).toContain('backchannel: mm-hmm');
     expect(text).toContain('mark_without_name: A mark has no name');
-    for (const sign of ['▼ barge-in', '○ backchannel', '▲ protocol finding']) expect(text).toContain(`>${sign}</span>`);
+    for (const sign of ['▼ barge-in', '○ backchannel', '▲ protocol finding', '▷ instruction to the platform'])
+      expect(text).toContain(`>${sign}</span>`);
     expect(text).not.toContain('# keys</span>');
     expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
   });

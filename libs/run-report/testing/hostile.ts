@@ -35,6 +35,7 @@ export function hostileCall(text: string): CallResult {
     { type: 'finding', code: text, severity: 'error', detail: text, ...span },
     { type: 'error', code: 'agent_error', message: text, ...span },
     end,
+    { type: 'platform', event: 'transfer', detail: text, ...span },
   ];
   const asked = { weight: 1, required: true };
   const evidence = [0, 1, 2, 3, 4, 5, 6, 7, 8, 99].map((entry) => ({ entry, quote: text }));

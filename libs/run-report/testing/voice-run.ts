@@ -109,6 +109,7 @@ const TIMELINE: readonly TimelineEntry[] = [
     end: 6_300,
     turn: 1,
   },
+  { type: 'platform', event: 'transfer', detail: '+12025550177', start: 24_000, end: 24_000, turn: 3 },
   { type: 'end', by: 'agent', code: 'agent_hung_up', reason: 'The agent hung up', start: 24_000, end: 24_000, turn: 3 },
 ].sort((a, b) => a.start - b.start) as readonly TimelineEntry[];
 

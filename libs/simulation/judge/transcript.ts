@@ -1,6 +1,6 @@
 import { findWords, normaliseText } from '../../text/index.js';
 import type { Evidence } from '../evidence.js';
-import { soundText } from '../sound-text.js';
+import { platformText, soundText } from '../sound-text.js';
 import { toolCallText } from '../tool-call-text.js';
 import { quotedJson } from '../quoted-json.js';
 import { truncate, trimQuotes } from '../text.js';
@@ -107,6 +107,8 @@ function contentOf(entry: TimelineEntry): Pick<TranscriptLine, 'who' | 'text'> {
       return { who: 'call', text: soundText(entry) };
     case 'finding':
       return { who: 'call', text: `Protocol: ${entry.detail}` };
+    case 'platform':
+      return { who: 'call', text: platformText(entry) };
     case 'silence':
       return { who: 'call', text: `The ${entry.of} was silent for ${Math.round(entry.end - entry.start)} ms` };
     case 'end':

@@ -146,7 +146,7 @@ export interface WireFinding {
 }
 
 export interface PlatformEvent {
-  readonly type: 'transfer' | 'keys' | 'hang_up' | 'note';
+  readonly type: 'transfer' | 'hang_up' | 'note';
   readonly atMs: number;
   readonly detail: string;
 }

@@ -1,13 +1,16 @@
 import { sanitizeText } from '../text.js';
-import type { SoundEntry, SpeechEntry, TimelineEntry } from '../timeline.js';
-import type { CallerAct, Span, VoiceFacts } from './facts.js';
+import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry } from '../timeline.js';
+import type { CallerAct, PlatformEvent, Span, VoiceFacts } from './facts.js';
+
+/** A document of TwiML may have thousands of verbs. */
+const MAX_NOTES = 100;
 
 /**
  * What happened on a call with sound as entries of its timeline, in order of their start and without its end. Times are
  * heard times. The agent's words are not known from its sound.
  */
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
-  const { caller, agent, silences, wireFindings, end } = facts;
+  const { caller, agent, silences, wireFindings, platformEvents, end } = facts;
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, end.atMs)),
@@ -22,9 +25,20 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
       const what = { code, severity, detail: sanitizeText(detail) };
       return { type: 'finding', ...what, start: at, end: at, turn: turnAt(at) } as const;
     }),
+    ...platformEvents.filter(isShown).map(({ type, detail, atMs }) => {
+      const at = tenth(atMs);
+      const what = { event: type, detail: sanitizeText(detail) };
+      return { type: 'platform', ...what, start: at, end: at, turn: turnAt(at) } as const;
+    }),
   ];
   return entries.sort((a, b) => a.start - b.start);
 }
+
+type ShownEvent = PlatformEvent & { readonly type: PlatformEntry['event'] };
+
+/** The end of the call says that the platform hung up. */
+const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
+  event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
 
 function entryOf(act: CallerAct, callEndMs: number): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };

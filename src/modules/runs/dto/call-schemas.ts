@@ -85,6 +85,10 @@ const ENTRIES = {
     ['script'],
   ),
   finding: entry('finding', { code: text, severity: oneOf('error', 'warning'), detail: text }),
+  platform: entry('platform', {
+    event: oneOf('transfer', 'note'),
+    detail: { ...text, description: 'What the agent asked its platform to do; for `transfer` the target' },
+  }),
   tool_call: entry(
     'tool_call',
     {
@@ -135,7 +139,7 @@ const SCHEMAS = {
   TimelineEntry: {
     oneOf: Object.values(ENTRIES),
     description:
-      'One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an error or the end',
+      'One event of a call: speech of either side, a sound or keys of the caller, a tool call, silence, a deviation from the protocol, an instruction to the platform, an error or the end',
   },
   Evidence: evidence,
   CheckResult: object(
