@@ -8,6 +8,7 @@
  * - The matrix (matrix/): agents that break the protocol, a fault for each check, sound agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
  * - Calls with sound (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
+ * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the table in docs/guides/accuracy.md
  */
@@ -32,6 +33,7 @@ import { matrixAccuracy, measureRow } from './matrix/row.js';
 import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
+import { compareReplay } from './stored-replay.js';
 import { measureVoice } from './voice.js';
 
 const REPETITIONS = 20;
@@ -162,10 +164,12 @@ async function main(): Promise<void> {
   report('Over HTTP, on the real clock, once each', real);
   const isMatrixRight = await measureMatrix();
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
+  print('\nStored voice calls\n');
+  const isReplayEqual = await compareReplay(1);
   const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isVoiceRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
-  process.exitCode = isRight ? 0 : 1;
+  process.exitCode = isRight && isReplayEqual ? 0 : 1;
 }
 
 await main();

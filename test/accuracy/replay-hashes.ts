@@ -1,0 +1,37 @@
+import type { CallResult } from '../../libs/simulation/index.js';
+
+export const HASHES = ['recording', 'wire', 'decision'] as const;
+/** SHA-256 of the recorded audio, of the wire log's lines, and of what was decided and measured. */
+export type Hashes = Readonly<Record<(typeof HASHES)[number], string>>;
+
+/** @param ms duration of the call */
+export interface Replay {
+  readonly ms: number;
+  readonly hashes: Hashes;
+}
+
+/** Fields that are written for people, whose wording may change. */
+const SENTENCES = new Set(['text', 'name', 'detail', 'message', 'reason', 'endReason', 'quote', 'source']);
+
+/** JSON without sentences, with the fields of each object in alphabetical order. */
+const canonical = (value: object): string =>
+  JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    const fields = Object.entries(part).filter(([name]) => !SENTENCES.has(name));
+    return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+
+/** What was decided and measured on a call, as text. */
+export function decisionOf({ failure, measures, voice, ...result }: CallResult): string {
+  const { outcome, score, end, checks, invalidity, answeredTurns, reliability, timeline } = result;
+  const { tester: _, ...callMeasures } = measures;
+  return canonical({
+    ...{ outcome, score, end, checks, answeredTurns, reliability, timeline },
+    failure: failure?.code,
+    invalidity: invalidity?.code,
+    measures: callMeasures,
+    voice: voice?.voice,
+    lanes: voice?.lanes,
+    findings: voice?.wireFindings,
+  });
+}
