@@ -9,14 +9,6 @@ module.exports = {
       to: { circular: true },
     },
     {
-      name: 'no-rings-of-folders',
-      comment: 'Two folders that need each other cannot be understood or moved separately.',
-      severity: 'error',
-      scope: 'folder',
-      from: {},
-      to: { circular: true },
-    },
-    {
       name: 'libs-do-not-import-the-service',
       comment: 'A library must be usable and testable without the service, so it imports nothing from it.',
       severity: 'error',
@@ -88,11 +80,53 @@ module.exports = {
       to: { path: '^src/(main|app\\.setup|app\\.module|bootstrap/|cluster/|admin/)' },
     },
     {
+      name: 'start-imports-application',
+      comment:
+        'main → cluster, admin → bootstrap → app.setup → app.module: each part is understandable without those before it.',
+      severity: 'error',
+      from: { path: '^src/(app\\.|bootstrap/)' },
+      to: { path: '^src/(main\\.|cluster/|admin/|bootstrap/)', pathNot: '^src/$1' },
+    },
+    {
+      name: 'resources-do-not-import-their-parts',
+      comment:
+        'What the folders of a module share is in the module itself and imports none of them; only module file and controller do.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/[^/]+\\.ts$', pathNot: '\\.(module|controller)\\.ts$' },
+      to: { path: '^src/modules/$1/[^/]+/', pathNot: '^src/modules/$1/dto/' },
+    },
+    {
       name: 'ormconfig-is-for-the-typeorm-cli',
       comment: "ormconfig.ts only serves TypeORM's command line: the service creates its data source in src/bootstrap.",
       severity: 'error',
       from: { path: '^(src|libs)/' },
       to: { path: '^ormconfig' },
+    },
+    {
+      name: 'wires-in-the-media-thread-reach-no-http-client',
+      comment:
+        'What a wire does in the media thread must not wait for a network: one wire would delay the audio of all calls.',
+      severity: 'error',
+      from: { path: '^libs/simulation/transports/wires/(testing/)?[^/]+/wire\\.ts$' },
+      to: { path: '^libs/outbound-http/|node_modules/(undici|ws|openai)/', reachable: true },
+    },
+    {
+      name: 'a-double-and-its-wire-share-no-module',
+      comment:
+        'A fault that both sides share would not be found: a double is written from what the platform documents.',
+      severity: 'error',
+      from: { path: '^libs/simulation/transports/wires/(testing/[^/]+-double|[^/]+/testing/double)/' },
+      to: { path: '^(src|libs)/', pathNot: '^libs/simulation/transports/wires/$1/' },
+    },
+    {
+      name: 'protocols-are-met-at-their-doors',
+      comment: 'A platform is one folder: everything else knows its index.ts, by the registry.',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '^libs/simulation/transports/(wires|text)/|\\.spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/simulation/transports/(wires|text)/[^/]+/',
+        pathNot: '^libs/simulation/transports/(wires|text)/[^/]+/index\\.ts$',
+      },
     },
     {
       name: 'production-does-not-import-tests',

@@ -1,30 +1,24 @@
+import { SWC_OPTIONS } from './test/support/build.mjs';
+
 /**
  * swc compiles the sources and the ESM-only packages to CommonJS, because Jest's native ESM support fails with
- * CommonJS Nest libraries such as the throttler. swc does not check types; `npm run typecheck` does.
+ * CommonJS Nest libraries such as the throttler.
  */
-const swc = [
-  '@swc/jest',
-  {
-    jsc: {
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-      keepClassNames: true,
-      target: 'es2023',
-    },
-    module: { type: 'commonjs' },
-  },
-];
+const transform = ['<rootDir>/test/support/transform.mjs', { ...SWC_OPTIONS, module: { type: 'commonjs' } }];
 
 const shared = {
   testEnvironment: 'node',
-  transform: { '^.+\\.(t|j)s$': swc },
-  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|eld/)'],
+  transform: { '^.+\\.(t|j)s$': transform },
+  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|@bjorn3/|eld/)'],
   moduleNameMapper: {
     // The package has no entry for CommonJS.
     '^eld/extrasmall$': '<rootDir>/node_modules/eld/src/entries/static.extrasmall.js',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   setupFiles: ['reflect-metadata'],
+  // Each use of a global looks it up in the context of the test, which takes most of the time of code that computes.
+  sandboxInjectedGlobals: ['Math', 'Infinity', 'Number', 'Int16Array', 'Uint8Array', 'Float32Array', 'Float64Array'],
+  runner: '<rootDir>/test/support/runner.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
@@ -40,5 +34,7 @@ export default {
     project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'),
     project('integration', '<rootDir>/test/integration/**/*.test.ts'),
     project('e2e', '<rootDir>/test/e2e/**/*.test.ts'),
+    project('browser', '<rootDir>/test/browser/**/*.test.ts'),
+    project('realtime', '<rootDir>/test/realtime/**/*.test.ts'),
   ],
 };

@@ -7,6 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** What the build reads. The time of a folder changes when a file in it is added or deleted. */
 const INPUTS = ['src', 'libs', 'scripts', 'ormconfig.ts', 'package-lock.json', 'package.json', 'tsconfig.build.json'];
+/** As `npm run build`. */
+const BUILD = ['scripts/client-types.mjs', 'node_modules/@nestjs/cli/bin/nest.js build', 'scripts/build-client.mjs'];
 /** The last file that `npm run build` writes. */
 const LAST_OUTPUT = 'dist/client.tgz';
 
@@ -31,7 +33,7 @@ function buildIfStale(statusOfFailure) {
   if (!isStale()) return;
   process.stderr.write('Building …\n');
   // Standard output is reserved for the command, so the build writes to standard error.
-  for (const script of ['node_modules/@nestjs/cli/bin/nest.js build', 'scripts/build-client.mjs']) {
+  for (const script of BUILD) {
     const [file, ...args] = script.split(' ');
     const { status } = spawnSync(process.execPath, [path.join(root, file), ...args], {
       cwd: root,

@@ -1,5 +1,5 @@
 // Runs the whole service without any configuration: an agent with a planted fault, three callers, six evaluations,
-// one run and its report; then a telephone call with sound to the same agent with another fault, and its recording. Exits with 1
+// one run and its report; then a voice call on the telephone to the same agent with another fault, and its recording. Exits with 1
 // unless the runs find exactly the planted faults. All data is kept in a temporary directory, which is removed at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -131,7 +131,7 @@ async function callByTelephone(personalityId) {
   await request('PUT', `/agents/${agentId}/connection`, { protocol: 'twilio-media-streams', url: address });
   await create(`/agents/${agentId}/evaluations`, telephoneEvaluation(personalityId));
   print(
-    'Now with sound: the service plays Twilio, and a caller interrupts the agent. The call takes about half a minute:\n',
+    'Now a voice call: the service plays Twilio, and a caller interrupts the agent. The call takes about half a minute:\n',
   );
   await runEvaluations(agentId, { name: 'Demo telephone', report: callReportFile });
   const [run] = await request('GET', `/agents/${agentId}/runs`);

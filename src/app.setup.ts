@@ -1,18 +1,20 @@
+import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import express from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { apiDocument } from './bootstrap/api-document.js';
 import { AppModule, type AppContext } from './app.module.js';
 import { Identification } from './modules/api-keys/identification.js';
-import { Database } from './platform/database/database.js';
+import { webhookDocument } from './modules/webhooks/webhook-document.js';
 import { requestMiddleware } from './platform/http/server/request-middleware.js';
 import { handleProtocolErrors } from './platform/http/server/protocol-errors.js';
 import { ServerAdapter } from './platform/http/server/server.adapter.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { RequestLog } from './platform/observability/request-log.js';
+import { buildDocument } from './platform/openapi/document.js';
 import { ServedDocument } from './platform/openapi/served-document.js';
 import { RateLimiter } from './platform/throttling/rate-limiter.js';
 
@@ -20,6 +22,9 @@ export interface App {
   readonly nest: NestExpressApplication;
   readonly metrics: Metrics;
 }
+
+/** The OpenAPI document of the service: its operations and its webhook events. */
+export const apiDocument = (app: INestApplication): OpenAPIObject => buildDocument(app, webhookDocument());
 
 /** Creates the application as it runs in production; also used by the tests. The caller listens and closes. */
 export async function createApp(appContext: AppContext, logger: Logger): Promise<App> {
@@ -40,7 +45,7 @@ export async function createApp(appContext: AppContext, logger: Logger): Promise
       abortOnError: false,
     },
   );
-  const metrics = new Metrics(nest.get(Database));
+  const metrics = nest.get(Metrics);
 
   nest.use(
     helmet({

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
-import { supervisedName } from './platform/cluster/supervised-process.js';
+import { supervisedName } from './platform/supervised-process.js';
 import { settingWarnings } from './platform/config/setting-warnings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';

@@ -1,5 +1,17 @@
 import fc from 'fast-check';
-import { amplitudeOf, applyGain, dbfs, EnergyGate, mix, Noise, NOISE_COLOURS, Random, tone } from './index.js';
+import {
+  amplitudeOf,
+  applyGain,
+  dbfs,
+  EnergyGate,
+  LINE_RATES,
+  mix,
+  Noise,
+  NOISE_COLOURS,
+  Random,
+  resample,
+  tone,
+} from './index.js';
 
 const RATE = 8_000;
 const FRAME = 160;
@@ -39,13 +51,14 @@ function speechLike(ms: number, level: number, seed = 1): Int16Array {
 }
 
 /** Onset and end of each sound in milliseconds. */
-function soundsIn(pcm: Int16Array, { wasPlayed = true } = {}): [number, number][] {
-  const gate = new EnergyGate(RATE);
+function soundsIn(pcm: Int16Array, { wasPlayed = true, rate = RATE } = {}): [number, number][] {
+  const gate = new EnergyGate(rate);
+  const frame = rate / 50;
   const found: [number, number][] = [];
   const add = (event: ReturnType<EnergyGate['push']>) => {
     if (event?.type === 'end') found.push([event.onsetMs, event.atMs]);
   };
-  for (let at = 0; at + FRAME <= pcm.length; at += FRAME) add(gate.push(pcm.subarray(at, at + FRAME), wasPlayed));
+  for (let at = 0; at + frame <= pcm.length; at += frame) add(gate.push(pcm.subarray(at, at + frame), wasPlayed));
   add(gate.finish());
   return found;
 }
@@ -65,7 +78,7 @@ describe('EnergyGate', () => {
     );
   });
 
-  it('opens after 60 ms of sound and closes after 200 ms without', () => {
+  it('opens after 60 active milliseconds and closes after 200 silent ones', () => {
     const gate = new EnergyGate(RATE);
     const events = [3, 10, 10].map((frames, n) => {
       const frame = n === 1 ? silence(20) : burst(FRAME, 1_000);
@@ -174,6 +187,27 @@ describe('EnergyGate', () => {
     expect(gate.isActive(burst(20, 100))).toBe(true);
     expect(gate.isActive(burst(20, 30))).toBe(false);
     expect(gate.isActive(new Int16Array(0))).toBe(false);
+  });
+
+  it.each([
+    ['a tone', tone([440], { rate: RATE, ms: 777, dbfs: -30 })],
+    ['speech', speechLike(3_011, -26)],
+    ['speech over noise', mix(speechLike(3_011, -26), whiteNoise(3_011, -46))],
+    ['noise', whiteNoise(503, -35)],
+  ])('dates %s alike at each rate of a line, within 1 ms', (_what, pcm) => {
+    const whole = join(silence(333), pcm, silence(400), pcm, silence(299));
+    const [first, ...others] = LINE_RATES.map((rate) => soundsIn(resample(whole, RATE, rate), { rate }));
+    expect(first).toHaveLength(2);
+    for (const found of others) {
+      expect(found).toHaveLength(2);
+      found.flat().forEach((ms, n) => expect(Math.abs(ms - first!.flat()[n]!)).toBeLessThanOrEqual(1));
+    }
+  });
+
+  it.each([0, 11_025, 22_050, 48_000])('rejects sound at %d Hz', (rate) => {
+    expect(() => new EnergyGate(rate)).toThrow(
+      new RangeError(`The energy gate needs sound at 8000, 16000, 24000 Hz, not ${rate}.`),
+    );
   });
 
   it('rejects frames of another length', () => {

@@ -1,9 +1,10 @@
 import { amplitudeOf, dbfsOfMeanSquare } from './level.js';
+import { FRAME_MS, LINE_RATES } from './rates.js';
 
 /** Sound is active above the larger of both: a fixed level, and the noise floor plus a margin. */
 const MIN_THRESHOLD_DBFS = -55;
 const MARGIN_DB = 9;
-/** Louder sound is never taken for background, however constant it is. */
+/** Louder audio is never taken for background, however constant it is. */
 const MAX_FLOOR_DBFS = -40;
 
 const FRAMES_TO_OPEN = 3;
@@ -26,7 +27,7 @@ const HISTORY = 512;
 /** Blocks in which a frame is searched for its first and last active sample. */
 const BLOCKS = 8;
 
-/** Times are in milliseconds of sound since the first frame. */
+/** Times are in milliseconds of audio since the first frame. */
 export type GateEvent =
   | { readonly type: 'onset'; readonly atMs: number }
   | {
@@ -72,9 +73,16 @@ export class EnergyGate {
   /** Energies of the last frames; that of frame n at n modulo its length. */
   private readonly history = new Float64Array(HISTORY);
 
+  /**
+   * @param rate one of `LINE_RATES`
+   * @throws RangeError for another rate
+   */
   constructor(rate: number) {
+    if (!LINE_RATES.some((one) => one === rate)) {
+      throw new RangeError(`The energy gate needs sound at ${LINE_RATES.join(', ')} Hz, not ${rate}.`);
+    }
     this.rate = rate;
-    this.frameLength = rate / 50;
+    this.frameLength = (rate * FRAME_MS) / 1_000;
     this.before = new Int16Array(this.frameLength);
     this.current = this.before;
   }

@@ -1,9 +1,10 @@
 /**
- * Sound as 16-bit samples: telephone codecs, WAV, levels, playout buffer, energy gate, tones and line conditions. Pure and
- * synchronous: no clock, no I/O, no dependency.
+ * * Audio as 16-bit samples: telephone codecs, WAV, resampling, levels, playout buffer, energy gate, tones and line
+ * conditions. Pure and synchronous: no clock, no I/O, no dependency.
  */
 export { TelephoneBandFilter } from './band-filter.js';
 export { EnergyGate, type GateEvent } from './energy-gate.js';
+export { AudioDecoder, type AudioFormat, decodeAudio, encodeAudio } from './format.js';
 export {
   decodeAlaw,
   decodeAlawSample,
@@ -32,6 +33,8 @@ export { Hum, Loop, Noise, NOISE_COLOURS, type NoiseColour, type SoundSource } f
 export { PacketSchedule } from './packet-schedule.js';
 export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
 export { Random } from './random.js';
-export { resample } from './resample.js';
+export { AUDIO_RATES, type AudioRate, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
+export { resample, StreamResampler } from './resample.js';
+export { partitionPoint } from './search.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavEncoding, type WavFormat, wavHeader, type WavSound, writeWav } from './wav.js';
+export { readWav, WavError, type WavEncoding, type WavFormat, wavHeader, type WavAudio, writeWav } from './wav.js';

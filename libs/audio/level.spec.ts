@@ -28,7 +28,7 @@ describe('dbfs', () => {
     expect(dbfs(new Int16Array(0))).toBe(-Infinity);
   });
 
-  it('is the same when sound arrives in parts', () => {
+  it('is the same when audio arrives in parts', () => {
     const pcm = noise(500, -20);
     const meter = new LevelMeter();
     expect(meter.dbfs).toBeNull();
@@ -38,7 +38,7 @@ describe('dbfs', () => {
 });
 
 describe('activeLevel', () => {
-  it('is the RMS level of sound without pauses', () => {
+  it('is the RMS level of audio without pauses', () => {
     for (const level of [-15, -26, -40, -55]) {
       expect(Math.abs(activeLevel(noise(5_000, level), RATE) - level)).toBeLessThan(0.3);
     }
@@ -79,7 +79,7 @@ describe('activeLevel', () => {
 });
 
 describe('normaliseLevel', () => {
-  it('brings speech to the target, whatever its pauses', () => {
+  it('scales speech to the target, whatever its pauses', () => {
     const pcm = join(silence(500), noise(1_000, -40), silence(1_500), noise(1_000, -35, 2));
     expect(Math.abs(activeLevel(normaliseLevel(pcm, RATE, -26), RATE) + 26)).toBeLessThan(0.3);
   });
@@ -113,7 +113,7 @@ describe('ClippingMeter', () => {
     expect(percent(-32_768, -32_768, -32_124, 0)).toBe(75);
   });
 
-  it('does not count peaks, changes of sign, or an empty sound', () => {
+  it('does not count peaks, changes of sign, or empty audio', () => {
     expect(percent(0, 32_767, 32_767, 0, 32_767, 0)).toBe(0);
     expect(percent(32_767, 32_767, -32_768, -32_768)).toBe(0);
     expect(percent(32_123, 32_123, 32_123)).toBe(0);

@@ -9,7 +9,7 @@ export const amplitudeOf = (dbfs: number): number => FULL_SCALE * 10 ** (dbfs / 
 /** Level of a mean square of samples; -Infinity for silence. */
 export const dbfsOfMeanSquare = (meanSquare: number): number => 10 * Math.log10(meanSquare / FULL_SCALE ** 2);
 
-/** RMS level in dBFS; -Infinity for silence or no sound. */
+/** RMS level in dBFS; -Infinity for silence or no samples. */
 export function dbfs(pcm: Int16Array): number {
   return pcm.length === 0 ? -Infinity : dbfsOfMeanSquare(sumOfSquares(pcm) / pcm.length);
 }
@@ -20,7 +20,7 @@ function sumOfSquares(pcm: Int16Array): number {
   return sum;
 }
 
-/** RMS level of sound that arrives in parts. */
+/** RMS level of audio that arrives in parts. */
 export class LevelMeter {
   private sum = 0;
   private count = 0;
@@ -98,7 +98,7 @@ export function applyGain(pcm: Int16Array, db: number): Int16Array {
 export const saturate = (value: number): number =>
   value >= 32_767 ? 32_767 : value <= -32_768 ? -32_768 : Math.round(value);
 
-/** Brings the active speech level to `targetDbfs`. Silence is returned unchanged. */
+/** Scales speech to the active level `targetDbfs`. Silence is returned unchanged. */
 export function normaliseLevel(pcm: Int16Array, rate: number, targetDbfs: number): Int16Array {
   const level = activeLevel(pcm, rate);
   return level === -Infinity ? pcm.slice() : applyGain(pcm, targetDbfs - level);

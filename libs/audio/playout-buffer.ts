@@ -1,5 +1,4 @@
-/** Longest sound that the buffer holds; Twilio discards what exceeds it. */
-const MAX_BUFFERED_MS = 600_000;
+import { partitionPoint } from './search.js';
 
 /** Times are in milliseconds on the clock of the calls' `now`. */
 export interface PlayoutSpan {
@@ -12,43 +11,73 @@ export interface PlayoutArrival {
   readonly arrivedMs: number;
   readonly playedFromMs: number;
   readonly playedToMs: number;
+  /** Absent if none was given. */
+  readonly item?: number;
+  /** Present if a part of it was discarded or cleared. */
+  readonly isCut?: true;
 }
 
 /** What `PlayoutBuffer.play` did with a sound. */
 export interface PlayResult {
   /** The buffer had run empty between the sound before and this one. */
   readonly underrun: PlayoutSpan | null;
-  /** Length of what exceeded 10 minutes of buffered sound and was discarded. */
+  /** Length of what exceeded the size of the buffer and was discarded. */
   readonly discardedMs: number;
+  /** Length of the sound if it was dropped because its item had been cleared. */
+  readonly droppedMs: number;
 }
 
 interface Chunk {
   /** Position of its first sample. */
-  readonly start: number;
-  pcm: Int16Array;
+  start: number;
+  readonly pcm: Int16Array;
+  readonly item: number | undefined;
 }
 
 interface Mark {
-  readonly position: number;
+  position: number;
   readonly onPlayed: (playedMs: number) => void;
 }
 
 /** Positions of an arrival, in samples. */
 interface ArrivalPositions {
   readonly arrivedMs: number;
+  from: number;
+  to: number;
+  /** Number of samples that arrived. */
+  readonly length: number;
+  readonly item: number | undefined;
+}
+
+/** A span of dropped audio. */
+interface Gap {
   readonly from: number;
   to: number;
+  /** Length of the gaps before it. */
+  readonly before: number;
+}
+
+interface PlayoutBufferOptions {
+  readonly rate: number;
+  /** Time of the first sample that `read` returns. */
+  readonly startMs?: number;
+  /** Longest audio that is buffered; what exceeds it is discarded. */
+  readonly maxBufferedMs?: number;
 }
 
 /**
- * The buffer through which a telephone platform plays an agent's sound: position = max(position, now) + length of what
- * arrives. What is heard is a function of arrivals and clears alone, exact to the sample.
+ * The buffer through which a platform plays an agent's audio: position = max(position, now) + length of what arrives. What
+ * is heard is a function of arrivals and clears alone, exact to the sample.
+ *
+ * Audio may belong to an item, a number that ascends in order of generation, so that the audio up to an item can be cleared.
  *
  * It has no clock: each method takes `now` in milliseconds. A `now` before the latest one counts as the latest.
  */
 export class PlayoutBuffer {
   private readonly rate: number;
   private readonly startMs: number;
+  /** In samples. */
+  private readonly maxBuffered: number;
   /** Positions count samples from `startMs`. Latest `now`. */
   private clock = 0;
   /** End of the last sound in the buffer. */
@@ -62,43 +91,51 @@ export class PlayoutBuffer {
   private readonly arrived: ArrivalPositions[] = [];
   /** Whether the end of the last sound is where it ran out, not where it was cleared. */
   private isEndNatural = false;
+  /** Sound of items up to this one is dropped when it arrives. */
+  private clearedItem = -Infinity;
 
-  /** @param startMs time of the first sample that `read` returns */
-  constructor({ rate, startMs = 0 }: { readonly rate: number; readonly startMs?: number }) {
+  constructor({ rate, startMs = 0, maxBufferedMs = Infinity }: PlayoutBufferOptions) {
     this.rate = rate;
     this.startMs = startMs;
+    this.maxBuffered = Math.round((maxBufferedMs * rate) / 1_000);
   }
 
   /** Appends a sound. @param pcm must not be changed afterwards */
-  play(now: number, pcm: Int16Array): PlayResult {
+  play(now: number, pcm: Int16Array, item?: number): PlayResult {
     this.advance(now);
-    if (pcm.length === 0) return { underrun: null, discardedMs: 0 };
+    if (pcm.length === 0) return { underrun: null, discardedMs: 0, droppedMs: 0 };
     const from = Math.max(this.end, this.clock);
-    const room = Math.round((MAX_BUFFERED_MS * this.rate) / 1_000) - (from - this.clock);
-    const length = Math.min(pcm.length, room);
+    if (item !== undefined && item <= this.clearedItem) {
+      this.arrived.push({ arrivedMs: now, from, to: from, length: pcm.length, item });
+      return { underrun: null, discardedMs: 0, droppedMs: this.duration(pcm.length) };
+    }
+    const length = Math.min(pcm.length, this.maxBuffered - (from - this.clock));
     const to = from + length;
     const discardedMs = this.duration(pcm.length - length);
-    this.arrived.push({ arrivedMs: now, from, to });
-    if (length === 0) return { underrun: null, discardedMs };
+    this.arrived.push({ arrivedMs: now, from, to, length: pcm.length, item });
+    if (length === 0) return { underrun: null, discardedMs, droppedMs: 0 };
     const underrun = this.isEndNatural && this.end < from ? this.span(this.end, from) : null;
-    this.chunks.push({ start: from, pcm: length === pcm.length ? pcm : pcm.subarray(0, length) });
+    this.chunks.push({ start: from, pcm: length === pcm.length ? pcm : pcm.subarray(0, length), item });
     this.end = to;
     this.isEndNatural = true;
-    return { underrun, discardedMs };
+    return { underrun, discardedMs, droppedMs: 0 };
   }
 
-  /** Drops the sound that was not played yet; pending marks fire at once. @returns the milliseconds of dropped sound */
-  clear(now: number): number {
+  /**
+   * Drops the audio that was not played yet. Marks fire at once if all before them was played or dropped.
+   * @param upTo only audio of items up to this one, now and when more of it arrives; later audio moves forward
+   * @returns the milliseconds of dropped audio
+   */
+  clear(now: number, upTo?: number): number {
     this.advance(now);
-    const dropped = Math.max(0, this.end - this.clock);
-    if (dropped > 0) {
-      this.cutAt(this.clock);
-      // The silence that follows was asked for, so it is not an underrun.
-      this.isEndNatural = false;
-    }
+    if (upTo !== undefined) this.clearedItem = Math.max(this.clearedItem, upTo);
+    const endBefore = this.end;
+    this.closeGaps(this.dropChunks((item) => upTo === undefined || (item !== undefined && item <= upTo)));
+    const dropped = this.duration(endBefore - this.end);
+    const due = partitionPoint(this.marks, ({ position }) => position <= this.clock);
     const atMs = this.timeOf(this.clock);
-    for (const mark of this.marks.splice(0)) mark.onPlayed(atMs);
-    return this.duration(dropped);
+    for (const mark of this.marks.splice(0, due)) mark.onPlayed(atMs);
+    return dropped;
   }
 
   /**
@@ -123,9 +160,19 @@ export class PlayoutBuffer {
     this.clock = Math.max(this.clock, target);
   }
 
-  /** Milliseconds of sound that were not played yet. */
+  /** Milliseconds of audio that were not played yet. */
   bufferedMs(now: number): number {
     return this.duration(Math.max(0, this.end - Math.max(this.clock, this.positionOf(now))));
+  }
+
+  /** Milliseconds of an item that were played. */
+  heardOfItem(item: number, now: number): number {
+    const until = Math.max(this.clock, this.positionOf(now));
+    let heard = 0;
+    for (const one of this.arrived) {
+      if (one.item === item) heard += Math.max(0, Math.min(one.to, until) - one.from);
+    }
+    return this.duration(heard);
   }
 
   /** Time at which the last sound ends or ended, null before the first one. */
@@ -135,10 +182,12 @@ export class PlayoutBuffer {
 
   /** Everything that arrived, in order. */
   get arrivals(): PlayoutArrival[] {
-    return this.arrived.map(({ arrivedMs, from, to }) => ({
+    return this.arrived.map(({ arrivedMs, from, to, length, item }) => ({
       arrivedMs,
       playedFromMs: this.timeOf(from),
       playedToMs: this.timeOf(to),
+      ...(item !== undefined && { item }),
+      ...(to - from < length && { isCut: true }),
     }));
   }
 
@@ -174,20 +223,42 @@ export class PlayoutBuffer {
     this.firstChunk = 0;
   }
 
-  /** Removes the sound from `position` on. */
-  private cutAt(position: number): void {
-    while (this.chunks.length > this.firstChunk) {
-      const last = this.chunks.at(-1)!;
-      if (last.start + last.pcm.length <= position) break;
-      if (last.start < position) last.pcm = last.pcm.subarray(0, position - last.start);
-      else this.chunks.pop();
+  /** Removes unplayed audio. @returns the gaps in the audio that was buffered, in order */
+  private dropChunks(isDropped: (item: number | undefined) => boolean): Gap[] {
+    const { clock } = this;
+    const gaps: Gap[] = [];
+    const unplayed = this.chunks.splice(partitionPoint(this.chunks, (chunk) => endOf(chunk) <= clock));
+    for (const chunk of unplayed) {
+      if (!isDropped(chunk.item)) {
+        this.chunks.push(chunk);
+        continue;
+      }
+      const from = Math.max(chunk.start, clock);
+      const last = gaps.at(-1);
+      if (last?.to === from) last.to = endOf(chunk);
+      else gaps.push({ from, to: endOf(chunk), before: last ? last.before + last.to - last.from : 0 });
+      if (chunk.start < clock) this.chunks.push({ ...chunk, pcm: chunk.pcm.subarray(0, clock - chunk.start) });
     }
-    for (let n = this.arrived.length - 1; n >= 0 && this.arrived[n]!.to > position; n--) {
-      const one = this.arrived[n]!;
-      if (one.from < position) one.to = position;
-      else this.arrived[n] = { arrivedMs: one.arrivedMs, from: position, to: position };
+    // The silence that follows was asked for, so it is not an underrun.
+    if (gaps.at(-1)?.to === this.end) this.isEndNatural = false;
+    return gaps;
+  }
+
+  /** Moves everything after the gaps forward. */
+  private closeGaps(gaps: readonly Gap[]): void {
+    if (gaps.length === 0) return;
+    const { chunks, arrived, clock } = this;
+    const moved = (position: number) => {
+      const gap = gaps[partitionPoint(gaps, ({ from }) => from < position) - 1];
+      return gap ? position - gap.before - (Math.min(position, gap.to) - gap.from) : position;
+    };
+    for (const one of chunks.slice(partitionPoint(chunks, ({ start }) => start <= clock))) one.start = moved(one.start);
+    for (const one of arrived.slice(partitionPoint(arrived, ({ to }) => to <= clock))) {
+      one.from = moved(one.from);
+      one.to = moved(one.to);
     }
-    this.end = position;
+    for (const mark of this.marks) mark.position = moved(mark.position);
+    this.end = moved(this.end);
   }
 
   /** Rounds, so that clocks with fractions and an origin other than 0 do not lose or gain a sample. */
@@ -207,3 +278,5 @@ export class PlayoutBuffer {
     return { startMs: this.timeOf(from), endMs: this.timeOf(to) };
   }
 }
+
+const endOf = ({ start, pcm }: Chunk): number => start + pcm.length;

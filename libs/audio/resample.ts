@@ -1,4 +1,5 @@
 import { saturate } from './level.js';
+import { AUDIO_RATES } from './rates.js';
 
 /** Zero crossings of the sinc on either side of its centre. */
 const CROSSINGS = 32;
@@ -8,32 +9,114 @@ const PASS_BAND = 0.92;
 const KAISER_BETA = 8;
 
 /**
- * Converts sound to another rate with a windowed sinc (Kaiser) as low-pass, so that nothing above the new Nyquist frequency
- * folds back. Time 0 stays time 0. The result has the length of the sound at the new rate, rounded.
+ * Converts audio to another rate with a windowed sinc (Kaiser) as low-pass, so that nothing above the new Nyquist frequency
+ * folds back. Time 0 stays time 0. The result has the length of the audio at the new rate, rounded.
  */
 export function resample(pcm: Int16Array, from: number, to: number): Int16Array {
-  if (from === to) return pcm.slice();
+  const resampler = new StreamResampler(from, to);
+  return join(resampler.push(pcm), resampler.flush());
+}
+
+/**
+ * `resample` for audio that arrives in parts: however it was cut, the results of `push` and the last `flush`, joined, are
+ * those of `resample`, to the sample.
+ *
+ * The filter looks ahead, so the last `delay` samples of what was pushed are returned by the next `push`, or by `flush`
+ * where the sound ends. At equal rates nothing is held back.
+ */
+export class StreamResampler {
+  /** Most samples of the result that are held back: those of 32 samples at the lower rate, 4 ms at 8,000 Hz. */
+  readonly delay: number;
+  private readonly from: number;
+  private readonly to: number;
+  private readonly kernel: Kernel | null;
+  /** End of the input: what the filter needs for the next sample of the result. */
+  private kept: Int16Array = NO_SOUND;
+  /** Samples of the input and of the result so far. */
+  private received = 0;
+  private returned = 0;
+
+  constructor(from: number, to: number) {
+    this.from = from;
+    this.to = to;
+    this.kernel = from === to ? null : kernelOf(from, to);
+    this.delay = this.kernel ? Math.ceil((this.kernel.half * to) / from) : 0;
+  }
+
+  /** @param pcm may be reused afterwards */
+  push(pcm: Int16Array): Int16Array {
+    if (!this.kernel) return pcm.slice();
+    const { half, phases, step } = this.kernel;
+    const input = join(this.kept, pcm);
+    this.received += pcm.length;
+    // Sample n of the result is at input position n * step / phases, and needs `half` samples of the input after it.
+    const result = this.resultTo(Math.ceil(((this.received - half) * phases) / step), input, this.kernel);
+    const needed = Math.max(0, Math.floor((this.returned * step) / phases) - half + 1);
+    this.kept = input.slice(input.length - (this.received - needed));
+    return result;
+  }
+
+  /** Returns the rest of the sound. The next `push` begins another sound at time 0. */
+  flush(): Int16Array {
+    if (!this.kernel) return NO_SOUND;
+    const result = this.resultTo(Math.round((this.received * this.to) / this.from), this.kept, this.kernel);
+    this.kept = NO_SOUND;
+    this.received = this.returned = 0;
+    return result;
+  }
+
+  /** @param input ends with the last sample that was received */
+  private resultTo(end: number, input: Int16Array, kernel: Kernel): Int16Array {
+    const { phases, step } = kernel;
+    const start = this.received - input.length;
+    const result = new Int16Array(Math.max(0, end - this.returned));
+    for (let n = 0; n < result.length; n++) {
+      const position = (this.returned + n) * step;
+      const whole = Math.floor(position / phases);
+      result[n] = saturate(kernel.apply(input, whole - start, position - whole * phases));
+    }
+    this.returned += result.length;
+    return result;
+  }
+}
+
+const NO_SOUND = new Int16Array(0);
+
+function join(first: Int16Array, second: Int16Array): Int16Array {
+  if (first.length === 0) return second;
+  if (second.length === 0) return first;
+  const joined = new Int16Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
+}
+
+/** Kernels between the rates of platforms; by other rates, which files may have, it would grow without limit. */
+const kernels = new Map<string, Kernel>();
+const isCached = (rate: number): boolean => AUDIO_RATES.some((one) => one === rate);
+
+function kernelOf(from: number, to: number): Kernel {
   const divisor = greatestCommonDivisor(from, to);
   const phases = to / divisor;
   const step = from / divisor;
-  const kernel = new Kernel(phases, Math.max(1, from / to));
-  const output = new Int16Array(Math.round((pcm.length * to) / from));
-  // Output n is at input position n * step / phases.
-  for (let n = 0; n < output.length; n++) {
-    const position = n * step;
-    const whole = Math.floor(position / phases);
-    output[n] = saturate(kernel.apply(pcm, whole, position - whole * phases));
-  }
-  return output;
+  const key = `${step}/${phases}`;
+  const kernel = kernels.get(key) ?? new Kernel(phases, step);
+  if (isCached(from) && isCached(to)) kernels.set(key, kernel);
+  return kernel;
 }
 
 /** Coefficients for each position of an output sample between two input samples. */
 class Kernel {
-  private readonly half: number;
+  /** Samples of the input that count on either side. */
+  readonly half: number;
   private readonly coefficients: Float64Array[];
 
-  /** @param stretch input samples for each output sample, at least 1 */
-  constructor(phases: number, stretch: number) {
+  /** @param phases, step: samples of the result and of the input in the same time, as a reduced fraction */
+  constructor(
+    readonly phases: number,
+    readonly step: number,
+  ) {
+    const stretch = Math.max(1, step / phases);
     this.half = Math.ceil(CROSSINGS * stretch);
     this.coefficients = Array.from({ length: phases }, (_, phase) => this.coefficientsOf(phase / phases, stretch));
   }
@@ -48,6 +131,7 @@ class Kernel {
     return sum;
   }
 
+  /** @param stretch input samples for each output sample, at least 1 */
   private coefficientsOf(fraction: number, stretch: number): Float64Array {
     const coefficients = Float64Array.from({ length: 2 * this.half }, (_, k) => {
       const distance = k - this.half + 1 - fraction;
@@ -62,8 +146,7 @@ class Kernel {
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
 /** @param x -1 to 1 */
-const kaiser = (x: number): number =>
-  Math.abs(x) >= 1 ? 0 : bessel(KAISER_BETA * Math.sqrt(1 - x * x)) / bessel(KAISER_BETA);
+const kaiser = (x: number): number => (Math.abs(x) >= 1 ? 0 : bessel(KAISER_BETA * Math.sqrt(1 - x * x)) / KAISER_PEAK);
 
 /** Modified Bessel function of the first kind and order 0, by its series. */
 function bessel(x: number): number {
@@ -74,5 +157,7 @@ function bessel(x: number): number {
   }
   return sum;
 }
+
+const KAISER_PEAK = bessel(KAISER_BETA);
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));

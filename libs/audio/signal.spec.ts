@@ -40,14 +40,14 @@ describe('resample', () => {
     expect(levelAt(result, 5_000, 16_000)).toBeLessThan(-75);
   });
 
-  it('does not move sound in time', () => {
+  it('does not move audio in time', () => {
     const pulse = new Int16Array(2_400);
     pulse[1_200] = 20_000;
     const result = resample(pulse, 24_000, 8_000);
     expect(result.indexOf(Math.max(...result))).toBe(400);
   });
 
-  it('keeps a constant, has the rounded length, and returns the same sound for the same rate', () => {
+  it('keeps a constant, has the rounded length, and returns the same audio for the same rate', () => {
     const rate = fc.constantFrom(8_000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_000 }), rate, rate, (length, from, to) => {

@@ -1,7 +1,7 @@
-import { decodeAlaw, decodeMulaw, encodeMulaw } from './g711.js';
+import { type AudioFormat, decodeAudio, encodeAudio } from './format.js';
 
-/** `pcm16`: linear, little endian; `mulaw`: G.711, WAV format 7. */
-export type WavEncoding = 'pcm16' | 'mulaw';
+/** Encodings in which files are written; `mulaw` is WAV format 7. */
+export type WavEncoding = Exclude<AudioFormat['encoding'], 'alaw'>;
 
 export interface WavFormat {
   readonly encoding: WavEncoding;
@@ -11,15 +11,15 @@ export interface WavFormat {
   readonly channels: number;
 }
 
-/** Sound of a WAV file, decoded to 16 bits; all channels have the same length. */
-export interface WavSound {
+/** Audio of a WAV file, decoded to 16 bits; all channels have the same length. */
+export interface WavAudio {
   readonly rate: number;
   /** One or two; stereo is left, right. */
   readonly channels: readonly Int16Array[];
-  readonly encoding: WavEncoding | 'alaw';
+  readonly encoding: AudioFormat['encoding'];
 }
 
-/** A file that is not WAV, or holds sound in a format that is not supported. */
+/** A file that is not WAV, or holds audio in a format that is not supported. */
 export class WavError extends Error {
   override readonly name = 'WavError';
 }
@@ -32,8 +32,8 @@ const MAX_LENGTH = 0xffff_ffff;
 
 /**
  * Header of a WAV file: 44 bytes for `pcm16`; 58 for `mulaw`, whose `fact` chunk is required for formats other than PCM.
- * The length of a header depends on the format alone, so that it can be replaced when the length of the sound is known.
- * @param dataLength bytes of sound that follow; a file with an odd number needs a padding byte at its end
+ * The length of a header depends on the format alone, so that it can be replaced when the length of the audio is known.
+ * @param dataLength bytes of audio that follow; a file with an odd number needs a padding byte at its end
  */
 export function wavHeader({ encoding, rate, channels }: WavFormat, dataLength: number): Uint8Array {
   const isPcm = encoding === 'pcm16';
@@ -74,9 +74,8 @@ export function writeWav({
   channels,
   rate,
   encoding,
-}: Pick<WavSound, 'channels' | 'rate'> & { readonly encoding: WavEncoding }): Uint8Array {
-  const interleaved = interleave(channels);
-  const data = encoding === 'mulaw' ? encodeMulaw(interleaved) : littleEndian(interleaved);
+}: Pick<WavAudio, 'channels' | 'rate'> & { readonly encoding: WavEncoding }): Uint8Array {
+  const data = encodeAudio({ encoding }, interleave(channels));
   const header = wavHeader({ encoding, rate, channels: channels.length }, data.length);
   const file = new Uint8Array(header.length + data.length + (data.length % 2));
   file.set(header);
@@ -86,10 +85,10 @@ export function writeWav({
 
 /**
  * Reads a WAV file with 16-bit PCM, mu-law or A-law, mono or stereo. Other chunks are skipped. Files written while their
- * sound was produced declare a length of 0 or 0xFFFFFFFF: a length that cannot be right means the rest of the file.
+ * audio was produced declare a length of 0 or 0xFFFFFFFF: a length that cannot be right means the rest of the file.
  * @throws WavError
  */
-export function readWav(file: Uint8Array): WavSound {
+export function readWav(file: Uint8Array): WavAudio {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (file.length < 12 || text(file, 0) !== 'RIFF' || text(file, 8) !== 'WAVE') {
     throw new WavError('Not a WAV file: it does not begin with RIFF and WAVE.');
@@ -116,7 +115,7 @@ export function readWav(file: Uint8Array): WavSound {
 
 const text = (file: Uint8Array, at: number): string => String.fromCharCode(...file.subarray(at, at + 4));
 
-function readFormat(view: DataView): { encoding: WavSound['encoding']; rate: number; channels: number } {
+function readFormat(view: DataView): { encoding: WavAudio['encoding']; rate: number; channels: number } {
   if (view.byteLength < 16) throw new WavError('The fmt chunk of the WAV file is too short.');
   const declared = view.getUint16(0, true);
   const code = declared === EXTENSIBLE && view.byteLength >= 26 ? view.getUint16(24, true) : declared;
@@ -144,10 +143,8 @@ function readFormat(view: DataView): { encoding: WavSound['encoding']; rate: num
   return { encoding, rate, channels };
 }
 
-function decode(data: Uint8Array, { encoding, rate, channels }: ReturnType<typeof readFormat>): WavSound {
-  const samples =
-    encoding === 'pcm16' ? fromLittleEndian(data) : encoding === 'mulaw' ? decodeMulaw(data) : decodeAlaw(data);
-  return { encoding, rate, channels: deinterleave(samples, channels) };
+function decode(data: Uint8Array, { encoding, rate, channels }: ReturnType<typeof readFormat>): WavAudio {
+  return { encoding, rate, channels: deinterleave(decodeAudio({ encoding }, data), channels) };
 }
 
 /** @param channels of the same length; an incomplete last frame is left out */
@@ -166,19 +163,4 @@ function interleave(channels: readonly Int16Array[]): Int16Array {
     samples.forEach((value, n) => (interleaved[n * channels.length + channel] = value)),
   );
   return interleaved;
-}
-
-/** Bytes of samples, little endian on every machine. */
-function littleEndian(pcm: Int16Array): Uint8Array {
-  const bytes = new Uint8Array(pcm.length * 2);
-  const view = new DataView(bytes.buffer);
-  for (let n = 0; n < pcm.length; n++) view.setInt16(2 * n, pcm[n]!, true);
-  return bytes;
-}
-
-function fromLittleEndian(bytes: Uint8Array): Int16Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const pcm = new Int16Array(bytes.length >> 1);
-  for (let n = 0; n < pcm.length; n++) pcm[n] = view.getInt16(2 * n, true);
-  return pcm;
 }

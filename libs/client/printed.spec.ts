@@ -56,6 +56,8 @@ describe('printed results', () => {
         },
       ],
       warnings: [HOSTILE],
+      protocol: HOSTILE,
+      medium: 'text' as const,
     };
     const printed = [resultText(summary, look), planText(plan, look), comparisonText(comparisonOf(HOSTILE), look)];
     for (const text of [...printed, jsonText(summary), resultMarkdown(summary)]) {

@@ -1,17 +1,17 @@
 /**
  * Definition of evaluations: types, JSON Schema and validation. Independent of storage and execution.
  */
-export { caseKey } from './case-key.js';
-export { CHECK_DEFINITIONS } from './check-schema.js';
-export type * from './definition.js';
-export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition.js';
-export { BACKCHANNELS, lineText, NOISES, startsDuringTurnAfter } from './script.js';
-export { LINE_NOISES } from './voice.js';
-export { DEFAULTS, LIMITS } from './limits.js';
-export { compileMatcher, compileText, fold } from './matcher.js';
-export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './language.js';
-export { normalise, normaliseRow } from './normalise.js';
-export { compilePattern, groupNames, type Pattern, PatternError, PatternChecker } from './pattern.js';
+export { caseKey } from './variables/case-key.js';
+export { CHECK_DEFINITIONS } from './schema/check-schema.js';
+export type * from './definition/definition.js';
+export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition/definition.js';
+export { BACKCHANNELS, lineText, NOISES, startsDuringTurnAfter } from './definition/script.js';
+export { LINE_NOISES } from './definition/voice.js';
+export { DEFAULTS, LIMITS } from './definition/limits.js';
+export { compileMatcher, compileText, fold } from './matching/matcher.js';
+export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './definition/language.js';
+export { normalise, normaliseRow } from './schema/normalise.js';
+export { compilePattern, groupNames, type Pattern, PatternError, PatternChecker } from './matching/pattern.js';
 export {
   type Path,
   sentence,
@@ -29,7 +29,7 @@ export {
   type ValidationContext,
   createValidationContext,
 } from './read.js';
-export { fileDefinitions, fileProperties, fileSchema } from './file-schema.js';
+export { fileDefinitions, fileProperties, fileSchema } from './schema/file-schema.js';
 export {
   authoredPersonality,
   type AuthoredPersonality,
@@ -40,7 +40,7 @@ export {
   personalityFields,
   type PersonalityInput,
   type PersonalityProvider,
-} from './personality-schema.js';
+} from './schema/personality-schema.js';
 export {
   definitions,
   exampleFileItem,
@@ -52,6 +52,6 @@ export {
   fileFields,
   type FileFieldName,
   type InputKind,
-} from './schema.js';
-export { withVariables } from './variables.js';
-export type { JsonSchema } from './script-schema.js';
+} from './schema/schema.js';
+export { withVariables } from './variables/variables.js';
+export type { JsonSchema } from './schema/script-schema.js';

@@ -1,6 +1,6 @@
 import { authored, CHECK_DEFINITIONS, inputViolations } from './index.js';
-import type { EvaluationInput } from './definition.js';
-import { exampleOf, FIELD_NAMES } from './schema.js';
+import type { EvaluationInput } from './definition/definition.js';
+import { exampleOf, FIELD_NAMES } from './schema/schema.js';
 
 const valid = {
   key: 'table-for-four',

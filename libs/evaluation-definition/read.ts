@@ -1,14 +1,14 @@
 import { findJsonViolations, type JsonLimits, sentence, SizeBudget, type Violation } from '../json-input/index.js';
-import type { AuthoredEvaluation, EvaluationInput } from './definition.js';
-import { definitionViolations, usableParts } from './definition-violations.js';
-import { languageViolations } from './language.js';
-import { normalise, normaliseRow } from './normalise.js';
-import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './pattern.js';
-import type { InputKind } from './schema.js';
-import { schemaViolations } from './schema-violations.js';
-import { SEARCH_BUDGET } from './script-violations.js';
-import { toolResultViolations } from './tool-result-violations.js';
-import { hasVariables, partOf, rowByRow, rowViolations, templateParts } from './variable-violations.js';
+import type { AuthoredEvaluation, EvaluationInput } from './definition/definition.js';
+import { definitionViolations, usableParts } from './violations/definition-violations.js';
+import { languageViolations } from './definition/language.js';
+import { normalise, normaliseRow } from './schema/normalise.js';
+import { EVALUATION_BUDGET, FILE_BUDGET, PatternChecker } from './matching/pattern.js';
+import type { InputKind } from './schema/schema.js';
+import { schemaViolations } from './violations/schema-violations.js';
+import { SEARCH_BUDGET } from './violations/script-violations.js';
+import { toolResultViolations } from './violations/tool-result-violations.js';
+import { hasVariables, partOf, rowByRow, rowViolations, templateParts } from './variables/variable-violations.js';
 
 /** Shared by the evaluations of one request or file. */
 export interface ValidationContext {

@@ -1,5 +1,5 @@
 import { authored, inputViolations, normalise, withVariables } from './index.js';
-import type { AuthoredEvaluation, EvaluationInput } from './definition.js';
+import type { AuthoredEvaluation, EvaluationInput } from './definition/definition.js';
 
 const valid = {
   key: 'a',
@@ -25,7 +25,7 @@ const SCRIPT = [
   { end: 'Done' },
 ];
 
-describe('steps of calls with sound', () => {
+describe('steps of voice calls', () => {
   it.each<[string, object[]]>([
     ['all of them', SCRIPT],
     ['a line of one text in a list', [{ say: ['Hello.'] }]],
@@ -149,7 +149,7 @@ describe('steps of calls with sound', () => {
   });
 });
 
-describe('checks of calls with sound', () => {
+describe('checks of voice calls', () => {
   const check = (type: string, fields: object = {}) => ({ type, ...fields });
   const ofCheck = (one: object, script: object[] = SCRIPT) => violations({ script, checks: [one] });
 
@@ -292,7 +292,7 @@ describe('conditions and turnEndMs', () => {
   });
 });
 
-describe('an evaluation of calls with sound', () => {
+describe('an evaluation for voice calls', () => {
   const checks = [
     { type: 'hears_keys', then: { transfer: true }, keys: '123#' },
     { type: 'hears_keys', keys: '123#', then: { text: 'ok', partOfWord: false } },

@@ -1,3 +1,4 @@
+import { OutboundClient } from './index.js';
 import { AddressFilter } from './address-filter.js';
 
 const publicOnly = new AddressFilter([]);
@@ -81,5 +82,13 @@ describe('address filter', () => {
     expect(filter.allows('10.2.0.1')).toBe(false);
     expect(filter.allows('fc00::1')).toBe(false);
     expect(filter.allows('8.8.8.8')).toBe(true);
+  });
+});
+
+describe('OutboundClient.check', () => {
+  it('refuses literal private addresses unless their network is allowed, and no host names', () => {
+    expect(new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] }).check('http://127.0.0.1/')).toBeUndefined();
+    expect(new OutboundClient().check('http://10.0.0.1/')).toBe('ADDRESS_REFUSED');
+    expect(new OutboundClient().check('https://example.com/')).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Connections, OutboundClient, OutboundError, type OutboundFailure } from './index.js';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -227,6 +228,10 @@ describe('outbound client', () => {
     expect(await failure(get(`http://127.0.0.1:${garbled}/`))).toBe('BAD_RESPONSE');
     const nonsense = await serveRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await failure(get(`http://127.0.0.1:${nonsense}/`))).toBe('BAD_RESPONSE');
+    const zero = await serveRaw((socket) => socket.write('HTTP/1.1 000 None\r\n\r\n'));
+    expect(await failure(get(`http://127.0.0.1:${zero}/`))).toBe('BAD_RESPONSE');
+    const headless = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-type: tex'));
+    expect(await failure(get(`http://127.0.0.1:${headless}/`))).toBe('BAD_RESPONSE');
     const boastful = await serveRaw((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`),
     );
@@ -319,7 +324,7 @@ describe('outbound client', () => {
       });
       const { body } = await client.open({ url: `http://127.0.0.1:${port}/`, timeoutMs: 5_000 });
       await all;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await wait(20);
       const read = (async () => {
         let bytes = 0;
         for await (const chunk of body) bytes += chunk.length;
@@ -352,7 +357,7 @@ describe('outbound client', () => {
         client.request({ url, method: 'POST', body: 'x', timeoutMs: 5_000, maxBodyBytes: 100, connections });
       await post();
       // The connection turns out to be alive in the next turn of the event loop.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await wait(20);
       await failure(post());
       posts.push(seen);
       connections.close();
@@ -361,9 +366,7 @@ describe('outbound client', () => {
   });
 
   it('uses separate connections for concurrent requests', async () => {
-    const port = await serve((request, response) =>
-      setTimeout(() => response.end('ok'), Number(request.url!.slice(1))),
-    );
+    const port = await serve(({ url }, response) => void setTimeout(() => response.end('ok'), Number(url!.slice(1))));
     const connections = new Connections();
     const ask = (ms: number, timeoutMs = 5_000) =>
       client.request({ url: `http://127.0.0.1:${port}/${ms}`, timeoutMs, maxBodyBytes: 10, connections });
@@ -380,10 +383,9 @@ describe('outbound client', () => {
     const port = await serve((_request, response) => response.end());
     const named = new OutboundClient({
       allowedNetworks: LOOPBACK,
-      resolve: async () => {
+      resolve: () => {
         asked++;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        return ['127.0.0.1'];
+        return wait(50, ['127.0.0.1']);
       },
     });
     await Promise.all(Array.from({ length: 20 }, () => get(`http://named.test:${port}/`, { client: named })));
@@ -391,10 +393,8 @@ describe('outbound client', () => {
   });
 
   it('does not reveal anything about the network in its messages', async () => {
-    const request = get('http://127.0.0.1:1/');
-    await expect(request).rejects.toThrow(/^The connection could not be established or was interrupted$/);
-    expect(client.check('http://127.0.0.1/')).toBeUndefined();
-    expect(new OutboundClient().check('http://10.0.0.1/')).toBe('ADDRESS_REFUSED');
-    expect(new OutboundClient().check('https://example.com/')).toBeUndefined();
+    await expect(get('http://127.0.0.1:1/')).rejects.toThrow(
+      /^The connection could not be established or was interrupted$/,
+    );
   });
 });

@@ -99,6 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     connection.onConnecting = () => (this.isNewConnection = true);
     connection.onPhase = this.request.onPhase;
     this.connection = connection;
+    this.bytesReadBefore = connection.bytesRead;
     const options: Dispatcher.DispatchOptions = {
       path: `${this.target.pathname}${this.target.search}`,
       method,
@@ -216,20 +217,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private toOutboundError(error: Error & { readonly code?: string }): OutboundError {
     if (error instanceof OutboundError) return error;
-    const { name, code } = error;
+    if (error.code === 'UND_ERR_INVALID_ARG') return new OutboundError('HEADER_REFUSED', { cause: error });
+    const isWaiting = this.state === 'waiting';
     const hasReceived = this.connection?.bytesRead !== this.bytesReadBefore;
-    if (code === 'UND_ERR_INVALID_ARG') return new OutboundError('HEADER_REFUSED', { cause: error });
-    // The parser also reports a body that the peer cut off.
-    const isCutOff = this.state === 'reading' && this.connection?.isClosedByPeer === true;
-    const isUnparsable = name === 'HTTPParserError' && !isCutOff;
-    // Undici closes the socket on a 100 or 101 that was not requested, and asserts statuses such as 000.
-    const isUnsupported =
-      code === 'ERR_ASSERTION' || (code === 'UND_ERR_SOCKET' && this.state === 'waiting' && hasReceived);
-    if (isUnparsable || isUnsupported || code === 'UND_ERR_HEADERS_OVERFLOW') {
-      return new OutboundError('BAD_RESPONSE', { cause: error });
-    }
-    const isReused = this.isKept && !this.isNewConnection && this.state === 'waiting';
-    const isStale = isReused && !hasReceived && performance.now() - this.sentAt < STALE_MS;
+    // Of a body that the peer cut off, the beginning was valid.
+    const isInvalid = hasReceived && (isWaiting || !this.connection?.isClosedByPeer);
+    if (isInvalid) return new OutboundError('BAD_RESPONSE', { cause: error });
+    const isReused = this.isKept && !this.isNewConnection && isWaiting;
+    const isStale = isReused && performance.now() - this.sentAt < STALE_MS;
     return isStale ? new StaleConnection() : new OutboundError('CONNECTION_FAILED', { cause: error });
   }
 }

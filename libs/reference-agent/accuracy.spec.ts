@@ -16,7 +16,7 @@ describe('accuracy of the evaluations', () => {
     );
   });
 
-  it.each(AGENTS.map((fault) => [fault ?? 'sound', fault] as const))(
+  it.each(AGENTS.map((fault) => [fault ?? 'healthy', fault] as const))(
     'detects %s in exactly the expected evaluations, for the expected reason',
     (_name, fault) => {
       const own = tried.filter((one) => one.fault === fault);
@@ -55,7 +55,7 @@ describe('accuracy of the evaluations', () => {
 });
 
 describe('the example evaluation of the API documentation', () => {
-  it('is passed by the sound agent', async () => {
+  it('is passed by the healthy agent', async () => {
     const example = exampleOf(FIELD_NAMES) as unknown as EvaluationInput;
     const result = await executeCall({
       definition: { ...normalise(example), criteria: [] },

@@ -3,7 +3,7 @@ import { type Answer, answerTo, type AnswerToolCall, type Message } from './conv
 import { behaviourOf, type FaultName } from './faults.js';
 
 export interface ReferenceAgentOptions {
-  /** The planted fault; the agent is sound without one. */
+  /** The planted fault; the agent is healthy without one. */
   readonly fault?: FaultName;
   readonly clock?: Clock;
   /** Milliseconds since 1970, to resolve dates such as "on Friday". Separate from the clock, whose zero is arbitrary. */

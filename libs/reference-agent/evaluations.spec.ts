@@ -8,7 +8,7 @@ const evaluations = referenceEvaluations('c7e15a3b-2f68-4d90-a1b4-8e9d0c6f7251')
 const byKey = new Map(evaluations.map((input) => [input.key, authored(input, '')]));
 const evaluation = (key: EvaluationKey) => byKey.get(key)!;
 const pairs = (faults: readonly (FaultName | undefined)[]) =>
-  faults.flatMap((fault) => EVALUATION_KEYS.map((key) => [fault ?? 'sound', key, fault] as const));
+  faults.flatMap((fault) => EVALUATION_KEYS.map((key) => [fault ?? 'healthy', key, fault] as const));
 
 describe('referenceEvaluations', () => {
   it('are valid', () => {
@@ -43,7 +43,7 @@ describe('EXPECTED', () => {
     expect(failed.filter((name) => !may.includes(name)).sort()).toEqual([...must].sort());
   });
 
-  it('shows the sound agent as it is meant to be: it hangs up where it should and books each table once', async () => {
+  it('shows the healthy agent as it is meant to be: it hangs up where it should and books each table once', async () => {
     const played = await play(evaluation('all-details-at-once'));
     expect(played.tools.map(({ name }) => name)).toEqual(['check_availability', 'book_table', 'end_call']);
     expect(played).toMatchObject({ turns: 3, endedBy: 'agent' });

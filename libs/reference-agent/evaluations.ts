@@ -280,7 +280,7 @@ export const EVALUATION_KEYS = Object.keys(EVALUATIONS) as readonly EvaluationKe
 /** Names of an evaluation's checks. */
 export type CheckName<K extends EvaluationKey = EvaluationKey> = (typeof EVALUATIONS)[K]['checks'][number]['name'];
 
-/** Evaluations with scripted callers: the sound agent passes all of them, and every planted fault fails at least one. */
+/** Evaluations with scripted callers: the healthy agent passes all of them, and every planted fault fails at least one. */
 export function referenceEvaluations(personalityId: string): EvaluationInput[] {
   return EVALUATION_KEYS.map((key) => ({ key, personalityId, ...EVALUATIONS[key] }));
 }

@@ -138,7 +138,7 @@ export const EXPECTED: Readonly<Record<FaultName, Row>> = {
   'cut-stream': everywhere({ outcome: 'failed', failure: 'stream_cut' }),
 };
 
-/** The expected result of an evaluation with a fault; undefined is the sound agent. */
+/** The expected result of an evaluation with a fault; undefined is the healthy agent. */
 export function expectationOf(fault: FaultName | undefined, key: EvaluationKey): Expectation {
   return (fault === undefined ? undefined : EXPECTED[fault][key]) ?? PASSED;
 }

@@ -1,6 +1,6 @@
 import { FACTS, type Facts } from './restaurant.js';
 
-/** How the agent behaves. Each fault changes one of these properties of the sound agent. */
+/** How the agent behaves. Each fault changes one of these properties of the healthy agent. */
 export interface Behaviour {
   readonly facts: Facts;
   /** Whether its answers start late. */
@@ -22,7 +22,7 @@ export interface Behaviour {
 /** The caller's turn, counted from 1, at which a breakdown starts. */
 export const BREAKDOWN_TURN = 3;
 
-const SOUND: Behaviour = {
+const HEALTHY: Behaviour = {
   facts: FACTS,
   isSlow: false,
   isWordy: false,
@@ -133,7 +133,10 @@ export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
 
 export const isFault = (name: string): name is FaultName => Object.hasOwn(FAULTS, name);
 
-/** The behaviour of an agent with this fault, or of the sound agent for undefined. */
+/** Whether this names the agent without a fault; `sound` is its name in earlier versions. */
+export const isHealthy = (name: string): boolean => name === 'healthy' || name === 'sound';
+
+/** The behaviour of an agent with this fault, or of the healthy agent for undefined. */
 export function behaviourOf(fault: FaultName | undefined): Behaviour {
-  return fault === undefined ? SOUND : { ...SOUND, ...FAULTS[fault].behaviour };
+  return fault === undefined ? HEALTHY : { ...HEALTHY, ...FAULTS[fault].behaviour };
 }

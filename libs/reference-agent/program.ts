@@ -54,12 +54,12 @@ export function agentProgram(start = startReferenceAgent): Command {
     .action(async ({ listFaults, ...flags }: Flags) => {
       if (listFaults) return print(faultList());
       const server = await startOrExplain(start, flags);
-      print(`The ${flags.fault ? `agent with the fault ${flags.fault}` : 'sound agent'} is listening on ${server.url}
+      print(`The ${flags.fault ? `agent with the fault ${flags.fault}` : 'healthy agent'} is listening on ${server.url}
   text       POST ${server.url}/v1/chat/completions
              POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
   telephone  POST ${server.url}/voice                         (webhook of Twilio Media Streams)
              POST ${server.url}/agents/${AGENT_NAME}:FAULT/voice
-FAULT is any of --list-faults, or "sound".`);
+FAULT is any of --list-faults, or "healthy".`);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }

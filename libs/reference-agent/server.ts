@@ -11,7 +11,7 @@ import {
 } from './agent.js';
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
-import { FAULT_NAMES, type FaultName, isFault } from './faults.js';
+import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
 import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -139,13 +139,13 @@ class Handler {
 /** @throws RequestError for an unknown name */
 function faultOf(name: string): FaultName | undefined {
   const [agent, fault = '', ...more] = name.split(':');
-  if (agent === AGENT_NAME && more.length === 0 && (fault === 'sound' || isFault(fault))) {
-    return fault === 'sound' ? undefined : fault;
+  if (agent === AGENT_NAME && more.length === 0 && (isHealthy(fault) || isFault(fault))) {
+    return isFault(fault) ? fault : undefined;
   }
   throw new RequestError(404, `No such agent; valid names: ${NAMES.join(', ')}`, 'model', 'model_not_found');
 }
 
-const NAMES = [AGENT_NAME, `${AGENT_NAME}:sound`, ...FAULT_NAMES.map((fault) => `${AGENT_NAME}:${fault}`)];
+const NAMES = [AGENT_NAME, `${AGENT_NAME}:healthy`, ...FAULT_NAMES.map((fault) => `${AGENT_NAME}:${fault}`)];
 const MODELS = {
   object: 'list',
   data: NAMES.map((id) => ({ id, object: 'model', created: 0, owned_by: 'bella-vista' })),

@@ -6,7 +6,7 @@ import { latencyLabels } from './latency.js';
 import { badge, facts } from './parts.js';
 import { type ReportedAttempt, type ReportedCall, stateOf } from './reported.js';
 import { between, clipped, count, duration, number, percent } from '../text/index.js';
-import { type ReportedSound, soundSection } from './sound/index.js';
+import { type ReportedAudio, voiceSection } from './voice/index.js';
 import { transcriptSection } from './transcript.js';
 import { anchors } from './labels.js';
 
@@ -23,7 +23,7 @@ export interface Placement {
   readonly isAttemptWhole: (attempt: ReportedAttempt) => boolean;
   /** Language of the call, BCP 47. */
   readonly language: string | null;
-  readonly sound: ReportedSound | undefined;
+  readonly audio: ReportedAudio | undefined;
   /** Address of the service from outside. */
   readonly serviceUrl: string | null;
 }
@@ -87,9 +87,9 @@ const UNCOUNTED_NOTES: Readonly<Partial<Record<CallState, string>>> = {
 const leftOut = ({ id }: ReportedCall): Html =>
   html`<p class="note">The transcript is omitted here; read it with <code>GET /calls/${id}</code>.</p>`;
 
-function insight(call: ReportedCall, anchor: string, { language, sound, serviceUrl }: Placement): Html {
+function insight(call: ReportedCall, anchor: string, { language, audio, serviceUrl }: Placement): Html {
   const findings = findingsOf(call);
-  return html`${findingsSection(call, anchor, findings)} ${soundSection(call, sound, serviceUrl)}
+  return html`${findingsSection(call, anchor, findings)} ${voiceSection(call, audio, serviceUrl)}
   ${transcriptSection(call, anchor, findings, language)} ${measuresSection(call)}`;
 }
 

@@ -19,5 +19,5 @@ export type {
   ReportedSide,
   WantedCalls,
 } from './reported.js';
-export type { ReportedSound, ReportedVoice, SoundReader } from './sound/index.js';
+export type { ReportedAudio, ReportedVoice, AudioReader } from './voice/index.js';
 export { REPORT_CSP } from './style.js';

@@ -1,4 +1,4 @@
-import { PLAYER_CSP } from './sound/index.js';
+import { PLAYER_CSP } from './voice/index.js';
 import { createHash } from 'node:crypto';
 import { type ReportedCall, type ReportedRun, renderReport, REPORT_CSP } from './index.js';
 import { buildRun, type Built, readerOf } from './testing/build.js';

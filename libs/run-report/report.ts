@@ -9,7 +9,7 @@ import type { CallReader, ReportedCall, ReportedRun } from './reported.js';
 import { META_CSP, STYLE } from './style.js';
 import { count, number, title } from '../text/index.js';
 import { outcomeFilter } from './filter.js';
-import { PLAYER_SCRIPT, type ReportedSound, SoundBudget, type SoundReader } from './sound/index.js';
+import { PLAYER_SCRIPT, type ReportedAudio, AudioBudget, type AudioReader } from './voice/index.js';
 import { TranscriptBudget } from './transcript-budget.js';
 import { anchors, verdictOf } from './labels.js';
 import { evaluationState } from '../statistics/index.js';
@@ -18,16 +18,16 @@ import { evaluationState } from '../statistics/index.js';
 const OPEN_PER_EVALUATION = 3;
 
 /**
- * Renders a run as a self-contained HTML page without requests, and without scripts unless it has sound. Must be served with
+ * Renders a run as a self-contained HTML page without requests, and without scripts unless it has audio. Must be served with
  * `REPORT_CSP`. Yields parts and keeps only one call in memory.
  * @param calls is called for the calls that did not pass, and then for all calls
- * @param readSound reads what was recorded; without it the page has no sound and no waveforms
- * @throws what `calls` and `readSound` throw, and Error for a call of an evaluation that the run does not have
+ * @param readAudio reads what was recorded; without it the page has no audio and no waveforms
+ * @throws what `calls` and `readAudio` throw, and Error for a call of an evaluation that the run does not have
  */
 export async function* renderReport(
   run: ReportedRun,
   calls: CallReader,
-  readSound?: SoundReader,
+  readAudio?: AudioReader,
 ): AsyncGenerator<string, void, undefined> {
   yield `<!doctype html>\n<html lang="en">`;
   yield head(run).toString();
@@ -38,8 +38,8 @@ export async function* renderReport(
   yield html`${evaluationTable(run)}${latencySection(run)}`.toString();
   yield '<section class="calls" aria-labelledby="calls"><h2 id="calls">Calls</h2>';
   yield outcomeFilter(run).toString();
-  const hasSound = yield* callSections(run, calls, readSound);
-  yield `</section></main>${hasSound ? PLAYER_SCRIPT.toString() : ''}</body></html>\n`;
+  const hasAudio = yield* callSections(run, calls, readAudio);
+  yield `</section></main>${hasAudio ? PLAYER_SCRIPT.toString() : ''}</body></html>\n`;
 }
 
 function head(run: ReportedRun): Html {
@@ -59,12 +59,12 @@ function head(run: ReportedRun): Html {
 async function* callSections(
   run: ReportedRun,
   calls: CallReader,
-  readSound: SoundReader | undefined,
+  readAudio: AudioReader | undefined,
 ): AsyncGenerator<string, boolean, undefined> {
   const positions = new Map(run.evaluations.map(({ caseKey }, position) => [caseKey, position]));
   const budget = new TranscriptBudget();
-  const soundBudget = new SoundBudget();
-  let hasSound = false;
+  const audioBudget = new AudioBudget();
+  let hasAudio = false;
   let current: number | undefined;
   let opened = 0;
   for await (const call of calls({})) {
@@ -83,27 +83,27 @@ async function* callSections(
     const isAttemptWhole = () => budget.takesAttempt();
     const { language } = run.evaluations[position]!;
     const { repeat, serviceUrl } = run;
-    const sound = isWhole ? await soundOf(call, soundBudget, readSound) : undefined;
-    hasSound ||= sound?.wav !== undefined;
-    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, sound, serviceUrl };
-    yield callDetails(readSound && !sound ? withoutRecording(call) : call, shown).toString();
+    const audio = isWhole ? await audioOf(call, audioBudget, readAudio) : undefined;
+    hasAudio ||= audio?.wav !== undefined;
+    const shown = { position, repeat, isOpen, isWhole, isAttemptWhole, language, audio, serviceUrl };
+    yield callDetails(readAudio && !audio ? withoutRecording(call) : call, shown).toString();
   }
   if (current !== undefined) yield '</section>';
   if (budget.leftOut > 0) yield leftOut(budget.leftOut).toString();
-  return hasSound;
+  return hasAudio;
 }
 
 /** It was deleted after the call. */
 const withoutRecording = (call: ReportedCall): ReportedCall =>
   call.voice ? { ...call, voice: { ...call.voice, recording: null } } : call;
 
-async function soundOf(
+async function audioOf(
   { id, outcome, voice }: ReportedCall,
-  budget: SoundBudget,
-  readSound: SoundReader | undefined,
-): Promise<ReportedSound | undefined> {
-  if (!voice?.recording || !readSound) return undefined;
-  return readSound(id, { wav: budget.takes(outcome, voice.recording.bytes) });
+  budget: AudioBudget,
+  readAudio: AudioReader | undefined,
+): Promise<ReportedAudio | undefined> {
+  if (!voice?.recording || !readAudio) return undefined;
+  return readAudio(id, { wav: budget.takes(outcome, voice.recording.bytes) });
 }
 
 const leftOut = (calls: number): Html =>

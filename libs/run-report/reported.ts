@@ -1,5 +1,5 @@
 import type { Attempt, CheckResult, CriterionResult, Measures, TimelineEntry } from '../simulation/index.js';
-import type { ReportedVoice } from './sound/reported-sound.js';
+import type { ReportedVoice } from './voice/reported-voice.js';
 import type {
   CallState,
   Change,
@@ -142,7 +142,7 @@ export interface ReportedCall {
   readonly checks: readonly CheckResult[];
   readonly criteria: readonly CriterionResult[];
   readonly measures: Measures | null;
-  /** Null for a call without sound. */
+  /** Null for a text call. */
   readonly voice: ReportedVoice | null;
 }
 

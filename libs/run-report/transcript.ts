@@ -14,7 +14,7 @@ import { html, type Html, NOTHING } from './html.js';
 import { type Piece, piecesOf, type Reference, referencesOf } from './highlights.js';
 import type { ReportedCall } from './reported.js';
 import { clipped, duration, moment, number } from '../text/index.js';
-import type { ReportedVoice } from './sound/reported-sound.js';
+import type { ReportedVoice } from './voice/reported-voice.js';
 import { timeAxis } from './time-axis.js';
 import { anchors } from './labels.js';
 

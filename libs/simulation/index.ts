@@ -13,11 +13,13 @@
  *
  * How a call becomes a result:
  *
- * - `conversation.ts` decides when the caller acts (`callers/` what it says) and records everything (`timeline.ts`).
- *   The agent is reached through a `Transport`: `chatCompletions` over HTTP, `inProcess` for an agent that is a function.
- * - `checks/` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `verdict.ts`
- *   decides the outcome, `measures.ts` computes the measures. `libs/statistics` does the same for many calls.
- * - `attempts.ts` decides whether a call is retried.
+ * - `conversation/` decides when the caller of a text call acts (`callers/` what it says) and records everything
+ *   (`timeline/`). The agent is reached through a `Transport`: `transportTo` over the protocol of its endpoint, `inProcess`
+ *   for an agent that is a function.
+ * - `voice/` is the same for voice calls: a `VoiceTransport` runs the call in the media thread and yields `VoiceFacts`.
+ * - `checks/` evaluates the checks, `judge/` the criteria, `validity/` whether the caller kept its role; `call/verdict.ts`
+ *   decides the outcome, `measures/` computes the measures. `libs/statistics` does the same for many calls.
+ * - `call/attempts.ts` decides whether a call is retried.
  * - All time comes from a `Clock`. On a `VirtualClock` a call with a scripted caller and an in-process agent is
  *   deterministic and takes no time; several calls may share a clock.
  *
@@ -26,39 +28,46 @@
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
 export type { EvaluateVoiceCheck } from './checks/evaluate-checks.js';
-export { type NextStep, afterAttempt, type Attempt, attemptOf } from './attempts.js';
-export { type CallExchange, EXCHANGE_LIMITS, type ExchangedRequest, type UnusableAnswer } from './call-exchange.js';
-export { unstartedCall } from './unstarted-call.js';
-export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call.js';
-export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call.js';
+export { type NextStep, afterAttempt, type Attempt, attemptOf } from './call/attempts.js';
+export {
+  type CallExchange,
+  EXCHANGE_LIMITS,
+  type ExchangedRequest,
+  type UnusableAnswer,
+} from './other-side/call-exchange.js';
+export { unstartedCall } from './call/unstarted-call.js';
+export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call/call.js';
+export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call/call.js';
 export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
-export type { Evidence } from './evidence.js';
-export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts.js';
-export { bargeInText, platformText, soundText } from './sound-text.js';
-export { toolCallText } from './tool-call-text.js';
-export type { JsonValue } from './text.js';
-export {
-  CONNECTION_STEPS,
-  type ConnectionStep,
-  type ConnectionStepName,
-  type ConnectionTestResult,
-  STEP_STATUSES,
-} from './connection-test/steps.js';
+export type { Evidence } from './timeline/evidence.js';
+export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts/facts.js';
+export { bargeInText, platformText, soundText } from './timeline/sound-text.js';
+export { toolCallText } from './timeline/tool-call-text.js';
+export type { JsonValue } from './timeline/text.js';
+export { type ConnectionStep, type ConnectionTestResult, STEP_STATUSES } from './connection-test/steps.js';
 export { testConnection } from './connection-test/test-connection.js';
-export { type Clock, RealClock } from './clock.js';
-export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES, type Fault } from './failure.js';
-export { CallView, type Wait } from './call-view.js';
+export { type Clock, RealClock } from './time/clock.js';
+export {
+  type Blame,
+  CallFailure,
+  failure,
+  type Failure,
+  type FailureCode,
+  FAILURES,
+  type Fault,
+} from './timeline/failure.js';
+export { CallView, type Wait } from './timeline/call-view.js';
 export type { CriterionResult, Sample } from './judge/criterion-result.js';
 export type { JudgeSamples } from './judge/judge.js';
-export { LanguageModel, type LanguageModelOptions } from './llm.js';
-export { misfitOf, type ProtocolFacts } from './protocol-fit.js';
-export { rangeOfText } from './matching.js';
-export type { Measures } from './measures.js';
-export type { Reliability, Stall } from './stalls.js';
-export { type ModelPrices, type ModelUsage, type TesterUsage, totalCostUsd } from './tester-usage.js';
+export { LanguageModel, type LanguageModelOptions } from './model/llm.js';
+export { misfitOf } from './call/protocol-fit.js';
+export { rangeOfText } from './matching/matching.js';
+export type { Measures } from './measures/measures.js';
+export type { Reliability, Stall } from './time/stalls.js';
+export { type ModelPrices, type ModelUsage, type TesterUsage, totalCostUsd } from './measures/tester-usage.js';
 export {
   END_CODES,
   type EndCode,
@@ -72,47 +81,45 @@ export {
   type SpeechEntry,
   type TimelineEntry,
   type ToolCallEntry,
-} from './timeline.js';
-export type { AgentEvent, Line, LineOptions, Transport } from './transport.js';
-export { agentUrl } from './transports/agent-url.js';
-export { chatCompletions, type ChatCompletionsOptions } from './transports/chat-completions.js';
-export { HANG_UP_TOOLS } from './transports/hang-up.js';
-export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/in-process.js';
+} from './timeline/timeline.js';
+export type { AgentEvent, Line, LineOptions, Transport } from './conversation/transport.js';
+export { agentUrl } from './transports/http/agent-url.js';
+export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
+export { HANG_UP_TOOLS } from './transports/text/hang-up.js';
+export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/text/in-process.js';
 export {
   type AgentCall,
   type AgentEndpoint,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type ProtocolName,
-  type ProtocolOption,
-} from './transports/endpoint.js';
-export {
-  type Protocol,
-  PROTOCOLS,
-  type SoundProtocol,
-  type TextProtocol,
-  transportTo,
-} from './transports/protocols.js';
-export { mediaThread } from './transports/twilio/transport.js';
-export { twilioProtocol, type TwilioStream } from './transports/twilio/protocol.js';
+} from './transports/modules/endpoint.js';
+export type { Medium, ProtocolModule, ProtocolOption, TextModule, WireModule } from './transports/modules/module.js';
+export { isVoice, registry, type Registry } from './transports/modules/registry.js';
+export { mediaThread, PROTOCOLS, transportTo } from './transports/protocols.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
-export type { Verdict } from './verdict.js';
-export { VirtualClock } from './virtual-clock.js';
-export { type CallerSounds, prepareScript } from './voice/prepare.js';
-export { warmUp } from './warm-up.js';
-export type { RecordingSink, VoiceCallOptions, VoiceTransport } from './voice/media.js';
-export type { InProcessMediaAgent, InProcessMediaAgentFactory, InProcessSocket } from './voice/in-process-agent.js';
-export type { VoiceFacts } from './voice/facts.js';
-export type { VoiceCallPlan } from './voice/plan.js';
+export type { Verdict } from './call/verdict.js';
+export { VirtualClock } from './time/virtual-clock.js';
+export { type CallerSounds, prepareScript } from './voice/speaking/prepare.js';
+export { warmUp } from './call/warm-up.js';
+export type { RecordingSink, VoiceCallOptions, VoiceTransport } from './voice/wire/voice-transport.js';
+export type { Item, Wire, WireEntry, WireFactory, WireSide } from './voice/wire/wire.js';
+export type {
+  InProcessMediaAgent,
+  InProcessMediaAgentFactory,
+  InProcessSocket,
+} from './voice/call/in-process-agent.js';
+export type { VoiceFacts } from './voice/facts/facts.js';
+export { recordingFormat } from './voice/facts/recording-format.js';
+export type { VoiceCallPlan } from './voice/facts/plan.js';
 export type {
   BargeInResult,
-  RecordingFacts,
   SoundResult,
   TimedWord,
   VoiceLatency,
   VoiceMeasures,
   VoiceResult,
-} from './voice/results.js';
-export { VOICE_PATIENCE_MS, type VoiceOptions } from './voice/voice-conversation.js';
-export { virtualCalls, type VirtualCallOptions } from './voice/virtual-call.js';
-export type { MediaTiming, WireFinding } from './voice/facts.js';
+} from './voice/facts/results.js';
+export { VOICE_PATIENCE_MS, type VoiceOptions } from './voice/conversation/voice-conversation.js';
+export { virtualCalls, type VirtualCallOptions } from './voice/call/virtual-call.js';
+export type { MediaTiming, WireFinding } from './voice/facts/facts.js';

@@ -15,5 +15,5 @@ export function checkSound(sound: Sound, { text, rate = 1 }: { readonly text: st
   const letters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   const ms = (sound.speechEnd - sound.speechStart) / 8;
   const isPossible = ms >= (letters * MIN_MS) / rate && ms <= (letters * MAX_MS) / rate + SLACK_MS;
-  if (!isPossible) throw new SpeechError('duration', text, `${Math.round(ms)} ms of sound for ${letters} letters`);
+  if (!isPossible) throw new SpeechError('duration', text, `${Math.round(ms)} ms of audio for ${letters} letters`);
 }

@@ -1,4 +1,4 @@
-/** Text to sound for the simulated caller. */
+/** Text to audio for the simulated caller. */
 export { CachedSpeech, type CachedSpeechOptions } from './cache/cached-speech.js';
 export { FliteEngine } from './flite/flite-engine.js';
 export {

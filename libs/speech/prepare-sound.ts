@@ -1,15 +1,14 @@
-import { activeLevel, normaliseLevel, resample, speechBounds } from '../audio/index.js';
+import { activeLevel, normaliseLevel, resample, speechBounds, TELEPHONE_RATE } from '../audio/index.js';
 import type { Sound } from './sound.js';
 
-const LINE_RATE = 8_000;
 const ACTIVE_LEVEL_DBFS = -26;
-/** Below it an engine's sound is not speech but its noise, which must not be amplified. */
+/** Below it an engine's audio is not speech but its noise, which must not be amplified. */
 const SILENCE_DBFS = -50;
 /** Kept around the speech, in samples: a cut at the first loud sample would click. */
 const MARGIN_BEFORE = 80;
 const MARGIN_AFTER = 240;
 
-/** Sound as an engine returns it. */
+/** Audio as an engine returns it. */
 export interface RawSpeech {
   readonly pcm: Int16Array;
   readonly sampleRate: number;
@@ -17,19 +16,19 @@ export interface RawSpeech {
 }
 
 /**
- * Makes sound of an engine ready for the telephone: 8,000 Hz, -26 dBFS active level, without the silence around it.
+ * Makes audio of an engine ready for the telephone: 8,000 Hz, -26 dBFS active level, without the silence around it.
  *
  * @returns undefined if it is silent
  */
 export function prepareSound({ pcm, sampleRate, words }: RawSpeech): Sound | undefined {
-  const resampled = resample(pcm, sampleRate, LINE_RATE);
-  if (activeLevel(resampled, LINE_RATE) < SILENCE_DBFS) return undefined;
-  const rough = trim(normaliseLevel(resampled, LINE_RATE, ACTIVE_LEVEL_DBFS));
+  const resampled = resample(pcm, sampleRate, TELEPHONE_RATE);
+  if (activeLevel(resampled, TELEPHONE_RATE) < SILENCE_DBFS) return undefined;
+  const rough = trim(normaliseLevel(resampled, TELEPHONE_RATE, ACTIVE_LEVEL_DBFS));
   // Again, because the level of speech depends a little on the silence around it.
-  const exact = trim(normaliseLevel(rough.pcm, LINE_RATE, ACTIVE_LEVEL_DBFS));
+  const exact = trim(normaliseLevel(rough.pcm, TELEPHONE_RATE, ACTIVE_LEVEL_DBFS));
   const { start, end } = speechBounds(exact.pcm);
-  const offsetSeconds = (rough.from + exact.from) / LINE_RATE;
-  const durationMs = (exact.pcm.length / LINE_RATE) * 1_000;
+  const offsetSeconds = (rough.from + exact.from) / TELEPHONE_RATE;
+  const durationMs = (exact.pcm.length / TELEPHONE_RATE) * 1_000;
   const timeOf = (seconds: number) => Math.round(Math.min(durationMs, Math.max(0, (seconds - offsetSeconds) * 1_000)));
   return {
     pcm: exact.pcm,

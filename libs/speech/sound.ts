@@ -1,6 +1,6 @@
 /**
  * A spoken line, ready for the telephone: 16-bit mono at 8,000 Hz, without the silence around it, at -26 dBFS active speech
- * level. The same shape as the prepared sound of a call with sound.
+ * level. The same shape as a prepared sound of a voice call.
  */
 export interface Sound {
   readonly pcm: Int16Array;
@@ -28,7 +28,7 @@ export interface SpeechRequest {
   readonly owner?: string;
 }
 
-/** Turns text into sound. Equal requests yield equal sound as long as `name` and `version` are the same. */
+/** Turns text into audio. Equal requests yield equal audio as long as `name` and `version` are the same. */
 export interface SpeechEngine {
   readonly name: string;
   /** Changes when the same request may sound different. */

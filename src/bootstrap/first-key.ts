@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { FirstKeyService } from '../modules/api-keys/first-key.service.js';
 import type { Settings } from '../platform/config/settings.js';
 import { messageOf } from '../platform/errors/message-of.js';
-import { syncDirectory } from '../platform/files/sync-directory.js';
+import { syncDirectory } from '../platform/sync-directory.js';
 import { StartError } from './start-error.js';
 
 const FILE_NAME = 'first-admin-key';

@@ -41,7 +41,7 @@ export async function migrate({ options }: DataSource): Promise<string[]> {
     const isPending = await checkKnown(dataSource);
     await checkPrivileges(dataSource, isPending);
     const done = await dataSource.runMigrations({ transaction: 'each' });
-    // The queue's tables belong to graphile-worker, which brings its own migrations.
+    // The queue's tables belong to graphile-worker, which has its own migrations.
     await migrateQueue(databaseUrl(options));
     return done.map((migration) => migration.name);
   } finally {

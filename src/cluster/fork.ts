@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import type { ProcessRole } from '../platform/config/settings.js';
-import { PROCESS_NAME } from '../platform/cluster/supervised-process.js';
+import { PROCESS_NAME } from '../platform/supervised-process.js';
 
 /** How a process is started. */
 export interface ProcessSpec {

@@ -5,9 +5,9 @@
  * - In process, on a virtual clock: many repetitions with different dates, latencies and speaking rates, which must not
  *   change a verdict.
  * - Over HTTP, on the real clock: once. The slow agent takes 1.7 s instead of 2.5 s (the limit is 1.5 s).
- * - The matrix (matrix/): agents that break the protocol, a fault for each check, sound agents of other kinds, faults that are not the agent's, and
+ * - The matrix (matrix/): agents that break the protocol, a fault for each check, healthy agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
- * - Calls with sound (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
+ * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
  * - The stored voice calls (replay.json): every hash must be as before.
  *
  * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the table in docs/guides/accuracy.md
@@ -94,7 +94,7 @@ async function overHttp(): Promise<Tried[]> {
   }
 }
 
-const nameOf = (fault: FaultName | undefined): string => fault ?? 'sound';
+const nameOf = (fault: FaultName | undefined): string => fault ?? 'healthy';
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 const COLUMNS = ['fault', 'calls', 'to fail', 'to pass', 'failed', 'passed', 'uncounted', 'right reason'];
@@ -145,12 +145,12 @@ async function measureMatrix(): Promise<boolean> {
   print(`failed:  precision ${precision.toFixed(3)} (limit 1), recall ${recall.toFixed(3)} (limit ${MIN_RECALL})`);
   const share = (value: number) => `${(value * 100).toFixed(1)} %`;
   print(
-    `a judge that errs in ${share(ERROR_RATE)} of its answers is wrong in ${share(erring.sound)} of the calls of a sound agent ` +
+    `a judge that errs in ${share(ERROR_RATE)} of its answers is wrong in ${share(erring.healthy)} of the calls of a healthy agent ` +
       `and in ${share(erring.faulty)} of a faulty one (limit ${share(MAX_ERRING)})`,
   );
   if (process.argv.includes('--write')) await writeTable(measured);
   const isRight = measured.every(({ wrong }) => wrong.length === 0);
-  return isRight && precision === 1 && recall >= MIN_RECALL && Math.max(erring.sound, erring.faulty) <= MAX_ERRING;
+  return isRight && precision === 1 && recall >= MIN_RECALL && Math.max(erring.healthy, erring.faulty) <= MAX_ERRING;
 }
 
 async function main(): Promise<void> {

@@ -40,7 +40,7 @@ interface DelayRow {
   readonly p95: number;
 }
 
-/** Measures calls with sound and prints the tables. @returns whether the limits hold */
+/** Measures voice calls and prints the tables. @returns whether the limits hold */
 export async function measureVoice(isWritten: boolean): Promise<boolean> {
   const calls = new VoiceCalls();
   try {
@@ -53,7 +53,7 @@ export async function measureVoice(isWritten: boolean): Promise<boolean> {
       ...(await socketDelays(calls, 20)),
     ];
     const table = [cellTable(virtual, sockets), delayTable(delays)].join('\n\n');
-    print(`\nCalls with sound\n\n${table}`);
+    print(`\nVoice calls\n\n${table}`);
     for (const { where, results } of [
       { where: 'virtual clock', results: virtual },
       { where: 'sockets', results: sockets },
@@ -63,7 +63,7 @@ export async function measureVoice(isWritten: boolean): Promise<boolean> {
         `${where}: ${results.length} calls, failed: precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
       );
       for (const { fault, key, line, seed, found } of results.filter(({ isRight }) => !isRight)) {
-        print(`WRONG  ${fault ?? 'sound'} in ${key}, ${line}, seed ${seed}: ${found}`);
+        print(`WRONG  ${fault ?? 'healthy'} in ${key}, ${line}, seed ${seed}: ${found}`);
       }
     }
     if (isWritten) await writeVoiceTable(table);
@@ -90,19 +90,19 @@ async function measured(
 }
 
 export const inProcess = (calls: VoiceCalls) =>
-  measured('Sound, in process', 1, voiceCells(SEEDS), async (cell) =>
+  measured('Voice, in process', 1, voiceCells(SEEDS), async (cell) =>
     judged(cell, await calls.call(evaluationOf(cell), voiceOfCell(cell), { fault: cell.fault })),
   );
 
-/** The sound agent everywhere, and each fault where it must be found: these calls take real time. */
+/** The healthy agent everywhere, and each fault where it must be found: these calls take real time. */
 const socketCells = () =>
   voiceCells(1).filter(({ fault, key }) => !fault || voiceExpectationOf(fault, key).outcome === 'failed');
 
 export async function overSockets(calls: VoiceCalls): Promise<VoiceCellResult[]> {
   const agent = await startTelephoneAgent();
   try {
-    return await measured('Sound, over sockets', CALLS_AT_ONCE, socketCells(), async (cell) => {
-      const url = `${agent.url}/agents/booking:${cell.fault ?? 'sound'}/voice`;
+    return await measured('Voice, over sockets', CALLS_AT_ONCE, socketCells(), async (cell) => {
+      const url = `${agent.url}/agents/booking:${cell.fault ?? 'healthy'}/voice`;
       for (let attempt = 1; ; attempt++) {
         const result = await calls.callOver(url, evaluationOf(cell), voiceOfCell(cell));
         // As the service does, a call with a fault of the tester is tried again.

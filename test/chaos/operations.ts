@@ -18,7 +18,7 @@ const readRun = (suffix: string) => (client: VirtualClient) => {
   return run && { ...get(`/runs/${run.id}${suffix}`), expect: run.state === 'there' ? [200] : [200, 404] };
 };
 
-/** 404: the calls of chaos tests have no sound. */
+/** 404: the calls of chaos tests are text calls. */
 const recordingOf = (client: VirtualClient, file: string): Call | undefined => {
   const call = client.random.pick(client.calls);
   return call && { ...get(`/calls/${call.id}/${file}`), expect: [404] };

@@ -16,14 +16,14 @@ try {
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
   const { endings, results, events, settledAfterMs, status, outcomes } = figures;
   const counted = (outcomes['passed'] ?? 0) + (outcomes['failed'] ?? 0);
-  const isSound =
+  const isCorrect =
     counted === figures.calls &&
     endings === figures.calls &&
     results === figures.calls &&
     events === 1 &&
     status === 'COMPLETED' &&
     settledAfterMs < 60_000;
-  process.exitCode = isSound ? 0 : 1;
+  process.exitCode = isCorrect ? 0 : 1;
 } finally {
   await rm(dataDir, { recursive: true, force: true });
 }

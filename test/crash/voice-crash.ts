@@ -1,5 +1,5 @@
 /**
- * Kills workers, API and PostgreSQL with `kill -9` during calls with sound and prints figures:
+ * Kills workers, API and PostgreSQL with `kill -9` during voice calls and prints figures:
  *   node --import @swc-node/register/esm-register test/crash/voice-crash.ts [calls] [kills]
  */
 import 'reflect-metadata';
@@ -12,20 +12,20 @@ const [calls = '20', kills = '4'] = process.argv.slice(2);
 const dataDir = await mkdtemp(path.join(tmpdir(), 'voice-crash-'));
 try {
   const root = path.resolve(import.meta.dirname, '../..');
-  const figures = await crashRun({ calls: Number(calls), kills: Number(kills), sound: true, root, dataDir });
+  const figures = await crashRun({ calls: Number(calls), kills: Number(kills), voice: true, root, dataDir });
   const files = await readdir(path.join(dataDir, 'recordings'), { recursive: true });
   const parts = files.filter((name) => name.endsWith('.part')).length;
   process.stdout.write(`${JSON.stringify({ ...figures, partsLeft: parts }, null, 2)}\n`);
   const { endings, results, events, status, outcomes, recordings } = figures;
   const counted = (outcomes['passed'] ?? 0) + (outcomes['failed'] ?? 0);
-  const isSound =
+  const isCorrect =
     counted === figures.calls &&
     endings === figures.calls &&
     results === figures.calls &&
     recordings.whole === figures.calls &&
     events === 1 &&
     status === 'COMPLETED';
-  process.exitCode = isSound ? 0 : 1;
+  process.exitCode = isCorrect ? 0 : 1;
 } finally {
   await rm(dataDir, { recursive: true, force: true });
 }

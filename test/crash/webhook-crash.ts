@@ -20,12 +20,12 @@ try {
   const figures = await crashWebhooks({ databaseUrl, events: Number(events), kills: Number(kills), root, dataDir });
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
   const { received, delivered, pending, wrongSignatures, unknownIds, settledAfterMs } = figures;
-  const isSound =
+  const isCorrect =
     received === figures.events &&
     delivered === figures.events &&
     pending + wrongSignatures + unknownIds === 0 &&
     settledAfterMs < 60_000;
-  process.exitCode = isSound ? 0 : 1;
+  process.exitCode = isCorrect ? 0 : 1;
 } finally {
   await postgres.stop();
   await rm(dataDir, { recursive: true, force: true });

@@ -37,6 +37,14 @@ interface FieldSchema {
 const IN_A_DAY = new Date(Date.now() + 86_400_000).toISOString();
 const A_DAY_AGO = new Date(Date.now() - 86_400_000).toISOString();
 
+/** Valid values with another status than that of the operation. */
+const OTHER_STATUSES: Readonly<Record<string, number>> = {
+  // Nothing is created.
+  'dryRun: true': 200,
+  // The agent is reached over text.
+  'medium: voice': 409,
+};
+
 /**
  * Fields with rules that their schema does not express: references, and the definition of an evaluation.
  * `evaluation-authoring.test.ts`, `evaluation-variables.test.ts`, `evaluation-voice.test.ts` and `run-start.test.ts` test them.
@@ -195,8 +203,8 @@ describe('request bodies are accepted and rejected as the served OpenAPI documen
       // Any text is valid by the schema, but only the workspace of the key is allowed.
       const values = field === 'workspaceId' ? [null, workspace.workspaceId] : allowedValues(schema);
       for (const value of values) {
-        // A dry run returns 200, because nothing is created.
-        await send(field === 'dryRun' && value === true ? 200 : success, { ...example, [field]: value });
+        const status = OTHER_STATUSES[`${field}: ${String(value)}`] ?? success;
+        await send(status, { ...example, [field]: value });
       }
 
       for (const value of rejectedValues(schema)) {

@@ -9,7 +9,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const AUTH_TOKEN = 'auth-token-12345678';
-const SOUND = toMulaw(SOUNDS.speech!(8_000));
+const AUDIO = toMulaw(SOUNDS.speech!(8_000));
 
 /** An agent that checks signatures over the addresses that it is called at. */
 const checking = (more: AgentScript = {}): AgentScript => ({
@@ -17,7 +17,7 @@ const checking = (more: AgentScript = {}): AgentScript => ({
     isSigned(request, `http://${host}${request.path}`)
       ? connect('/media')
       : void response.writeHead(403).end('wrong signature'),
-  onStart: (stream) => stream.play(SOUND),
+  onStart: (stream) => stream.play(AUDIO),
   ...more,
 });
 
@@ -190,7 +190,13 @@ describe('the test of a connection over Twilio Media Streams', () => {
       /Connect/,
     ],
     ['refuses the WebSocket', checking({ upgrade: () => 404 }), 'websocket', /HTTP 404/, /path/],
-    ['hangs up', checking({ onStart: ({ socket }) => socket.close() }), 'answered', /closed with code/, /log/],
+    [
+      'hangs up',
+      checking({ onStart: ({ socket }) => socket.close() }),
+      'answered',
+      /hung up before it was heard/,
+      /log/,
+    ],
   ])('shows what failed if the agent %s', async (_name, script, step, message, cure) => {
     const agent = await start(script);
     const result = await test({ url: `http://${agent.host}/voice` });
@@ -213,7 +219,7 @@ describe('the test of a connection over Twilio Media Streams', () => {
       checking({
         onStart: (stream) => {
           stream.socket.send(Buffer.from([1]));
-          stream.play(SOUND);
+          stream.play(AUDIO);
         },
       }),
     );

@@ -45,7 +45,7 @@ const FIELDS = {
   turnEndMs: 900,
 };
 
-describe('evaluations of calls with sound', () => {
+describe('evaluations of voice calls', () => {
   let files: EvaluationFiles;
   let agentId: string;
 

@@ -28,7 +28,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   redeliverWebhook: 409,
   // The link's address contains a token that no example can know.
   getSharedReport: 404,
-  // The call of the examples has no sound; test/e2e/voice-calls.test.ts downloads both.
+  // The call of the examples is a text call; test/realtime/voice-calls.test.ts downloads both.
   getRecording: 404,
   getWireLog: 404,
   // The run has ended.

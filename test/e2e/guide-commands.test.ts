@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { prepareVoice, type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
-import { FliteEngine } from '../../libs/speech/index.js';
+import { programArguments } from '../support/program.js';
 import { freePort } from '../support/redis.js';
 import { callEnv, executeRun, prepareAgent } from '../support/run-app.js';
 import { createTestApp, TEST_KEY, type TestApp } from '../support/test-app.js';
+import { startVoiceAgent, type VoiceAgentServer } from '../support/voice-agent.js';
 
 const ROOT = path.resolve(__dirname, '../..');
 const DOCUMENTS = [
@@ -54,7 +54,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
-  'docs/guides/recordings.md: curl': 'the call here has no sound; test/e2e/voice-calls.test.ts downloads both files',
+  'docs/guides/recordings.md: curl':
+    'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
   'docs/production.md: npm ci && npm run build': PRODUCTION_CHECK,
   'docs/production.md: docker build': CONTAINERS,
   'docs/production.md: echo "POSTGRES_PASSWORD': CONTAINERS,
@@ -69,13 +70,16 @@ const NOT_BODIES: Readonly<Record<string, string>> = {
 };
 
 /** Documents whose YAML and CSV are validated, imported or executed by specs of their own. */
-const TESTED_FILES = ['checks.md', 'evaluations.md', 'suites.md', 'variables.md'].map((name) => `docs/guides/${name}`);
+const TESTED_FILES = [
+  ...['checks.md', 'evaluations.md', 'suites.md', 'variables.md'].map((name) => `docs/guides/${name}`),
+  'docs/production.md',
+];
 
 /** Exit codes of the `vat` commands of a document, in order; all 0 without an entry. The agents of these documents have a fault. */
 const EXIT_CODES: Readonly<Record<string, readonly number[]>> = {
   // The connection test passes; the suite fails, and passes after the correction.
   'docs/guides/first-test.md': [0, 1, 0, 0, 0],
-  // The connection test passes; the slow answer fails; the sound agent passes.
+  // The connection test passes; the slow answer fails; the healthy agent passes.
   'docs/guides/first-call.md': [0, 1, 0],
   'docs/guides/runs.md': [1],
   // The score of 91.7 is below the minimum of the command; without it or with a low one, the command would exit with 0.
@@ -104,7 +108,7 @@ npx() {
 }
 npm() {
   [ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "Unexpected: npm $*" >&2; return 96; }
-  (cd "$ROOT" && shift 4 && exec node --import @swc-node/register/esm-register src/admin/main.ts "$@")
+  (cd "$ROOT" && shift 4 && exec node $ADMIN "$@")
 }
 get() { curl -sS "$BASE_URL$1" -H "Authorization: Bearer $API_KEY"; }
 post() { curl -sS -X POST "$BASE_URL$1" -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d "$2"; }
@@ -129,21 +133,19 @@ grep -q listens agent.log`;
 jest.setTimeout(180_000);
 
 describe('the commands of README.md, docs/production.md and the guides', () => {
-  const speech = new FliteEngine();
-  let agent: ReferenceAgentServer;
+  let agent: VoiceAgentServer;
   let app: TestApp;
   let folder: string;
 
   beforeAll(async () => {
     execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-client.mjs')], { cwd: ROOT });
-    const prepare = () =>
-      prepareVoice({ speech, today: Date.now(), lines: ['Until when are you open?', 'Thank you, goodbye.'] });
-    agent = await startReferenceAgent({ port: 0, fault: 'wrong-fact', telephone: { slowMs: 3_000, prepare } });
+    const lines = ['Until when are you open?', 'Thank you, goodbye.'];
+    agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
   });
   afterAll(async () => {
-    await Promise.all([app.close(), agent.close(), speech.close()]);
+    await Promise.all([app.close(), agent.close()]);
     await rm(folder, { recursive: true });
   });
 
@@ -192,7 +194,13 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
       ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
       ...{ BASE_URL: app.url, API_KEY: apiKey, VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
       ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, CALL_ID: ids.callId },
-      ...{ ROOT, DATABASE_URL: app.databaseUrl, DATA_DIR: work, ENCRYPTION_KEYS: ENCRYPTION_KEY },
+      ...{
+        ROOT,
+        ADMIN: programArguments('src/admin/main.ts').join(' '),
+        DATABASE_URL: app.databaseUrl,
+        DATA_DIR: work,
+        ENCRYPTION_KEYS: ENCRYPTION_KEY,
+      },
       EXIT_CODES: `${(EXIT_CODES[document] ?? []).join(' ')} `,
       AGENT_PID: '',
     };

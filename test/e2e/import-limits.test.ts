@@ -132,9 +132,8 @@ describe('limits of imports', () => {
         return row?.['waiting'] > 0;
       });
       for (let i = 0; i < 20; i++) {
-        const startedAt = performance.now();
+        // Without a free connection it would be rejected after five seconds.
         expect((await files.client.post('/personalities', { name: 'Written during the imports' })).status).toBe(201);
-        expect(performance.now() - startedAt).toBeLessThan(4_500);
       }
       await database.query('COMMIT');
       expect((await Promise.all(imports)).map(({ status }) => status)).toEqual(workspaces.map(() => 200));
@@ -165,12 +164,8 @@ describe('a burst of compressed imports', () => {
       PLAN_FREE_REQUESTS_PER_MINUTE: '100000',
     });
     try {
-      const isReady = () =>
-        fetch(`${service.url}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-      await until(`the service is ready: ${service.output}`, isReady, 120_000);
+      // The key exists when the service says that it listens.
+      await service.waitForOutput('Listening on');
       const client = new HttpClient(service.url, key);
       const agent = { provider: 'AGENT_PROVIDER_1', assistantId: 'a', apiKey: 'k' };
       const created = await client.post('/agents', agent);

@@ -91,7 +91,7 @@ describe('the pipeline templates', () => {
   it.each([
     ['GitHub Actions', gitHub, undefined],
     ['GitLab', gitLab, 'results/run.md'],
-  ])('%s: imports the suite, passes with a sound agent, and publishes the results', async (_, pipeline, markdown) => {
+  ])('%s: imports the suite, passes with a healthy agent, and publishes the results', async (_, pipeline, markdown) => {
     const { code, output, read, summary } = await execute(pipeline, 'booking');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Imported evaluations: 3 created') });
     expect(await read(markdown ?? summary)).toMatch(/^### ✅ team[^\n]*01234567\n[^]*\| ✅ passed \| /);

@@ -8,7 +8,7 @@ import { prepareEvaluations } from '../support/run-app.js';
 import { WITHOUT_WORKER } from '../support/resources.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
-const SOUND = randomBytes(100_000);
+const AUDIO = randomBytes(100_000);
 const WIRE = '{"atMs":0,"direction":"sent"}\n{"atMs":20,"direction":"received"}\n';
 
 describe('the recording of a call', () => {
@@ -22,7 +22,7 @@ describe('the recording of a call', () => {
     subject = await prepareEvaluations(app);
     key = subject.apiKey;
     callId = await newCall();
-    await insertRecording(app.nest, callId, { sound: SOUND, wire: WIRE });
+    await insertRecording(app.nest, callId, { audio: AUDIO, wire: WIRE });
   });
   afterAll(() => app.close());
 
@@ -45,7 +45,7 @@ describe('the recording of a call', () => {
   it('is sent whole with its type, length and entity tag', async () => {
     const { status, headers, body } = await read();
     expect(status).toBe(200);
-    expect(body.equals(SOUND)).toBe(true);
+    expect(body.equals(AUDIO)).toBe(true);
     expect(headers).toMatchObject({
       'content-type': 'audio/wav',
       'content-length': '100000',
@@ -77,7 +77,7 @@ describe('the recording of a call', () => {
       'content-type': 'audio/wav',
       'cache-control': 'private, no-cache',
     });
-    expect(body.equals(SOUND.subarray(start, end + 1))).toBe(true);
+    expect(body.equals(AUDIO.subarray(start, end + 1))).toBe(true);
   });
 
   it.each(['bytes=100000-', 'bytes=-0', 'bytes=5-2', 'bytes=0-1,5-9', 'bytes=x', 'bytes='])(
@@ -137,7 +137,7 @@ describe('the recording of a call', () => {
     const parts = await Promise.all(
       Array.from({ length: 40 }, (_, n) => read({ Range: `bytes=${n * 1000}-${n * 1000 + 60_000}` })),
     );
-    parts.forEach(({ body }, n) => expect(body.equals(SOUND.subarray(n * 1000, n * 1000 + 60_001))).toBe(true));
+    parts.forEach(({ body }, n) => expect(body.equals(AUDIO.subarray(n * 1000, n * 1000 + 60_001))).toBe(true));
   });
 
   it('can be read by a VIEWER of its workspace, and by no other workspace', async () => {
@@ -166,7 +166,7 @@ describe('the recording of a call', () => {
     const other = await newCall();
     const { runId, paths } = await insertRecording(app.nest, other);
     expect((await subject.client.get(`/calls/${other}/recording`)).status).toBe(200);
-    await rm(paths.sound);
+    await rm(paths.audio);
     expectNotFound(await subject.client.get(`/calls/${other}/recording`));
     expect((await subject.client.get(`/calls/${other}/wire`)).status).toBe(200);
     await subject.client.post(`/runs/${runId}/cancel`);

@@ -77,7 +77,7 @@ describe('runs on two processes', () => {
     const id = await start(client, agentId, {});
     await until('the call is under way', () => agent.active.get('stuck') === 1);
     await sql(database.url, `UPDATE calls SET lease_until = now() - interval '1 s' WHERE run_id = '${id}'`);
-    await first.nest.get(ExecutionRepository).sweep(() => 'text');
+    await first.nest.get(ExecutionRepository).sweep();
     expect(await ended(client, id)).toMatchObject({ status: 'COMPLETED', counts: { passed: 1 } });
     // The first one aborts as soon as it learns that it has lost the lease.
     await until('no call is in progress', () => agent.active.get('stuck') === 0);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiKeysService } from '../../src/modules/api-keys/api-keys.service.js';
 import { LastUseService } from '../../src/modules/api-keys/last-use.service.js';
 import type { FirstKey } from '../../src/modules/api-keys/first-key.service.js';
+import { Clock } from '../../src/platform/clock.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 
 describe('workspace settings', () => {
   let app: TestApp;
@@ -114,13 +115,17 @@ describe('workspace settings', () => {
     });
 
     it('rejects a key after its expiry', async () => {
-      const expiresAt = new Date(Date.now() + 700).toISOString();
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
       const { key, expiresAt: returned } = (await admin.post('/workspace/api-keys', { name: 'x', expiresAt })).body
         .data;
       expect(returned).toBe(expiresAt);
       expect((await admin.as(key).get('/workspace')).status).toBe(200);
-      await sleep(800);
-      expect((await admin.as(key).get('/workspace')).body.message).toBe('Invalid API key');
+      const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(Date.parse(expiresAt));
+      try {
+        expect((await admin.as(key).get('/workspace')).body.message).toBe('Invalid API key');
+      } finally {
+        clock.mockRestore();
+      }
     });
 
     it('revokes a key, which then returns 404', async () => {
@@ -129,8 +134,7 @@ describe('workspace settings', () => {
       expect((await admin.delete(`/workspace/api-keys/${id}`)).body).toEqual({
         message: 'API key revoked successfully',
       });
-      await sleep(100);
-      expect((await admin.as(key).get('/agents')).status).toBe(401);
+      await until('the key is rejected', async () => (await admin.as(key).get('/agents')).status === 401);
       expect((await admin.delete(`/workspace/api-keys/${id}`)).status).toBe(404);
       expect((await admin.get('/workspace/api-keys')).body.meta.total).toBe(1);
     });

@@ -132,11 +132,11 @@ describe('the admin command', () => {
           'Do not remove any key: 1 secret under k0, which is not configured',
       );
       expect(await keyIds()).toEqual(['k0', 'k2']);
-      // The canary still needs the old key, so that nobody starts without it.
+      // The canary still needs the old key, so that no process starts without it.
       expect(await startsWith(k2)).toBe(false);
     });
 
-    it('refuses it for a secret that another process writes meanwhile with an old key', async () => {
+    it('refuses it for a secret that another process writes with an old key at the same time', async () => {
       await store(new KeyRing([k1]), 2);
       const [first, second] = (await sql(app.databaseUrl, 'SELECT id FROM agents')).map(({ id }) => id as string);
       const ring = new KeyRing([k1]);

@@ -4,6 +4,7 @@ import { ApiKeysRepository } from '../../src/modules/api-keys/api-keys.repositor
 import { ApiKeysService, KEYS_CHANGED } from '../../src/modules/api-keys/api-keys.service.js';
 import { type FirstKey, FirstKeyService } from '../../src/modules/api-keys/first-key.service.js';
 import { generateKey } from '../../src/modules/api-keys/key-format.js';
+import { Clock } from '../../src/platform/clock.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Notifications } from '../../src/platform/database/notifications.js';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository.js';
@@ -45,7 +46,7 @@ describe('ApiKeysService', () => {
     testDatabase = await createTestDatabase();
     database = new CountingDatabase(await createDataSource(testDatabase.url, 8).initialize());
     notifications = new Notifications(testDatabase.url);
-    service = new ApiKeysService(database, new ApiKeysRepository(database), notifications, settings);
+    service = new ApiKeysService(database, new ApiKeysRepository(database), notifications, new Clock(), settings);
     firstKeys = new FirstKeyService(
       database,
       new WorkspacesService(database, new WorkspacesRepository(database), settings),

@@ -1,6 +1,7 @@
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { isDatabaseUnavailable } from '../../src/platform/database/failures.js';
+import { ConnectionShareTimeout } from '../../src/platform/database/failures.js';
 import { FairPool, onBehalfOf, onBehalfOfService } from '../../src/platform/database/fair-pool.js';
 import { openDataSource, surviveBrokenConnections } from '../../src/platform/database/pool.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -82,7 +83,7 @@ describe('a pool that workspaces share', () => {
     // Released by one holder, the same connections count for the next one.
     for (let i = 0; i < 3; i++) {
       const held = await connectAll(`workspace ${i}`, SHARE);
-      await expect(connect(`workspace ${i}`)).rejects.toThrow('timeout exceeded');
+      await expect(connect(`workspace ${i}`)).rejects.toThrow(ConnectionShareTimeout);
       for (const client of held) client.release();
     }
   });

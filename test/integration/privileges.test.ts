@@ -65,7 +65,7 @@ describe('a database role with limited privileges', () => {
   };
   const tables = () => sql(url, `SELECT 1 FROM pg_tables WHERE schemaname IN ('public', 'graphile_worker')`);
 
-  it('is told every missing privilege of an empty database before anything is created', async () => {
+  it('is refused with every missing privilege of an empty database, before anything is created', async () => {
     const name = await useEmptyDatabase();
     const { message, grants } = await rejection();
     expect(message).toContain(`The role ${role} lacks privileges on the database ${name}; nothing was changed`);
@@ -86,7 +86,7 @@ describe('a database role with limited privileges', () => {
     expect((await tables()).length).toBeGreaterThan(10);
   });
 
-  it('is told that the tables of a migrated database belong to another role', async () => {
+  it('is refused if the tables of a migrated database belong to another role', async () => {
     await useMigratedDatabase();
     const { message } = await rejection();
     const owner = new URL(SERVER_URL).username;
@@ -94,7 +94,7 @@ describe('a database role with limited privileges', () => {
     expect(message).toContain(`Connect as ${owner} (DATABASE_URL)`);
   });
 
-  it('is told so even if it may read and write them: the queue hides its rows from all but their owner', async () => {
+  it('is refused even if it may read and write them: the queue hides its rows from all but their owner', async () => {
     await useMigratedDatabase();
     await sql(url, `GRANT USAGE ON SCHEMA public, graphile_worker TO ${role}`);
     await sql(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public, graphile_worker TO ${role}`);

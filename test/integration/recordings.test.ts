@@ -45,7 +45,7 @@ describe('deletion of recordings', () => {
       () => false,
     );
   const filesOf = async ({ paths }: InsertedRecording) =>
-    (await Promise.all([paths.sound, paths.wire, paths.peaks].map(exists))).filter(Boolean).length;
+    (await Promise.all([paths.audio, paths.wire, paths.peaks].map(exists))).filter(Boolean).length;
   const rowsOf = async ({ id }: InsertedRecording) =>
     (await query('SELECT count(*)::int AS n FROM recordings WHERE id = $1', [id]))[0].n;
   const age = ({ id }: InsertedRecording, days: number) =>
@@ -76,10 +76,10 @@ describe('deletion of recordings', () => {
     expect([await filesOf(old), await rowsOf(old)]).toEqual([0, 0]);
     expect([await filesOf(recent), await rowsOf(recent)]).toEqual([3, 1]);
     // Nothing of it is left, not even an empty folder.
-    expect(await exists(path.dirname(old.paths.sound))).toBe(false);
+    expect(await exists(path.dirname(old.paths.audio))).toBe(false);
   });
 
-  it('applies when no sound is stored any more', async () => {
+  it('applies when recordings are no longer stored', async () => {
     const old = await newRecording();
     await age(old, 31);
     await withEnv({ RECORDINGS: 'off' }, (other) => runJob('recordings.prune', other));
@@ -89,7 +89,7 @@ describe('deletion of recordings', () => {
   it('continues after a crash between the files and their rows', async () => {
     const old = await newRecording();
     await age(old, 31);
-    await rm(path.dirname(old.paths.sound), { recursive: true });
+    await rm(path.dirname(old.paths.audio), { recursive: true });
     await runJob('recordings.prune');
     expect(await rowsOf(old)).toBe(0);
   });
@@ -104,7 +104,7 @@ describe('deletion of recordings', () => {
       await runJob('runs.prune', other);
     });
     expect([await filesOf(gone), await rowsOf(gone)]).toEqual([0, 0]);
-    expect(await exists(path.dirname(gone.paths.sound))).toBe(false);
+    expect(await exists(path.dirname(gone.paths.audio))).toBe(false);
     expect([await filesOf(kept), await rowsOf(kept)]).toEqual([3, 1]);
   });
 

@@ -43,7 +43,7 @@ describe('retention of runs', () => {
   const query = (text: string, values: unknown[] = []) => sql<any>(testDatabase.url, text, values);
   const count = async (table: string): Promise<number> => (await query(`SELECT count(*)::int AS n FROM ${table}`))[0].n;
 
-  /** An agent with runs that ended so many days ago; null has not ended. */
+  /** An agent with runs that ended this many days ago; null: not ended. */
   const runsEnded = async (...days: (number | null)[]) => {
     const subject = await prepareEvaluations(app);
     const ids: string[] = [];

@@ -11,7 +11,7 @@ import { RunFinisher } from '../../src/modules/runs/execution/run-finisher.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TIMESTAMP, UUID } from '../support/expect.js';
 import type { HttpClient } from '../support/http.js';
-import { callEnv, prepareEvaluations } from '../support/run-app.js';
+import { callEnv, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -138,15 +138,31 @@ describe('leases of calls', () => {
     ]);
   });
 
+  it('claims calls of the medium of the slot, and counts those of both media', async () => {
+    const checks = [{ type: 'max_turns', turns: 9 }];
+    const { client, agentId } = await prepareEvaluations(app, [shortEvaluation({ checks })]);
+    const start = async (body: object) =>
+      expect(await client.post(`/agents/${agentId}/runs`, body)).toMatchObject({ status: 201 });
+    await start({ repeat: 2, concurrency: 1 });
+    const connection = { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' };
+    expect(await client.put(`/agents/${agentId}/connection`, connection)).toMatchObject({ status: 200 });
+    await start({ concurrency: 1 });
+    const [voice] = await repository.claim(agentId, 'voice', [{ previousRun: undefined }, { previousRun: undefined }]);
+    expect(voice?.call).toMatchObject({ protocol: 'twilio-media-streams', medium: 'voice' });
+    expect(await claim(agentId)).toBeUndefined();
+    await end(voice!.call!);
+    expect(await claim(agentId)).toMatchObject({ protocol: 'chat-completions', medium: 'text' });
+  });
+
   it('keeps a renewed claim, and revokes one whose lease has expired', async () => {
     const { client, agentId, runId } = await started();
     const first = await claimed(agentId);
     await expire(runId);
     expect(await repository.renew([first])).toEqual(new Set([first.claimId]));
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     expect(await callsOf(runId)).toMatchObject([{ status: 'RUNNING', lease_expirations: 0, claim_id: first.claimId }]);
     await expire(runId);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     expect(await callsOf(runId)).toMatchObject([
       { status: 'QUEUED', lease_expirations: 1, claim_id: null, lease_until: null },
     ]);
@@ -158,7 +174,7 @@ describe('leases of calls', () => {
     const { client, agentId, runId } = await started();
     const dead = await claimed(agentId);
     await expire(runId);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     const before = await callsOf(runId);
     expect(await end(dead)).toBe(false);
     await repository.retry(dead, ATTEMPT, '{}', 60_000);
@@ -191,7 +207,7 @@ describe('leases of calls', () => {
     for (let expirations = 1; expirations <= 5; expirations++) {
       await claimed(agentId);
       await expire(runId);
-      await repository.sweep(() => 'text');
+      await repository.sweep();
       expect(await callsOf(runId)).toMatchObject([
         { status: expirations < 5 ? 'QUEUED' : 'ENDED', lease_expirations: expirations },
       ]);
@@ -224,7 +240,7 @@ describe('leases of calls', () => {
     await due();
     await claimed(agentId);
     await expire(runId);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     const last = await claimed(agentId);
     expect(await repository.attempts(last.id)).toEqual([
       { ...INTERRUPTED, startedAt: ATTEMPT.startedAt, reason: 'The process that executed the attempt was shut down.' },
@@ -250,13 +266,13 @@ describe('leases of calls', () => {
     expect(await slots()).toHaveLength(4);
     await claimed(agentId);
     await query(`SELECT graphile_worker.remove_job(key) FROM graphile_worker._private_jobs WHERE ${isSlotJob}`);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     // The calls have not waited long enough.
     expect(await slots()).toHaveLength(0);
     await query(`UPDATE calls SET due_at = now() - interval '3 s' WHERE run_id = '${runId}'`);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     expect(await slots()).toHaveLength(3);
-    await repository.sweep(() => 'text');
+    await repository.sweep();
     expect(await slots()).toHaveLength(3);
   });
 

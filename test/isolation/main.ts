@@ -123,17 +123,17 @@ async function main(): Promise<void> {
     const agentUrl = await processes.startAgent(AGENT_MS, SLOW_MS);
     const serviceUrl = await processes.startService(agentUrl, MEMORY_MB);
     const workspace = async (name: string) => new HttpClient(serviceUrl, await processes.createWorkspace(name));
-    const attacker = await prepare(await workspace('Attacker'), 'sound');
+    const attacker = await prepare(await workspace('Attacker'), 'healthy');
     const victim = await workspace('Victim');
-    const sound = await prepare(victim, 'sound');
+    const healthy = await prepare(victim, 'healthy');
     const slow = await prepare(victim, 'slow-answer');
     const over = new AbortController();
     const progress = new Progress('Runs', 2);
     const attacking = attack(attacker, over.signal);
-    const reading = read(sound, over.signal);
+    const reading = read(healthy, over.signal);
     // Awaited below; until then a failure must not end this process before it has stopped the others.
     reading.catch(() => undefined);
-    const passes = await run(sound, calls);
+    const passes = await run(healthy, calls);
     progress.advance();
     const failures = await run(slow, Math.ceil(calls / 4));
     progress.advance();
@@ -143,7 +143,7 @@ async function main(): Promise<void> {
     const p99 = percentile(durations, 99) ?? Infinity;
     const shown = [...statuses].map(([status, count]) => `${count} × ${status || 'connection closed'}`).join(', ');
     print(`hostile imports: ${shown}`);
-    print(`sound agent, ${AGENT_MS} ms (limit ${LIMIT_MS} ms): ${JSON.stringify(passes)}`);
+    print(`healthy agent, ${AGENT_MS} ms (limit ${LIMIT_MS} ms): ${JSON.stringify(passes)}`);
     print(`slow agent, ${AGENT_MS + SLOW_MS} ms: ${JSON.stringify(failures)}`);
     print(
       `${durations.length} GETs: p50 ${percentile(durations, 50)?.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms (limit ${MAX_P99_MS})`,

@@ -121,8 +121,8 @@ const steps = fc.array(
   { maxLength: 4 },
 );
 const keys = fc.stringMatching(/^[0-9*#A-D][0-9*#A-Dw]{0,9}$/);
-/** Steps of calls with sound, which depend on the line before them. */
-const soundSteps = fc
+/** Steps of voice calls, which depend on the line before them. */
+const voiceSteps = fc
   .record({ line: fc.array(text(50), { minLength: 1, maxLength: 3 }), over: text(50), pressed: keys, ms: fc.nat(999) })
   .map(({ line, over, pressed, ms }) => [
     { say: line.flatMap((part, index) => (index === 0 ? [part] : [{ pauseMs: ms + 1 }, part])) },
@@ -152,7 +152,7 @@ const evaluation = fc.record({
   vendorCallPhoneNumber: fc.oneof(fc.constant(''), text(255)),
   critical: fc.boolean(),
   tags: fc.uniqueArray(plain, { maxLength: 5 }),
-  script: fc.tuple(steps, soundSteps).map(([first, then]) => [...first, ...then]),
+  script: fc.tuple(steps, voiceSteps).map(([first, then]) => [...first, ...then]),
   checks: fc
     .tuple(
       text(100),

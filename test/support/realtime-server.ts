@@ -15,7 +15,7 @@ type Event = Record<string, any>;
 
 /**
  * The part of OpenAI's Realtime API that a telephone agent uses: detects the caller's speech in mu-law, answers every turn
- * with the same sound, and records where the agent truncates it. Protocol:
+ * with the same audio, and records where the agent truncates it. Protocol:
  * https://platform.openai.com/docs/api-reference/realtime-server-events
  */
 export class RealtimeServer {
@@ -28,7 +28,7 @@ export class RealtimeServer {
     server.on('connection', (socket) => new Conversation(socket, answer, this.truncations));
   }
 
-  /** @param answer sound of every answer in mu-law at 8,000 Hz */
+  /** @param answer audio of every answer in mu-law at 8,000 Hz */
   static async start(answer: Uint8Array): Promise<RealtimeServer> {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');

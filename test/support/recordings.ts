@@ -24,7 +24,7 @@ export interface InsertedRecording {
 export async function insertRecording(
   nest: INestApplicationContext,
   callId: string,
-  { sound = Buffer.from('RIFF'), wire = '{"atMs":0}\n' }: { sound?: Buffer; wire?: string } = {},
+  { audio = Buffer.from('RIFF'), wire = '{"atMs":0}\n' }: { audio?: Buffer; wire?: string } = {},
 ): Promise<InsertedRecording> {
   const id = randomUUID();
   const database = nest.get(Database);
@@ -33,7 +33,7 @@ export async function insertRecording(
   const files = nest.get(RecordingFiles);
   await files.prepare(key);
   const paths = files.paths(key);
-  await writeFile(paths.sound, sound);
+  await writeFile(paths.audio, audio);
   await writeFile(paths.wire, wire);
   await writeFile(paths.peaks, '{}');
   await database.query(INSERT, [callId, id]);

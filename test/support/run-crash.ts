@@ -11,13 +11,14 @@ import { FliteEngine } from '../../libs/speech/index.js';
 import { createDataSource } from '../../src/bootstrap/data-source.js';
 import { migrate } from '../../src/bootstrap/migrate.js';
 import { HttpClient } from './http.js';
+import { programArguments } from './program.js';
 import { eventually, startReceiver } from './receiver.js';
 
 export interface RunCrashOptions {
   readonly calls: number;
   readonly kills: number;
-  /** Calls with sound instead of text; at most 20 at once. */
-  readonly sound?: boolean;
+  /** Voice calls instead of text; at most 20 at once. */
+  readonly voice?: boolean;
   /** Root of the repository. */
   readonly root: string;
   readonly dataDir: string;
@@ -97,8 +98,7 @@ class Installation {
 
   private startProcess(part: Part): void {
     if (part === 'postgresql') return;
-    const args = ['--import', '@swc-node/register/esm-register', path.join(this.options.root, 'src/main.ts')];
-    const started = spawn(process.execPath, args, {
+    const started = spawn(process.execPath, programArguments('src/main.ts'), {
       cwd: this.options.root,
       env: {
         ...process.env,
@@ -117,13 +117,13 @@ class Installation {
  * once. Returns figures about its result.
  */
 export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigures> {
-  const { calls, kills, sound = false } = options;
+  const { calls, kills, voice = false } = options;
   const speech = new FliteEngine();
   const prepare = () => prepareVoice({ speech, today: Date.now(), lines: [QUESTION, GOODBYE] });
   const agent = await startReferenceAgent({
     port: 0,
     latencyMs: 120,
-    ...(sound && { telephone: { slowMs: 0, prepare } }),
+    ...(voice && { telephone: { slowMs: 0, prepare } }),
   });
   const receiver = await startReceiver();
   const key = `crash-${randomBytes(16).toString('hex')}`;
@@ -148,11 +148,11 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
       client,
       receiver.url,
       installation.databaseUrl,
-      sound ? bySound(calls, agent.url) : byText(calls),
+      voice ? byVoice(calls, agent.url) : byText(calls),
     );
     const killed: string[] = [];
     for (let n = 0; n < kills; n++) {
-      await sleep((sound ? 4_000 : 500) + Math.random() * 2_000);
+      await sleep((voice ? 4_000 : 500) + Math.random() * 2_000);
       // Each of them at least once, then at random.
       const part = PARTS[n < PARTS.length ? n : Math.floor(Math.random() * PARTS.length)]!;
       await installation.kill(part);
@@ -178,7 +178,7 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
       kills: killed,
       events: events().size,
       settledAfterMs,
-      recordings: sound ? await servedRecordings(client, `http://127.0.0.1:${port}`, key, runId) : NO_RECORDINGS,
+      recordings: voice ? await servedRecordings(client, `http://127.0.0.1:${port}`, key, runId) : NO_RECORDINGS,
     };
   } finally {
     await installation.stop();
@@ -209,7 +209,7 @@ const byText = (calls: number): PlannedRun => ({
 
 const QUESTION = 'Until when are you open?';
 const GOODBYE = 'Thank you, goodbye.';
-const bySound = (calls: number, agentUrl: string): PlannedRun => ({
+const byVoice = (calls: number, agentUrl: string): PlannedRun => ({
   evaluations: (personalityId) => [
     {
       name: 'Asks for the opening hours',
@@ -242,7 +242,7 @@ async function servedRecordings(client: HttpClient, url: string, key: string, ru
   return counts;
 }
 
-/** Whether a file declares its own length, and has the sound that the call says. */
+/** Whether a file declares its own length, and is as long as the call says. */
 function isWhole(file: Uint8Array, recording: { readonly seconds: number } | null): boolean {
   const declared = new DataView(file.buffer, file.byteOffset).getUint32(4, true) + 8;
   const { channels, rate } = readWav(file);

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { programArguments } from './program.js';
 import { freePort } from './redis.js';
 import { until } from './until.js';
 
@@ -25,8 +26,7 @@ export class ServiceProcess {
     const root = path.resolve(__dirname, '../..');
     const port = Number(env['PORT'] ?? (await freePort()));
     const dataDir = await mkdtemp(path.join(tmpdir(), 'service-process-'));
-    const args = ['--import', '@swc-node/register/esm-register', path.join(root, 'src/main.ts')];
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, programArguments('src/main.ts'), {
       cwd: root,
       env: { ...process.env, HOST: '127.0.0.1', LOG_FORMAT: 'json', DATA_DIR: dataDir, ...env, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { programArguments } from './program.js';
 
 export interface VatResult {
   readonly code: number | null;
@@ -23,11 +24,11 @@ const BASE_ENV = Object.fromEntries(
 
 /** Starts the `vat` command in a separate process with only the given settings. */
 export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
-  const child = spawn(
-    process.execPath,
-    ['--import', '@swc-node/register/esm-register', path.join(ROOT, 'libs/client/main.ts'), ...args],
-    { cwd: ROOT, env: { ...BASE_ENV, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [...programArguments('libs/client/main.ts'), ...args], {
+    cwd: ROOT,
+    env: { ...BASE_ENV, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));

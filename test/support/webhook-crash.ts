@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
@@ -15,6 +14,7 @@ import { checkCanary } from '../../src/platform/encryption/canary.js';
 import { KeyRing } from '../../src/platform/encryption/key-ring.js';
 import { createLogger } from '../../src/platform/observability/logger.js';
 import { runData } from '../factories/webhook-events.js';
+import { programArguments } from './program.js';
 import { eventually, startReceiver } from './receiver.js';
 
 export interface CrashOptions {
@@ -81,8 +81,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
       .get(WebhookEndpointsService)
       .create(caller, { url: receiver.url, events: ['run.completed'] });
     const start = () => {
-      const args = ['--import', '@swc-node/register/esm-register', path.join(options.root, 'src/main.ts')];
-      const worker = spawn(process.execPath, args, {
+      const worker = spawn(process.execPath, programArguments('src/main.ts'), {
         cwd: options.root,
         env: { ...process.env, ...env, ROLE: 'worker' },
         stdio: ['ignore', 'inherit', 'inherit'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { openEmbeddedPostgres } from '../index.js';
 import { isAlive, readPostmaster } from '../pg-ctl.js';
@@ -99,7 +100,7 @@ export async function cleanUp(): Promise<void> {
   }
 }
 
-/** Another process that runs testing/child.mjs. */
+/** Another process that runs testing/child.ts. */
 export interface Child {
   pid: number;
   /** the next reported line */
@@ -111,15 +112,15 @@ export interface Child {
   ended: Promise<unknown>;
 }
 
-/** Starts testing/child.mjs with a mode and its arguments. */
+/** Starts testing/child.ts with a mode and its arguments. */
 export function startChild(...given: string[]): Child {
   return startChildAs({}, ...given);
 }
 
 /** The same as another user, for root. */
 export function startChildAs(user: { uid?: number; gid?: number }, ...given: string[]): Child {
-  const script = join(process.cwd(), 'libs/embedded-postgres/testing/child.mjs');
-  const child = spawn(process.execPath, ['--import', '@swc-node/register/esm-register', script, ...given], {
+  const script = fileURLToPath(new URL('./child.js', import.meta.url));
+  const child = spawn(process.execPath, [script, ...given], {
     ...user,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

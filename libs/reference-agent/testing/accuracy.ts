@@ -19,7 +19,7 @@ import {
   referenceEvaluations,
 } from '../index.js';
 
-/** Faults that can be planted, and the sound agent. */
+/** Faults that can be planted, and the healthy agent. */
 export const AGENTS: readonly (FaultName | undefined)[] = [undefined, ...FAULT_NAMES];
 
 /** One call of the accuracy measurement. */

@@ -1,4 +1,4 @@
-/** Calls with sound, for measurements outside of this library. */
+/** Voice calls, for measurements outside of this library. */
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {
   evaluationOf,

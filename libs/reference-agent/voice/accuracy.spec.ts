@@ -23,12 +23,12 @@ async function deviations(fault: VoiceFaultName | undefined, voice: string): Pro
 }
 
 describe('accuracy of the evaluations for the telephone', () => {
-  it.each(CALLER_VOICES)('lets the sound agent pass for a caller with the voice %s', async (voice) => {
+  it.each(CALLER_VOICES)('lets the healthy agent pass for a caller with the voice %s', async (voice) => {
     expect(await deviations(undefined, voice)).toEqual([]);
   });
 
   it.each(['phone-booking', 'phone-listening', 'phone-noise'] as const)(
-    'lets the sound agent pass %s with other voices at 20 dB on a weak line of the telephone band',
+    'lets the healthy agent pass %s with other voices at 20 dB on a weak line of the telephone band',
     async (key) => {
       const conditions = { noise: { type: 'babble', snrDb: 20 }, band: 'telephone', gainDb: -3, seed: 41 } as const;
       const evaluation = { ...voiceEvaluations('any')[VOICE_EVALUATION_KEYS.indexOf(key)]!, conditions };
@@ -37,7 +37,7 @@ describe('accuracy of the evaluations for the telephone', () => {
     },
   );
 
-  it('lets the sound agent pass when the first word of a barge-in is not recognised, because a packet of it is lost', async () => {
+  it('lets the healthy agent pass when the first word of a barge-in is not recognised, because a packet of it is lost', async () => {
     const evaluation = voiceEvaluations('any')[VOICE_EVALUATION_KEYS.indexOf('phone-barge-in')]!;
     const conditions = { packetLossPercent: 2, seed: 504 };
     const { outcome, reason } = await calls.call({ ...evaluation, conditions }, 'slt');

@@ -16,7 +16,7 @@ export type Heard =
 export interface Recogniser {
   /**
    * @param pcm speech of the caller, with pauses shortened
-   * @param noise sound of the line without the caller
+   * @param noise audio of the line without the caller
    */
   recognise(pcm: Int16Array, noise: Int16Array): Heard;
 }
@@ -25,7 +25,7 @@ export interface Recogniser {
 const SEGMENT_END_MS = 200;
 /** No line has a longer pause, unless its caller hesitates. */
 const LINE_END_MS = 600;
-/** Kept of the sound before and after a segment, so that weak consonants are not lost. */
+/** Kept of the audio before and after a segment, so that weak consonants are not lost. */
 const MARGIN_FRAMES = 3;
 /** A segment starts when 3 of the last 4 frames are active. */
 const ONSET_FRAMES = 4;
@@ -50,7 +50,7 @@ export interface Utterance {
   readonly segmentActiveMs: number;
 }
 
-/** Cuts the caller's sound into utterances and recognises them. It keeps no clock: frames come in at their own times. */
+/** Cuts the caller's audio into utterances and recognises them. It keeps no clock: frames come in at their own times. */
 export class Ear {
   private readonly gate = new SpeechGate();
   private readonly recent: { readonly frame: Int16Array; readonly isActive: boolean }[] = [];

@@ -184,8 +184,8 @@ export type VoiceCheckName<K extends VoiceEvaluationKey = VoiceEvaluationKey> =
   (typeof EVALUATIONS)[K]['checks'][number]['name'];
 
 /**
- * Evaluations for calls with sound. Their callers go by turns and know no words of the agent, so that they need no
- * transcription. The sound agent passes all of them, and every fault of the telephone fails at least one.
+ * Evaluations for voice calls. Their callers go by turns and know no words of the agent, so that they need no
+ * transcription. The healthy agent passes all of them, and every fault of the telephone fails at least one.
  */
 export function voiceEvaluations(personalityId: string): EvaluationInput[] {
   return VOICE_EVALUATION_KEYS.map((key) => ({ key, personalityId, ...EVALUATIONS[key] }));

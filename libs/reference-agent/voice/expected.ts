@@ -97,7 +97,7 @@ export const VOICE_EXPECTED: Readonly<Record<VoiceFaultName, Row>> = {
   },
 };
 
-/** The expected result of a call with this fault, or with the sound agent for undefined. */
+/** The expected result of a call with this fault, or with the healthy agent for undefined. */
 export function voiceExpectationOf(fault: VoiceFaultName | undefined, key: VoiceEvaluationKey): VoiceExpectation {
   return (fault && VOICE_EXPECTED[fault][key]) ?? PASSED;
 }

@@ -1,4 +1,4 @@
-/** Samples per second on the telephone. */
-export const RATE = 8_000;
-export const FRAME_MS = 20;
-export const FRAME_SAMPLES = (RATE * FRAME_MS) / 1_000;
+import { FRAME_MS, TELEPHONE_RATE } from '../../audio/index.js';
+
+export { FRAME_MS, TELEPHONE_RATE as RATE };
+export const FRAME_SAMPLES = (TELEPHONE_RATE * FRAME_MS) / 1_000;

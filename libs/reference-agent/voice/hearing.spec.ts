@@ -27,11 +27,11 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /** What the ear makes of a sound through mu-law, 2 s into the call and not at the beginning of a frame. */
-function hear(pcm: Int16Array, line = (sound: Int16Array) => sound) {
+function hear(pcm: Int16Array, line = (audio: Int16Array) => audio) {
   const ear = new Ear(recogniser);
   const start = 2_007;
-  const sound = decodeMulaw(encodeMulaw(line(sequence(silence(start), pcm, silence(900)))));
-  for (let at = 0; at + 160 <= sound.length; at += 160) ear.hear((at + 160) / 8, sound.slice(at, at + 160));
+  const audio = decodeMulaw(encodeMulaw(line(sequence(silence(start), pcm, silence(900)))));
+  for (let at = 0; at + 160 <= audio.length; at += 160) ear.hear((at + 160) / 8, audio.slice(at, at + 160));
   const { utterance } = ear;
   const heard: Heard | undefined = utterance && ear.recognise();
   return { heard, lateMs: (utterance?.endMs ?? 0) - start - speechBounds(pcm).end / 8 };
@@ -40,7 +40,7 @@ function hear(pcm: Int16Array, line = (sound: Int16Array) => sound) {
 /** Lines that were not recognised as complete, on a line with this noise. */
 function mistakes(type: NoiseType, snrDb: number, lines = spoken): string[] {
   return lines.flatMap(({ text, pcm }, index) => {
-    const { heard } = hear(pcm, (sound) => withNoise(sound, type, snrDb, index + 1));
+    const { heard } = hear(pcm, (audio) => withNoise(audio, type, snrDb, index + 1));
     const isRight = heard?.type === 'line' && heard.text === text && heard.isComplete;
     return isRight ? [] : [`${text}: ${JSON.stringify(heard)}`];
   });

@@ -24,9 +24,7 @@ const FREE_START = 6;
 const MOST_DB = 24;
 /** A sound that fits badly at first may still fit well; a match is given up when it is this share of all beyond its limit. */
 const SLACK = 0.2;
-/** The global of this name is slow to read in the contexts of Jest. */
-const UNREACHED = Infinity;
-const NO_MATCH: Match = { distance: UNREACHED, missingFrames: 0 };
+const NO_MATCH: Match = { distance: Infinity, missingFrames: 0 };
 
 export function templateOf(features: Features): Template {
   const frames = features.length / BANDS;
@@ -81,20 +79,19 @@ export function match(sample: Sample, template: Template, limit: number): Match 
   if (rows === 0 || rows > template.frames + bend) return NO_MATCH;
   const gain = loudest[rows - 1]! - template.loudest[Math.min(rows, template.frames) - 1]!;
   const total = loud[rows - 1]!;
-  let before = new Float64Array(width).fill(UNREACHED);
+  let before = new Float64Array(width).fill(Infinity);
   let row = new Float64Array(width);
   for (let index = 0; index < rows; index += 1) {
-    let least = UNREACHED;
+    let least = Infinity;
+    row.fill(Infinity);
     for (let offset = 0; offset < width; offset += 1) {
       const column = index + offset - bend;
-      row[offset] = UNREACHED;
       if (column < 0 || column >= template.frames) continue;
       const isStart = (index === 0 && column <= FREE_START) || (column === 0 && index <= FREE_START);
       // One frame of both, one of the sound more, one of the template more.
       let reached = isStart ? 0 : before[offset]!;
       if (offset + 1 < width && before[offset + 1]! < reached) reached = before[offset + 1]!;
       if (offset > 0 && row[offset - 1]! < reached) reached = row[offset - 1]!;
-      if (reached === UNREACHED) continue;
       const sum = reached + difference(sample, index, template.features, column, gain);
       row[offset] = sum;
       if (sum < least) least = sum;

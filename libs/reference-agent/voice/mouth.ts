@@ -7,7 +7,7 @@ export interface AgentLine {
   hangUp(): void;
 }
 
-/** How quickly sound is sent: a chunk at a time, at most `leadMs` before it is played. */
+/** How quickly audio is sent: a chunk at a time, at most `leadMs` before it is played. */
 export interface Pacing {
   readonly chunkBytes: number;
   readonly leadMs: number;
@@ -19,13 +19,13 @@ const BYTES_PER_MS = 8;
 
 /** Faster than it is played, as speech engines do: a barge-in then meets a full playout buffer. */
 export const STEADY: Pacing = { chunkBytes: 100 * BYTES_PER_MS, leadMs: 3_000, everyMs: 0 };
-/** 160 ms of sound every 220 ms: the playout runs empty for 60 ms between two chunks. */
+/** 160 ms of audio every 220 ms: the playout runs empty for 60 ms between two chunks. */
 export const CHOPPY: Pacing = { chunkBytes: 160 * BYTES_PER_MS, leadMs: 0, everyMs: 220 };
 
 /** In real time, but at 16 kHz: twice the bytes that the line plays in that time. */
 export const DOUBLE: Pacing = { chunkBytes: 40 * BYTES_PER_MS, leadMs: Infinity, everyMs: 20 };
 
-/** Sends the agent's sound and keeps track of what the platform still has to play. */
+/** Sends the agent's audio and keeps track of what the platform still has to play. */
 export class Mouth {
   private bytes: Uint8Array = new Uint8Array(0);
   private position = 0;
@@ -39,7 +39,7 @@ export class Mouth {
     private readonly pacing: Pacing,
   ) {}
 
-  /** Starts to send the sound of one answer, followed by a mark. */
+  /** Starts to send the audio of one answer, followed by a mark. */
   say(now: number, bytes: Uint8Array, mark: string): void {
     this.bytes = bytes;
     this.position = 0;
@@ -75,7 +75,7 @@ export class Mouth {
     this.playedUntil = Math.min(this.playedUntil, now);
   }
 
-  /** Whether the platform is playing, or sound is left to be sent. */
+  /** Whether the platform is playing, or audio is left to be sent. */
   isSpeaking(now: number): boolean {
     return this.position < this.bytes.length || this.playedUntil > now;
   }

@@ -4,7 +4,7 @@ import { RATE } from './frames.js';
 import { type KnownSound, TemplateRecogniser } from './recogniser.js';
 import { repertoireOf } from './repertoire.js';
 import { soundAsHeard } from './templates.js';
-import { type SentenceSounds, Voice } from './voice.js';
+import { type SentenceAudio, Voice } from './voice.js';
 import type { VoiceAgentOptions } from './voice-agent.js';
 
 /** The agent's own voice; the callers have all of the others, and this one. */
@@ -45,7 +45,7 @@ export async function prepareVoice({ speech, today, lines = CALLER_LINES }: Prep
       known.push({ type: 'sound', text: name, pcm: soundAsHeard((await soundOf(name, voice)).pcm) });
     }
   }
-  return { voice: new Voice(sentences.soundOf), recogniser: new TemplateRecogniser(known) };
+  return { voice: new Voice(sentences.audioOf), recogniser: new TemplateRecogniser(known) };
 }
 
 /** A caller's line in one voice. */
@@ -66,16 +66,16 @@ export async function soundOfLine(
 
 /** The agent's sentences in its own voice. */
 class Sentences {
-  private readonly sounds = new Map<string, Int16Array>();
+  private readonly sentences = new Map<string, Int16Array>();
   private readonly pending = new Set<string>();
 
   constructor(private readonly speech: Synthesiser) {}
 
   /** What was not prepared, such as a telephone number that was keyed in, is synthesised at the first request. */
-  readonly soundOf: SentenceSounds = (sentence) => {
-    const sound = this.sounds.get(sentence);
-    if (!sound && !this.pending.has(sentence)) void this.synthesise(sentence).catch(() => undefined);
-    return sound;
+  readonly audioOf: SentenceAudio = (sentence) => {
+    const pcm = this.sentences.get(sentence);
+    if (!pcm && !this.pending.has(sentence)) void this.synthesise(sentence).catch(() => undefined);
+    return pcm;
   };
 
   async prepare(sentences: readonly string[]): Promise<void> {
@@ -86,7 +86,7 @@ class Sentences {
     this.pending.add(sentence);
     try {
       const { pcm } = await this.speech.synthesise({ text: sentence, voice: OWN_VOICE });
-      this.sounds.set(sentence, pcm);
+      this.sentences.set(sentence, pcm);
     } finally {
       this.pending.delete(sentence);
     }

@@ -31,7 +31,7 @@ interface Known {
 /** Recognises a closed set of sounds by the course of their spectrum. */
 export class TemplateRecogniser implements Recogniser {
   private readonly known: readonly Known[];
-  /** Calls with the same script bring the same sounds, to the sample. */
+  /** Calls with the same script have the same sounds, to the sample. */
   private readonly cache = new LRUCache<string, Heard>({ max: 2_000 });
 
   constructor(sounds: readonly KnownSound[]) {
@@ -68,7 +68,7 @@ function heardSample(pcm: Int16Array, noise: Int16Array): Sample {
   return sampleOf(heard, floor);
 }
 
-/** Mean energy of each band in decibels; very low without sound. */
+/** Mean energy of each band in decibels; very low in silence. */
 function meanOf(features: Float32Array): Float32Array {
   const sums = new Float64Array(BANDS);
   const frames = features.length / BANDS;

@@ -46,7 +46,7 @@ const cells: readonly VoiceCell[] = [
 ];
 
 describe.each([150, 300])('a tester that stalls for %i ms', (ms) => {
-  it.each(cells.map((cell) => [cell.fault ?? 'the sound agent', cell.key, cell] as const))(
+  it.each(cells.map((cell) => [cell.fault ?? 'the healthy agent', cell.key, cell] as const))(
     'gives %s in %s the right verdict or none, wherever the stall is',
     async (_fault, _key, cell) => {
       const wrong: string[] = [];

@@ -56,7 +56,7 @@ async function connect(path: string, signature?: string): Promise<WebSocket | nu
 }
 
 /** Streams a call in real time. @returns the messages of the agent */
-async function stream(socket: WebSocket, sound: Int16Array, untilDone: (events: readonly string[]) => boolean) {
+async function stream(socket: WebSocket, pcm: Int16Array, untilDone: (events: readonly string[]) => boolean) {
   const events: string[] = [];
   let bytes = 0;
   socket.on('message', (data: Buffer) => {
@@ -67,7 +67,7 @@ async function stream(socket: WebSocket, sound: Int16Array, untilDone: (events: 
   const send = (message: object) => socket.send(JSON.stringify({ streamSid: STREAM_SID, ...message }));
   send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
   send({ event: 'start', start: { streamSid: STREAM_SID, callSid: CALL_SID } });
-  const track = encodeMulaw(sound);
+  const track = encodeMulaw(pcm);
   const startedAt = performance.now();
   for (let chunk = 0; !untilDone(events) && chunk < 1_000; chunk += 1) {
     const frame = Buffer.alloc(160, 0xff);
@@ -125,10 +125,10 @@ describe('telephone of the reference agent', () => {
     await start({ responseMs: 300 });
     const socket = await connect('/media');
     if (!(socket instanceof WebSocket)) throw new Error(`refused: ${socket}`);
-    const sound = sequence(silence(4_000), melody(HELLO));
+    const audio = sequence(silence(4_000), melody(HELLO));
     const { events, bytes } = await stream(
       socket,
-      sound,
+      audio,
       (all) => all.filter((event) => event === 'mark').length === 2,
     );
     expect(bytes).toBeGreaterThan(8_000);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { isHealthy } from '../faults.js';
 import type { PreparedVoice } from './prepare.js';
 import { connectStream, dial, HANG_UP, isSignedByTwilio } from './twiml.js';
 import { TwilioAgentSession } from './twilio-session.js';
@@ -135,7 +136,7 @@ export class Telephone {
   private addressOf(request: IncomingMessage): Address | undefined {
     const [, name, action] = ADDRESS.exec((request.url ?? '').split('?')[0] ?? '') ?? [];
     if (action === undefined) return undefined;
-    if (name !== undefined && name !== 'sound' && !isVoiceFault(name)) return undefined;
+    if (name !== undefined && !isHealthy(name) && !isVoiceFault(name)) return undefined;
     const fault = name === undefined ? this.options.fault : isVoiceFault(name) ? name : undefined;
     return { fault, action: action as Address['action'] };
   }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Answers the webhook: the call's sound goes to `streamUrl`, and `action` is requested after the stream has ended. */
+/** Answers the webhook: the call's audio goes to `streamUrl`, and `action` is requested after the stream has ended. */
 export const connectStream = (streamUrl: string, action: string): string =>
   response(`<Connect action="${escape(action)}"><Stream url="${escape(streamUrl)}"/></Connect>`);
 

@@ -8,7 +8,7 @@ import type { Voice } from './voice.js';
 import { voiceBehaviourOf, type VoiceBehaviour, type VoiceFaultName } from './voice-faults.js';
 
 export interface VoiceAgentOptions {
-  /** The planted fault; the agent is sound without one. */
+  /** The planted fault; the agent is healthy without one. */
   readonly fault?: VoiceFaultName;
   /** Milliseconds since 1970, to resolve dates such as "on Friday". */
   readonly today: number;
@@ -30,7 +30,7 @@ export interface AnswerStamp {
   readonly callerEndMs: number;
   /** When the first byte of the answer was sent. */
   readonly firstByteMs: number;
-  /** Silence at the start of the answer's sound, at most a second; for µ-law at 8 kHz. */
+  /** Silence at the start of the answer's audio, at most a second; for µ-law at 8 kHz. */
   readonly leadMs: number;
 }
 
@@ -42,17 +42,17 @@ const INCOMPLETE_MS = 2_000;
 const BARGE_IN_MS = 240;
 const CERTAIN_BARGE_IN_MS = 600;
 const ANY_SOUND_MS = 80;
-/** Speech over the agent is recognised so often. */
+/** Interval at which speech over the agent is recognised. */
 const RECOGNISE_EVERY_MS = 60;
 /** Time without a further key after which the keys are complete. */
 const KEYS_END_MS = 600;
-/** Sound left to play when the agent hangs up after a goodbye whose mark does not come back. */
+/** The agent hangs up this long after its goodbye was played, whether or not the mark of the goodbye came back. */
 const HANG_UP_GRACE_MS = 200;
 /** The answer, counted from 1, at which the fault hangs up. */
 const BROKEN_ANSWER = 2;
 
-const pacingOf = ({ sound, encoding }: VoiceBehaviour): Pacing =>
-  sound === 'choppy' ? CHOPPY : encoding === 'mulaw-16k' ? DOUBLE : STEADY;
+const pacingOf = ({ audio, encoding }: VoiceBehaviour): Pacing =>
+  audio === 'choppy' ? CHOPPY : encoding === 'mulaw-16k' ? DOUBLE : STEADY;
 
 interface PendingAnswer {
   readonly at: number;
@@ -61,7 +61,7 @@ interface PendingAnswer {
 }
 
 /**
- * The restaurant's agent on the telephone: takes turns by the sound of the caller. It knows no protocol and has no timers
+ * The restaurant's agent on the telephone: takes turns by what it hears of the caller. It knows no protocol and has no timers
  * or sockets; its driver calls it with the time.
  */
 export class VoiceAgent {
@@ -73,7 +73,7 @@ export class VoiceAgent {
   private keys = '';
   private keysAt = 0;
   private answers = 0;
-  /** An answer whose sound is not ready yet. */
+  /** An answer whose audio is not ready yet. */
   private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number, leadMs: number) => void } | undefined;
   private then: SpokenAnswer['then'];
   private hasEnded = false;
@@ -96,7 +96,7 @@ export class VoiceAgent {
     this.say(now, this.dialogue.answer());
   }
 
-  /** Takes the caller's sound that ended at `now`, one frame of 20 ms. */
+  /** Takes the caller's audio that ended at `now`, one frame of 20 ms. */
   hear(now: number, frame: Int16Array): void {
     if (this.hasEnded) return;
     this.ear.hear(now, frame);

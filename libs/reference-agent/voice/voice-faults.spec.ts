@@ -69,7 +69,7 @@ const bytesOf = ({ peer, at }: Observed): number =>
 const hesitating = (line: string): Int16Array =>
   sequence(melody(line).slice(0, 8_000), silence(1_200), melody(line).slice(8_000));
 
-/** For each fault, a figure that it changes; the sound agent has the first value, the faulty one the second. */
+/** For each fault, a figure that it changes; the healthy agent has the first value, the faulty one the second. */
 const SEEN: Readonly<Record<VoiceFaultName, (fault: VoiceFaultName | undefined) => unknown>> = {
   'slow-answer': (fault) => {
     const { peer, at } = afterLine(fault, BOOK);
@@ -149,8 +149,8 @@ const SEEN: Readonly<Record<VoiceFaultName, (fault: VoiceFaultName | undefined) 
 };
 
 describe('faults of the telephone', () => {
-  it.each(VOICE_FAULT_NAMES)('%s is seen by the caller, and not in the sound agent', (fault) => {
-    expect({ sound: SEEN[fault](undefined), faulty: SEEN[fault](fault) }).toEqual({ sound: false, faulty: true });
+  it.each(VOICE_FAULT_NAMES)('%s is seen by the caller, and not in the healthy agent', (fault) => {
+    expect({ healthy: SEEN[fault](undefined), faulty: SEEN[fault](fault) }).toEqual({ healthy: false, faulty: true });
   });
 
   it('answers the right line in every call, whatever the fault', () => {

@@ -1,8 +1,8 @@
-/** How the agent behaves on the telephone. Each fault changes one of these properties of the sound agent. */
+/** How the agent behaves on the telephone. Each fault changes one of these properties of the healthy agent. */
 export interface VoiceBehaviour {
   /** Whether a sentence that stops in the middle is waited for. */
   readonly waitsForSentence: boolean;
-  /** Begins its answer after so much of the caller's speech, whether or not the caller has finished. */
+  /** Begins its answer after this much of the caller's speech, whether or not the caller has finished. */
   readonly answersAfterSpeechMs?: number;
   /** Added to the time between the caller's last sound and the answer. */
   readonly delayMs: number;
@@ -11,7 +11,7 @@ export interface VoiceBehaviour {
   readonly clears: boolean;
   /** Silence after the first sentence of an answer of several sentences. */
   readonly deadAirMs: number;
-  readonly sound: 'right' | 'choppy' | 'quiet' | 'clipped';
+  readonly audio: 'right' | 'choppy' | 'quiet' | 'clipped';
   readonly encoding: 'mulaw' | 'mulaw-16k' | 'pcm-24k' | 'wav';
   readonly streamSid: 'right' | 'wrong';
   readonly namesMarks: boolean;
@@ -21,13 +21,13 @@ export interface VoiceBehaviour {
   readonly isEndless: boolean;
 }
 
-export const SOUND_VOICE: VoiceBehaviour = {
+export const HEALTHY_VOICE: VoiceBehaviour = {
   waitsForSentence: true,
   delayMs: 0,
   yieldsTo: 'speech',
   clears: true,
   deadAirMs: 0,
-  sound: 'right',
+  audio: 'right',
   encoding: 'mulaw',
   streamSid: 'right',
   namesMarks: true,
@@ -77,19 +77,19 @@ export const VOICE_FAULTS = {
     behaviour: { deadAirMs: 2_600 },
   },
   'choppy-sound': {
-    effect: 'sends its sound in small pieces, too late, so that the playout runs empty between them',
+    effect: 'sends its audio in small pieces, too late, so that the playout runs empty between them',
     detection: 'max_choppiness: gaps inside the speech',
-    behaviour: { sound: 'choppy' },
+    behaviour: { audio: 'choppy' },
   },
   'too-quiet': {
     effect: 'speaks 20 dB too quietly',
     detection: 'audio_level: the level is below the limit',
-    behaviour: { sound: 'quiet' },
+    behaviour: { audio: 'quiet' },
   },
   'clipped-sound': {
-    effect: 'speaks 26 dB too loudly, so that its sound is clipped',
+    effect: 'speaks 26 dB too loudly, so that its audio is clipped',
     detection: 'audio_level: the share of clipped samples, and the level, are above their limits',
-    behaviour: { sound: 'clipped' },
+    behaviour: { audio: 'clipped' },
   },
   'wrong-encoding': {
     effect: 'sends 16-bit PCM at 24 kHz in place of mu-law at 8 kHz',
@@ -102,7 +102,7 @@ export const VOICE_FAULTS = {
     behaviour: { encoding: 'mulaw-16k' },
   },
   'wav-header': {
-    effect: 'sends a WAV header before the sound of every answer',
+    effect: 'sends a WAV header before the audio of every answer',
     detection: 'clean_protocol: file_header_in_media',
     behaviour: { encoding: 'wav' },
   },
@@ -148,7 +148,7 @@ export const VOICE_FAULT_NAMES = Object.keys(VOICE_FAULTS) as readonly VoiceFaul
 
 export const isVoiceFault = (name: string): name is VoiceFaultName => Object.hasOwn(VOICE_FAULTS, name);
 
-/** The behaviour of an agent with this fault, or of the sound agent for undefined. */
+/** The behaviour of an agent with this fault, or of the healthy agent for undefined. */
 export function voiceBehaviourOf(fault: VoiceFaultName | undefined): VoiceBehaviour {
-  return fault === undefined ? SOUND_VOICE : { ...SOUND_VOICE, ...VOICE_FAULTS[fault].behaviour };
+  return fault === undefined ? HEALTHY_VOICE : { ...HEALTHY_VOICE, ...VOICE_FAULTS[fault].behaviour };
 }

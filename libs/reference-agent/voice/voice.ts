@@ -2,8 +2,8 @@ import { encodeMulaw, resample, wavHeader } from '../../audio/index.js';
 import { RATE } from './frames.js';
 import type { VoiceBehaviour } from './voice-faults.js';
 
-/** Sound of a sentence: 16-bit mono at 8 kHz; undefined while it is not ready. */
-export type SentenceSounds = (sentence: string) => Int16Array | undefined;
+/** Audio of a sentence: 16-bit mono at 8 kHz; undefined while it is not ready. */
+export type SentenceAudio = (sentence: string) => Int16Array | undefined;
 
 const BETWEEN_SENTENCES_MS = 250;
 const QUIET = 10 ** (-20 / 20);
@@ -11,23 +11,23 @@ const LOUD = 10 ** (26 / 20);
 
 /** The agent's voice: turns an answer into the bytes of its media messages. */
 export class Voice {
-  constructor(private readonly soundOf: SentenceSounds) {}
+  constructor(private readonly audioOf: SentenceAudio) {}
 
-  /** @returns undefined while the sound of a sentence is not ready */
+  /** @returns undefined while the audio of a sentence is not ready */
   say(text: string, behaviour: VoiceBehaviour): Uint8Array | undefined {
-    const sounds = sentencesOf(text).map((sentence) => this.soundOf(sentence));
-    const ready = sounds.filter((sound) => sound !== undefined);
-    if (ready.length < sounds.length) return undefined;
-    const parts = ready.flatMap((sound, index) =>
-      index === 0 ? [sound] : [silence(index === 1 ? pauseOf(behaviour) : BETWEEN_SENTENCES_MS), sound],
+    const all = sentencesOf(text).map((sentence) => this.audioOf(sentence));
+    const ready = all.filter((pcm) => pcm !== undefined);
+    if (ready.length < all.length) return undefined;
+    const parts = ready.flatMap((pcm, index) =>
+      index === 0 ? [pcm] : [silence(index === 1 ? pauseOf(behaviour) : BETWEEN_SENTENCES_MS), pcm],
     );
-    return encode(atLevel(join(parts), behaviour.sound), behaviour.encoding);
+    return encode(atLevel(join(parts), behaviour.audio), behaviour.encoding);
   }
 }
 
 const SENTENCE = /[^.?!]+(?:[.?!]+(?!\s|$)[^.?!]+)*[.?!]*/g;
 
-/** Sentences are the units of synthesis, so that answers made of the same sentences share their sounds. */
+/** Sentences are the units of synthesis, so that answers made of the same sentences share their audio. */
 export const sentencesOf = (text: string): string[] => text.match(SENTENCE)?.map((part) => part.trim()) ?? [];
 
 const pauseOf = ({ deadAirMs }: VoiceBehaviour): number => Math.max(BETWEEN_SENTENCES_MS, deadAirMs);
@@ -44,8 +44,8 @@ function join(parts: readonly Int16Array[]): Int16Array {
   return whole;
 }
 
-function atLevel(pcm: Int16Array, sound: VoiceBehaviour['sound']): Int16Array {
-  const factor = sound === 'quiet' ? QUIET : sound === 'clipped' ? LOUD : 1;
+function atLevel(pcm: Int16Array, fault: VoiceBehaviour['audio']): Int16Array {
+  const factor = fault === 'quiet' ? QUIET : fault === 'clipped' ? LOUD : 1;
   return factor === 1 ? pcm : pcm.map((sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * factor))));
 }
 

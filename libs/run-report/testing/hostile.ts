@@ -98,7 +98,6 @@ export function hostileCall(text: string): CallResult {
     },
     unusableAnswers: [{ task: 'caller', text }],
     voice: null,
-    recording: null,
     reliability: { reliable: true, stalls: [], worstStallMs: 0 },
   };
 }

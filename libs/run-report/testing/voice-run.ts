@@ -1,5 +1,5 @@
 import type { CheckResult, Measures, TimelineEntry } from '../../simulation/index.js';
-import type { ReportedCall, ReportedRun, ReportedSound, ReportedVoice } from '../index.js';
+import type { ReportedCall, ReportedRun, ReportedAudio, ReportedVoice } from '../index.js';
 import { buildRun, readerOf } from './build.js';
 
 const SECONDS = 24;
@@ -17,7 +17,7 @@ const ANSWERS = [
   { startMs: 17_500, endMs: 19_200, turn: 3 },
 ];
 
-/** A call with sound in which the agent yields late, interrupts the caller and breaks its protocol once. */
+/** A voice call in which the agent yields late, interrupts the caller and breaks its protocol once. */
 export const VOICE: ReportedVoice = {
   measures: {
     clock: 'heard',
@@ -69,7 +69,7 @@ export const VOICE: ReportedVoice = {
   words: [],
   lanes: { caller: LINES.map(({ startMs, endMs }) => ({ startMs, endMs })), agent: ANSWERS },
   frameLatenessMs: { p50: 0.4, p99: 2.1, worst: 7.9 },
-  recording: { seconds: SECONDS, sampleRate: RATE, channels: ['caller', 'agent'], bytes: 2 * RATE * SECONDS + 58 },
+  recording: { seconds: SECONDS, bytes: 2 * RATE * SECONDS + 58 },
 };
 
 function latency(turn: number, heardMs: number): ReportedVoice['measures']['latencies'][number] {
@@ -142,7 +142,7 @@ const MEASURES: Measures = {
   tester: { caller: NO_MODELS, judge: NO_MODELS, costUsd: 0 },
 };
 
-/** A run of calls with sound; every tenth one passed. */
+/** A run of voice calls; every tenth one passed. */
 export function voiceRun(calls: number, more: Partial<ReportedRun> = {}) {
   const built = buildRun([{ name: 'Asks for the menu and books', calls: Array(calls).fill('pending') }], more);
   const heard = built.calls.map((call, index): ReportedCall => ({
@@ -163,15 +163,15 @@ export function voiceRun(calls: number, more: Partial<ReportedRun> = {}) {
 }
 
 /** Peaks of syllables in the lanes, and a recording of a quiet tone in mu-law. */
-export function voiceSound({ wav }: { readonly wav: boolean }): ReportedSound {
+export function voiceAudio({ wav }: { readonly wav: boolean }): ReportedAudio {
   const peaks = (spans: readonly { startMs: number; endMs: number }[]) =>
     Array.from({ length: SECONDS * 50 }, (_, part) => {
       const isSpoken = spans.some(({ startMs, endMs }) => part * 20 >= startMs && part * 20 < endMs);
       const level = isSpoken ? Math.round(9_000 * Math.abs(Math.sin(part / 4)) + 500) : 20;
       return [-level, level];
     }).flat();
-  const sound = { peaks: { caller: peaks(LINES), agent: peaks(ANSWERS) } };
-  return wav ? { ...sound, wav: tone() } : sound;
+  const audio = { peaks: { caller: peaks(LINES), agent: peaks(ANSWERS) } };
+  return wav ? { ...audio, wav: tone() } : audio;
 }
 
 function tone(): Uint8Array {

@@ -1,5 +1,5 @@
 import type { BargeIn } from '../../evaluation-definition/index.js';
-import type { ScriptSource, SoundEntry } from '../timeline.js';
+import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
 
 /** What the caller does in its turn. */
 export type CallerAction =
@@ -10,7 +10,7 @@ export type CallerAction =
       /** The line is meant to be spoken over the agent. */
       readonly bargeIn?: BargeIn;
     }
-  /** A sound or keys, which need a call with sound. */
+  /** A sound or keys, which need a voice call. */
   | ({ readonly type: 'sound'; readonly script: ScriptSource } & Pick<SoundEntry, 'kind' | 'name'>)
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done' | 'no_answer'; readonly reason: string };

@@ -77,13 +77,17 @@ describe('generated caller', () => {
   });
 
   it('does not count its own thinking time as latency or call duration', async () => {
-    const slowly = (line: object) => (response: any) =>
-      void setTimeout(() => sendCompletion(response, JSON.stringify(line)), 400);
-    const { result } = await play([slowly(say('A table!')), slowly(BYE)], ['booked', 'Bye'], KEPT, {
-      clock: new RealClock(),
-    });
-    // The agent answers at once: nearly all of the time is the model's.
-    expect(result.measures.durationMs).toBeLessThan(result.measures.tester.caller.ms / 2);
+    // Time passes only while the caller's model thinks.
+    const clock = new RealClock();
+    let now = 0;
+    jest.spyOn(clock, 'now').mockImplementation(() => now);
+    const slowly = (line: object) => (response: any) => {
+      now += 400;
+      sendCompletion(response, JSON.stringify(line));
+    };
+    const { result } = await play([slowly(say('A table!')), slowly(BYE)], ['booked', 'Bye'], KEPT, { clock });
+    expect(result.measures.tester.caller.ms).toBe(800);
+    expect(result.measures.durationMs).toBe(0);
     expect(result.measures.tester.judge.requests).toBe(2);
   });
 

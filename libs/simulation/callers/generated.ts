@@ -1,9 +1,9 @@
-import { sanitizeText, truncate } from '../text.js';
-import type { Clock } from '../clock.js';
-import { extractJsonObject } from '../extract-json.js';
-import { quotedJson } from '../quoted-json.js';
-import type { LanguageModel, Message } from '../llm.js';
-import type { ModelMeter } from '../tester-usage.js';
+import { sanitizeText, truncate } from '../timeline/text.js';
+import type { Clock } from '../time/clock.js';
+import { extractJsonObject } from '../model/extract-json.js';
+import { quotedJson } from '../model/quoted-json.js';
+import type { LanguageModel, Message } from '../model/llm.js';
+import type { ModelMeter } from '../measures/tester-usage.js';
 import { type Caller, type CallerAction, CallerUnusable, type AgentReply } from './caller.js';
 import {
   ASK_AGAIN,

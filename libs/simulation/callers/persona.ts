@@ -58,4 +58,4 @@ export const NOTHING_HEARD = 'The agent says nothing.';
 export const CALL_BEGINS = 'The call is connected. The agent waits for you to speak.';
 export const CALL_ANSWERED = 'Your telephone has rung, and you have answered it. The agent waits for you to speak.';
 export const ASK_AGAIN =
-  'That was no usable answer. Answer with one JSON object and nothing else: {"say": "what you say now", "end": null}';
+  'That was not a usable answer. Answer with one JSON object and nothing else: {"say": "what you say now", "end": null}';

@@ -8,10 +8,10 @@ import {
   type ScriptStep,
 } from '../../evaluation-definition/index.js';
 import { normaliseText } from '../../text/index.js';
-import type { YieldToEventLoop } from '../yield-to-event-loop.js';
-import { matches } from '../matching.js';
-import { truncate } from '../text.js';
-import type { ScriptSource, SoundEntry } from '../timeline.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
+import { matches } from '../matching/matching.js';
+import { truncate } from '../timeline/text.js';
+import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
 import type { Caller, CallerAction, AgentReply } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */

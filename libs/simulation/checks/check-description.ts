@@ -12,8 +12,8 @@ import {
   type ToolSpec,
   type ValueSource,
 } from '../../evaluation-definition/index.js';
-import { truncate } from '../text.js';
-import { soundCheckText } from './sound-check-description.js';
+import { truncate } from '../timeline/text.js';
+import { voiceCheckText } from './voice-check-description.js';
 
 /** A matcher as shown in sentences. */
 export const quoteOf = (matcher: Matcher): string =>
@@ -108,7 +108,7 @@ function text(check: NestedCheck): string {
     case 'hears_keys':
       return `after the keys ${check.keys}, ${reactionText(check.then)}`;
     default:
-      return soundCheckText(check);
+      return voiceCheckText(check);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Check } from '../../evaluation-definition/index.js';
-import type { Evidence } from '../evidence.js';
+import type { Evidence } from '../timeline/evidence.js';
 
 export interface CheckResult {
   /** Position among the definition's checks. */

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type CheckInput, normalise } from '../../evaluation-definition/index.js';
-import { eventLoopYielder } from '../yield-to-event-loop.js';
-import { CallView } from '../call-view.js';
+import { eventLoopYielder } from '../time/yield-to-event-loop.js';
+import { CallView } from '../timeline/call-view.js';
 import { evaluateChecks } from './evaluate-checks.js';
-import { VirtualClock } from '../virtual-clock.js';
-import type { TimelineEntry } from '../timeline.js';
+import { VirtualClock } from '../time/virtual-clock.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
 
 const speech = (
   speaker: 'agent' | 'caller',

@@ -1,7 +1,7 @@
 import type { Check, NestedCheck, SoundCheckSpec } from '../../evaluation-definition/index.js';
 import { TooManySteps } from '../../json-schema/index.js';
-import type { CallView } from '../call-view.js';
-import type { YieldToEventLoop } from '../yield-to-event-loop.js';
+import type { CallView } from '../timeline/call-view.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { describeCheck } from './check-description.js';
 import type { CheckResult, Finding } from './check-result.js';
 import { allOf, anyOf, notMet, whenMet } from './composition.js';
@@ -15,13 +15,13 @@ import { answerWordsWithin, endsBy, talkRatioWithin, turnsWithin } from './shape
 import { isSpeakable } from './speakable.js';
 import { durationWithin, firstWordWithin, latencyWithin, pauseWithin, silenceWithin } from './times.js';
 
-/** Decides a check that needs sound, from what was observed on the call. */
+/** Decides a check that needs a voice call, from what was observed on the call. */
 export type EvaluateVoiceCheck = (check: SoundCheckSpec, finder: EventFinder) => Finding | Promise<Finding>;
 
-/** Runs do not start with such a check for an agent without sound; the agent's connection may change before its calls. */
-const withoutSound: EvaluateVoiceCheck = () => ({
+/** Runs do not start with such a check for an agent over text; the agent's connection may change before its calls. */
+const withoutVoice: EvaluateVoiceCheck = () => ({
   met: null,
-  detail: 'Needs a call with sound',
+  detail: 'Needs a voice call',
   evidence: [],
   undecided: 'evidence',
 });
@@ -29,14 +29,14 @@ const withoutSound: EvaluateVoiceCheck = () => ({
 /**
  * Evaluates every check on a finished timeline.
  * @param view of the timeline
- * @param evaluateVoiceCheck for a call with sound
+ * @param evaluateVoiceCheck for a voice call
  * @throws the reason of the aborted signal
  */
 export async function evaluateChecks(
   checks: readonly Check[],
   view: CallView,
   yieldToEventLoop: YieldToEventLoop,
-  evaluateVoiceCheck = withoutSound,
+  evaluateVoiceCheck = withoutVoice,
 ): Promise<CheckResult[]> {
   const finder = new EventFinder(view, yieldToEventLoop);
   const results: CheckResult[] = [];

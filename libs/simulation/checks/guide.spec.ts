@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CHECK_DEFINITIONS, type CheckInput, inputViolations } from '../../evaluation-definition/index.js';
 import { call } from '../testing/calls.js';
-import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks, soundGuide } from '../testing/guide-agent.js';
+import { GUIDE_FAULTS, GUIDE_SCRIPT, guideAgent, guideChecks, voiceGuide } from '../testing/guide-agent.js';
 
 const guide = readFileSync(path.resolve(__dirname, '../../../docs/guides/checks.md'), 'utf8');
 const checks = guideChecks(guide);
-const sound = soundGuide(guide);
+const voice = voiceGuide(guide);
 const evaluation = {
   key: 'guide',
   name: 'Guide',
@@ -17,8 +17,8 @@ const evaluation = {
 describe('the examples of the guide to checks', () => {
   it('are valid, and show every type of check', () => {
     expect(inputViolations('file', { ...evaluation, script: GUIDE_SCRIPT, checks })).toEqual([]);
-    expect(inputViolations('file', { ...evaluation, ...sound })).toEqual([]);
-    const types = new Set([...checks, ...sound.checks].map(({ type }) => type));
+    expect(inputViolations('file', { ...evaluation, ...voice })).toEqual([]);
+    const types = new Set([...checks, ...voice.checks].map(({ type }) => type));
     expect(Object.keys(CHECK_DEFINITIONS).filter((type) => !types.has(type as CheckInput['type']))).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe('the examples of the guide to checks', () => {
     expect(Object.keys(GUIDE_FAULTS)).toEqual(checks.map(({ name }) => name));
   });
 
-  it('are passed by the sound agent', async () => {
+  it('are passed by the healthy agent', async () => {
     const result = await call({ script: GUIDE_SCRIPT, checks }, { transport: guideAgent() });
     expect(result.checks.filter(({ met }) => !met)).toEqual([]);
     expect(result).toMatchObject({ outcome: 'passed', score: 100 });

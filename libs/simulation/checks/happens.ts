@@ -1,7 +1,7 @@
 import type { EventMatcher, SaysSpec, ToolSpec, TurnSelector } from '../../evaluation-definition/index.js';
-import type { CallView, Utterance } from '../call-view.js';
-import { truncate } from '../text.js';
-import { toolCallText } from '../tool-call-text.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
+import { truncate } from '../timeline/text.js';
+import { toolCallText } from '../timeline/tool-call-text.js';
 import { quoteOf } from './check-description.js';
 import { type Finding, settledBy } from './check-result.js';
 import { type EventFinder, isAfter, misfit, type Occurrence, searchLimits, toolEvidence } from './occurrences.js';

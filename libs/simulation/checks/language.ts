@@ -1,15 +1,15 @@
 import type { LanguageSpec } from '../../evaluation-definition/index.js';
-import type { CallView } from '../call-view.js';
-import { truncate } from '../text.js';
+import type { CallView } from '../timeline/call-view.js';
+import { truncate } from '../timeline/text.js';
 import { failedBy, type Finding } from './check-result.js';
 
-/** Letters of one answer that suffice to tell that it is in another language, and of all answers to tell theirs. */
+/** Letters of one answer that suffice to say that it is in another language, and of all answers to recognise theirs. */
 const ENOUGH_OF_ONE = 40;
 const ENOUGH_OF_ALL = 20;
-/** The detector reads so many characters of a text. */
+/** Characters of a text that the detector reads. */
 const MAX_LENGTH = 5_000;
 
-/** Whether the agent speaks a language. Undecided when it says too little to tell. */
+/** Whether the agent speaks a language. Undecided when it says too little to be recognised. */
 export async function speaksLanguage({ language }: LanguageSpec, view: CallView): Promise<Finding> {
   const wanted = language.toLowerCase().split('-')[0]!;
   // Loaded on first use: its data takes memory.

@@ -6,12 +6,12 @@ import type {
   ValueSource,
 } from '../../evaluation-definition/index.js';
 
-/** What a check needs beside the times of a call: words or tool calls of the agent, or sound. */
-export type Need = 'words' | 'toolCalls' | 'sound';
+/** What a check needs beside the times of a call: words or tool calls of the agent, or a voice call. */
+export type Need = 'words' | 'toolCalls' | 'voice';
 
 const NOTHING: readonly Need[] = [];
 const WORDS: readonly Need[] = ['words'];
-const SOUND: readonly Need[] = ['sound'];
+const VOICE: readonly Need[] = ['voice'];
 
 /** Several types may share one shape. */
 type OfType<T extends CheckType, C = NestedCheck> = C extends { readonly type: infer U }
@@ -47,15 +47,15 @@ const NEEDS: { readonly [T in CheckType]: (check: OfType<T>) => readonly Need[] 
   language: () => WORDS,
   speakable: () => WORDS,
   no_personal_data: ({ speaker }) => (speaker === 'caller' ? NOTHING : WORDS),
-  yields_within_ms: () => SOUND,
-  keeps_speaking: () => SOUND,
-  max_interruptions: () => SOUND,
-  max_overlap_ms: () => SOUND,
-  speaking_rate: () => ['sound', 'words'],
-  audio_level: () => SOUND,
-  max_choppiness: () => SOUND,
-  clean_protocol: () => SOUND,
-  hears_keys: ({ then }) => [...SOUND, ...(then === undefined || 'transfer' in then ? NOTHING : ofEvent(then))],
+  yields_within_ms: () => VOICE,
+  keeps_speaking: () => VOICE,
+  max_interruptions: () => VOICE,
+  max_overlap_ms: () => VOICE,
+  speaking_rate: () => ['voice', 'words'],
+  audio_level: () => VOICE,
+  max_choppiness: () => VOICE,
+  clean_protocol: () => VOICE,
+  hears_keys: ({ then }) => [...VOICE, ...(then === undefined || 'transfer' in then ? NOTHING : ofEvent(then))],
 };
 
 /** What a check and those inside it need, each need once. */

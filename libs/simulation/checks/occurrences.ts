@@ -5,14 +5,14 @@ import {
   type ToolMatcher,
 } from '../../evaluation-definition/index.js';
 import { validateJson } from '../../json-schema/index.js';
-import { type CallView, partAt, type Placed, type Utterance } from '../call-view.js';
-import type { Evidence } from '../evidence.js';
-import { matchesIn, searchLimitOf } from '../matching.js';
-import { truncate } from '../text.js';
-import type { ToolCallEntry } from '../timeline.js';
-import { toolCallText } from '../tool-call-text.js';
-import type { YieldToEventLoop } from '../yield-to-event-loop.js';
-import { containsJson } from './contains-json.js';
+import { type CallView, partAt, type Placed, type Utterance } from '../timeline/call-view.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { matchesIn, searchLimitOf } from '../matching/matching.js';
+import { truncate } from '../timeline/text.js';
+import type { ToolCallEntry } from '../timeline/timeline.js';
+import { toolCallText } from '../timeline/tool-call-text.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
+import { containsJson } from '../matching/contains-json.js';
 
 /** One time that an event happened. */
 export interface Occurrence {

@@ -3,9 +3,9 @@ import {
   PERSONAL_DATA_KINDS,
   type PersonalDataKind,
 } from '../../evaluation-definition/index.js';
-import { type CallView, partAt } from '../call-view.js';
+import { type CallView, partAt } from '../timeline/call-view.js';
 import { LANGUAGES } from '../values/same-value.js';
-import type { YieldToEventLoop } from '../yield-to-event-loop.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
 
 /** As for matchers: more than an hour of speech. */

@@ -5,8 +5,8 @@ import {
   type ToolValue,
   type ValueSource,
 } from '../../evaluation-definition/index.js';
-import type { Evidence } from '../evidence.js';
-import { truncate } from '../text.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { truncate } from '../timeline/text.js';
 import { areSameValues } from '../values/same-value.js';
 import type { Finding } from './check-result.js';
 import { never } from './happens.js';

@@ -1,7 +1,7 @@
 import type { EndsBySpec, TalkRatioSpec } from '../../evaluation-definition/index.js';
-import type { CallView, Utterance } from '../call-view.js';
-import { countWords, wordsOf } from '../measures.js';
-import { truncate } from '../text.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
+import { countWords, wordsOf } from '../measures/measures.js';
+import { truncate } from '../timeline/text.js';
 import { saysGoodbye } from '../validity/phrases.js';
 import { count, failedBy, type Finding } from './check-result.js';
 import { decide, time, timeFinding } from './times.js';

@@ -1,7 +1,7 @@
 import type { SpeakableSpec } from '../../evaluation-definition/index.js';
-import { type CallView, partAt } from '../call-view.js';
-import { truncate } from '../text.js';
-import type { YieldToEventLoop } from '../yield-to-event-loop.js';
+import { type CallView, partAt } from '../timeline/call-view.js';
+import { truncate } from '../timeline/text.js';
+import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { failedBy, type Finding } from './check-result.js';
 
 /** As for matchers: more than an hour of speech. */

@@ -1,8 +1,8 @@
 import { type CheckInput, normalise } from '../../evaluation-definition/index.js';
-import { CallView } from '../call-view.js';
-import type { TimelineEntry } from '../timeline.js';
-import { VirtualClock } from '../virtual-clock.js';
-import { eventLoopYielder } from '../yield-to-event-loop.js';
+import { CallView } from '../timeline/call-view.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
+import { VirtualClock } from '../time/virtual-clock.js';
+import { eventLoopYielder } from '../time/yield-to-event-loop.js';
 import { evaluateChecks } from './evaluate-checks.js';
 import { isCard, isIban } from './personal-data.js';
 

@@ -1,8 +1,8 @@
 import { MIN_TURNS_FOR_PERCENTILES, percentile } from '../../statistics/index.js';
-import type { CallView, Wait } from '../call-view.js';
-import type { Evidence } from '../evidence.js';
-import { longestOf } from '../measures.js';
-import { truncate } from '../text.js';
+import type { CallView, Wait } from '../timeline/call-view.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { longestOf } from '../measures/measures.js';
+import { truncate } from '../timeline/text.js';
 import { count, failedBy, type Finding } from './check-result.js';
 
 export function durationWithin(limit: number, view: CallView): Finding {
@@ -35,7 +35,7 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
   const within = `The ${which} after ${time(shown)}; the limit is ${ms}`;
   const detail = few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within;
   const finding = timeFinding(met, detail, [waitEvidence(shown)]);
-  // Further answers could bring any other percentile below the limit.
+  // Further answers could lower any other percentile below the limit.
   return percent === 100 && tooSlow ? failedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
 

@@ -1,10 +1,10 @@
-import type { FailureCode } from '../failure.js';
-import type { FirstSpeaker } from '../transports/endpoint.js';
-import type { TEXT_STEPS } from './steps.js';
+import type { Failure, FailureCode } from '../timeline/failure.js';
+import type { FirstSpeaker } from '../transports/modules/endpoint.js';
+import type { TextStep } from './steps.js';
 
 /** What a cure depends on. */
 export interface FailedStep {
-  readonly step: (typeof TEXT_STEPS)[number];
+  readonly step: TextStep;
   readonly code: FailureCode;
   /** HTTP status of the response, if there was one. */
   readonly status: number | undefined;
@@ -13,7 +13,7 @@ export interface FailedStep {
 
 const READ_ITS_LOG = 'Read the log of the agent: it received the id of the call (callId) as the header X-Call-Id.';
 
-export const OF_STEP: Readonly<Record<(typeof TEXT_STEPS)[number], string>> = {
+const OF_STEP: Readonly<Record<TextStep, string>> = {
   resolved:
     'Check the host name in the url. It must lead to a public address, or to a network that the operator of the service allows (OUTBOUND_ALLOWED_NETWORKS).',
   connected:
@@ -52,6 +52,22 @@ export function cureOf({ step, code, status, firstSpeaker }: FailedStep): string
   if (step === 'resolved' || step === 'connected' || step === 'secured') return OF_STEP[step];
   if (firstSpeaker === 'agent' && (status === 400 || status === 422)) return NEEDS_A_MESSAGE;
   return OF_STATUS[status ?? 0] ?? OF_CODE[code] ?? OF_STEP[step];
+}
+
+const SAYS_NO_SOUND =
+  'If the agent waits for the caller to speak first, set firstSpeaker to caller: the test then expects no sound. Otherwise read the log of the agent.';
+
+/** What to do about a failed step of a voice call. @param ofWire the advice of the wire */
+export function cureOfVoiceStep(
+  step: string,
+  failure: Failure,
+  ofWire: (failure: Failure) => string | undefined,
+): string {
+  const { code } = failure;
+  if (step === 'resolved' || step === 'connected' || step === 'secured') return OF_STEP[step];
+  if (code === 'address_refused' || code === 'name_not_found') return OF_STEP.resolved;
+  if (step === 'answered' && code === 'timeout') return SAYS_NO_SOUND;
+  return ofWire(failure) ?? READ_ITS_LOG;
 }
 
 /** What to do about an agent that answered without words. */

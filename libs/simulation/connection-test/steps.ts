@@ -1,24 +1,15 @@
-import type { WireFinding } from '../voice/facts.js';
+import type { WireFinding } from '../voice/facts/facts.js';
 
-/** What a test of a connection must reach, in this order. */
-export const CONNECTION_STEPS = [
-  'resolved',
-  'connected',
-  'secured',
-  'accepted',
-  'twiml',
-  'websocket',
-  'answered',
-] as const;
-/** The steps of a protocol with text. */
+/** The steps of protocols of text. */
 export const TEXT_STEPS = ['resolved', 'connected', 'secured', 'accepted', 'answered'] as const;
-export type ConnectionStepName = (typeof CONNECTION_STEPS)[number];
+export type TextStep = (typeof TEXT_STEPS)[number];
 
 /** `skipped`: not reached, or not part of the protocol, such as TLS over http. */
 export const STEP_STATUSES = ['passed', 'failed', 'skipped'] as const;
 
 export interface ConnectionStep {
-  readonly step: ConnectionStepName;
+  /** One of the steps of its protocol. */
+  readonly step: string;
   readonly status: (typeof STEP_STATUSES)[number];
   /** Duration of this step in milliseconds; null if it was skipped. */
   readonly ms: number | null;
@@ -52,7 +43,7 @@ export const TIMED_OUT: Readonly<Record<(typeof TEXT_STEPS)[number], string>> = 
   answered: 'The agent responded, but not with words in time',
 };
 
-export const skipped = (step: ConnectionStepName, message: string): ConnectionStep => ({
+export const skipped = (step: string, message: string): ConnectionStep => ({
   step,
   status: 'skipped',
   ms: null,

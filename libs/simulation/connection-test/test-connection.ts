@@ -1,39 +1,41 @@
-import { RealClock } from '../clock.js';
-import type { Failure } from '../failure.js';
-import { OtherSide } from '../other-side.js';
-import type { AgentEvent, Line, RequestRecord } from '../transport.js';
-import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/endpoint.js';
-import { PROTOCOLS, type TextProtocol } from '../transports/protocols.js';
+import { RealClock } from '../time/clock.js';
+import type { Failure } from '../timeline/failure.js';
+import { OtherSide } from '../other-side/other-side.js';
+import type { AgentEvent, Line, RequestRecord } from '../conversation/transport.js';
+import type { AgentCall, AgentEndpoint, FirstSpeaker } from '../transports/modules/endpoint.js';
+import type { TextModule } from '../transports/modules/module.js';
+import { mediaThread, PROTOCOLS } from '../transports/protocols.js';
 import { cureOf, cureOfSilence } from './cures.js';
 import {
   type ConnectionStep,
   type ConnectionTestResult,
   skipped,
   TEXT_STEPS,
+  type TextStep,
   TIMED_OUT,
   UNREACHABLE,
 } from './steps.js';
-import { TwilioConnectionTest } from './test-twilio.js';
-
-type ConnectionStepName = (typeof TEXT_STEPS)[number];
+import { VoiceConnectionTest } from './voice-test.js';
 
 /** What the caller says, unless the agent speaks first. */
 const GREETING = 'Hello';
 /** How long the rest of the first words is awaited, in milliseconds. */
 const REST_MS = 1_000;
 /**
- * Calls the agent as a call does, waits for its first words and hangs up: one request, and one caller's line unless the agent
- * speaks first.
+ * Calls the agent as a call does, waits for its first words or sound and hangs up. Over text this is one request, and one
+ * caller's line unless the agent speaks first.
  * @param timeoutMs for everything
  */
 export function testConnection(
   endpoint: AgentEndpoint,
   call: AgentCall,
   timeoutMs: number,
+  protocols = PROTOCOLS,
 ): Promise<ConnectionTestResult> {
-  const protocol = PROTOCOLS[endpoint.protocol];
-  if (protocol.medium === 'sound') return new TwilioConnectionTest(endpoint, call).run(timeoutMs);
-  return new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
+  const protocol = protocols.of(endpoint.protocol);
+  return protocol.medium === 'voice'
+    ? new VoiceConnectionTest(protocol, endpoint, call, mediaThread).run(timeoutMs)
+    : new ConnectionTest(protocol, endpoint, call).run(timeoutMs);
 }
 
 type Ending =
@@ -44,7 +46,7 @@ type Ending =
 class ConnectionTest {
   private readonly clock = new RealClock();
   /** When each step was completed. */
-  private readonly reached = new Map<ConnectionStepName, number>();
+  private readonly reached = new Map<TextStep, number>();
   private startedAt = this.clock.now();
   private readonly firstSpeaker: FirstSpeaker;
   private readonly agent: OtherSide;
@@ -54,7 +56,7 @@ class ConnectionTest {
   private restTimer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly protocol: TextProtocol,
+    private readonly protocol: TextModule,
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
@@ -133,7 +135,7 @@ class ConnectionTest {
     return { ok: failed === undefined, callId: this.call.callId, steps, findings: [] };
   }
 
-  private failedStepOf(ending: Ending): ConnectionStepName | undefined {
+  private failedStepOf(ending: Ending): TextStep | undefined {
     if (ending.type === 'tool') this.reached.set('answered', this.clock.now());
     // The request was not sent at all.
     if (ending.type === 'failure' && ending.failure.code === 'http_refused' && !this.request?.status) return 'accepted';
@@ -145,29 +147,20 @@ class ConnectionTest {
     return /^(https|wss):/i.test(this.endpoint.url);
   }
 
-  private passedStep(step: ConnectionStepName, ms: number, ending: Ending): ConnectionStep {
+  private passedStep(step: TextStep, ms: number, ending: Ending): ConnectionStep {
     const said = step === 'answered' && this.words.trim() !== '' ? this.agent.excerpt(this.words) : null;
     return { step, status: 'passed', ms, message: this.messageOf(step, ending), said, cure: null };
   }
 
-  private messageOf(step: ConnectionStepName, ending: Ending): string {
-    switch (step) {
-      case 'resolved':
-        return 'The host name leads to an address that may be called';
-      case 'connected':
-        return 'The connection was established';
-      case 'secured':
-        return 'The connection is encrypted, and the certificate is valid';
-      case 'accepted':
-        return `The agent accepted the request: HTTP ${this.request?.status}`;
-      case 'answered':
-        return ending.type === 'tool' && this.words.trim() === ''
-          ? `The agent called the tool ${this.agent.excerpt(ending.name)} before it said anything`
-          : 'The agent said its first words';
-    }
+  private messageOf(step: TextStep, ending: Ending): string {
+    const passed = this.protocol.steps[step]!;
+    if (step === 'accepted') return `${passed}: HTTP ${this.request?.status}`;
+    return step === 'answered' && ending.type === 'tool' && this.words.trim() === ''
+      ? `The agent called the tool ${this.agent.excerpt(ending.name)} before it said anything`
+      : passed;
   }
 
-  private failedStep(step: ConnectionStepName, ms: number, ending: Ending): ConnectionStep {
+  private failedStep(step: TextStep, ms: number, ending: Ending): ConnectionStep {
     const common = { step, status: 'failed' } as const;
     const { firstSpeaker, request } = this;
     if (ending.type === 'silence') {

@@ -1,5 +1,5 @@
-import type { Evidence } from '../evidence.js';
-import type { Failure } from '../failure.js';
+import type { Evidence } from '../timeline/evidence.js';
+import type { Failure } from '../timeline/failure.js';
 
 /** One verdict of the judge. */
 export interface Sample {

@@ -1,6 +1,6 @@
 import type { LanguageModel, TimelineEntry } from '../index.js';
-import { ModelMeter } from '../tester-usage.js';
-import { VirtualClock } from '../virtual-clock.js';
+import { ModelMeter } from '../measures/tester-usage.js';
+import { VirtualClock } from '../time/virtual-clock.js';
 import { Judge, type JudgeSamples } from './judge.js';
 
 const ENTRIES: TimelineEntry[] = [

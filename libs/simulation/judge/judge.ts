@@ -1,12 +1,12 @@
 import { type Criterion, DEFAULT_LANGUAGE, languageName } from '../../evaluation-definition/index.js';
 import type { Scenario } from '../callers/persona.js';
-import { sanitizeText, truncate } from '../text.js';
-import type { Clock } from '../clock.js';
-import { CallFailure, type Failure, failure } from '../failure.js';
-import { extractJsonObject } from '../extract-json.js';
-import type { LanguageModel } from '../llm.js';
-import type { ModelMeter } from '../tester-usage.js';
-import type { TimelineEntry } from '../timeline.js';
+import { sanitizeText, truncate } from '../timeline/text.js';
+import type { Clock } from '../time/clock.js';
+import { CallFailure, type Failure, failure } from '../timeline/failure.js';
+import { extractJsonObject } from '../model/extract-json.js';
+import type { LanguageModel } from '../model/llm.js';
+import type { ModelMeter } from '../measures/tester-usage.js';
+import type { TimelineEntry } from '../timeline/timeline.js';
 import type { Invalidity } from '../validity/invalidity.js';
 import type { CriterionResult, Sample } from './criterion-result.js';
 import { askAgain, CALLER_KEEPS_ROLE, judgeMessages } from './prompt.js';
@@ -128,7 +128,7 @@ export class Judge {
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
   private read(answer: string, who: Who): Sample | string {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
-    if (typeof met !== 'boolean') return 'That was no JSON object with "met" as true or false.';
+    if (typeof met !== 'boolean') return 'That was not a JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
     const evidence = this.transcript.locate(sanitizeText(quote), who, met);
     if ('fault' in evidence) return evidence.fault;

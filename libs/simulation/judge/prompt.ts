@@ -1,5 +1,5 @@
-import type { Message } from '../llm.js';
-import { quotedJson } from '../quoted-json.js';
+import type { Message } from '../model/llm.js';
+import { quotedJson } from '../model/quoted-json.js';
 
 /** Increased whenever the prompts change: results contain the version they were produced with. */
 export const JUDGE_PROMPT_VERSION = '3';

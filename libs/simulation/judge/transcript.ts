@@ -1,10 +1,10 @@
 import { findWords, normaliseText } from '../../text/index.js';
-import type { Evidence } from '../evidence.js';
-import { platformText, soundText } from '../sound-text.js';
-import { toolCallText } from '../tool-call-text.js';
-import { quotedJson } from '../quoted-json.js';
-import { truncate, trimQuotes } from '../text.js';
-import type { TimelineEntry, ToolCallEntry } from '../timeline.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { platformText, soundText } from '../timeline/sound-text.js';
+import { toolCallText } from '../timeline/tool-call-text.js';
+import { quotedJson } from '../model/quoted-json.js';
+import { truncate, trimQuotes } from '../timeline/text.js';
+import type { TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {

@@ -1,6 +1,6 @@
 import { inProcess, type Transport } from '../index.js';
 import type { Asked, Reply } from './llm-stub.js';
-import { soundJudge } from './misbehaving-models.js';
+import { wellBehavedJudge } from './misbehaving-models.js';
 
 /** Asks for what it does not know yet, and then books; the faulty one says that it is full. */
 export const bookingAgent = (isFaulty: boolean): Transport =>
@@ -17,13 +17,13 @@ export const bookingAgent = (isFaulty: boolean): Transport =>
     else yield { say: isFaulty ? 'I am afraid that we are full.' : 'Your table is booked.' };
   });
 
-/** What a sound judge must find in a call with the sound booking agent, and not with the faulty one. */
+/** What a well-behaved judge must find in a call with the healthy booking agent, and not with the faulty one. */
 export const BOOKING_CRITERION = 'The agent books the table.';
 
-const judge = soundJudge(({ lines }) => lines.some(({ who, text }) => who === 'agent' && /is booked/.test(text)));
+const judge = wellBehavedJudge(({ lines }) => lines.some(({ who, text }) => who === 'agent' && /is booked/.test(text)));
 
 /** Plays a caller of the booking agent, and judges `BOOKING_CRITERION`. */
-export function soundModel(asked: Asked): Reply {
+export function wellBehavedModel(asked: Asked): Reply {
   if (asked.role === 'judge') return judge(asked);
   const heard = asked.messages.at(-1)!.content;
   if (/how many/.test(heard)) return { say: 'Four of us.', end: null };

@@ -7,7 +7,7 @@ const BOOKING = { people: 4, time: '19:30', name: 'Rossi', phone: '5550142', ref
 const BOOKED = { tool: 'book_table', arguments: BOOKING };
 
 /** What the agent of docs/guides/checks.md does in each turn, from its greeting on. */
-const SOUND: readonly (readonly AgentAction[])[] = [
+const HEALTHY: readonly (readonly AgentAction[])[] = [
   [{ say: 'Good evening, this is Bella Vista. This call is recorded. How can I help you?' }],
   [CHECKED, { say: 'A table for four at 7:30 pm is free. The menu is forty-five euros.' }],
   [{ say: 'Thank you, Mr Rossi. Shall I book it?' }],
@@ -29,15 +29,15 @@ export const GUIDE_SCRIPT: NonNullable<DefinitionInput['script']> = [
 
 type GuideCheck = CheckInput & { readonly name: string };
 
-/** The part of docs/guides/checks.md about calls with sound, whose examples have a script of their own. */
-const SOUND_PART = /\n## Calls with sound\n[^]*?(?=\n## )/;
+/** The part of docs/guides/checks.md about voice calls, whose examples have a script of their own. */
+const VOICE_PART = /\n## Voice calls\n[^]*?(?=\n## )/;
 
-/** The checks that the guide shows for calls over text, in its order. @param markdown the text of docs/guides/checks.md */
-export const guideChecks = (markdown: string): GuideCheck[] => checksIn(markdown.replace(SOUND_PART, ''));
+/** The checks that the guide shows for text calls, in its order. @param markdown the text of docs/guides/checks.md */
+export const guideChecks = (markdown: string): GuideCheck[] => checksIn(markdown.replace(VOICE_PART, ''));
 
-/** The script and the checks that the guide shows for calls with sound. */
-export function soundGuide(markdown: string) {
-  const part = SOUND_PART.exec(markdown)?.[0] ?? '';
+/** The script and the checks that the guide shows for voice calls. */
+export function voiceGuide(markdown: string) {
+  const part = VOICE_PART.exec(markdown)?.[0] ?? '';
   const script = examplesIn(part).flatMap((example) => example.script ?? []);
   return { script, checks: checksIn(part) };
 }
@@ -67,11 +67,11 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
   },
   'Does not ask for a name that it knows': { 2: [{ say: 'Shall I book it, and what is your name?' }] },
   'Does not thank again and again': { 2: [{ say: 'Thank you, Mr Rossi, thank you, thank you. Shall I book it?' }] },
-  'Books for four at 19:30': { 3: [booking({ people: 5 }), SOUND[3]![1]!] },
-  'Books only once': { 3: [BOOKED, booking({ phone: '5550143' }), SOUND[3]![1]!] },
-  'Sends no message without consent': { 2: [{ tool: 'send_sms', arguments: { text: 'Hello' } }, ...SOUND[2]!] },
-  'Books with a sensible phone number and without discount': { 3: [booking({ discount: 20 }), SOUND[3]![1]!] },
-  'Books only after the caller agreed': { 2: [BOOKED, ...SOUND[2]!], 3: [SOUND[3]![1]!] },
+  'Books for four at 19:30': { 3: [booking({ people: 5 }), HEALTHY[3]![1]!] },
+  'Books only once': { 3: [BOOKED, booking({ phone: '5550143' }), HEALTHY[3]![1]!] },
+  'Sends no message without consent': { 2: [{ tool: 'send_sms', arguments: { text: 'Hello' } }, ...HEALTHY[2]!] },
+  'Books with a sensible phone number and without discount': { 3: [booking({ discount: 20 }), HEALTHY[3]![1]!] },
+  'Books only after the caller agreed': { 2: [BOOKED, ...HEALTHY[2]!], 3: [HEALTHY[3]![1]!] },
   'Greets before it names a price': {
     0: [{ say: 'Bella Vista. This call is recorded. The menu is forty-five euros tonight. Good evening.' }],
   },
@@ -90,18 +90,18 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
     1: [CHECKED, { say: 'A table for four at 7:30 pm is free. The menu is fifty-four euros.' }],
   },
   'Spells the reference of the booking': { 3: [BOOKED, { say: 'Your table is booked. Your reference is Q X 9.' }] },
-  'Understands the name of the caller': { 3: [booking({ name: 'Russo' }), SOUND[3]![1]!] },
-  'Answers within two seconds': { 2: [{ waitMs: 2_500 }, ...SOUND[2]!] },
-  'Greets within a second': { 0: [{ waitMs: 1_500 }, ...SOUND[0]!] },
+  'Understands the name of the caller': { 3: [booking({ name: 'Russo' }), HEALTHY[3]![1]!] },
+  'Answers within two seconds': { 2: [{ waitMs: 2_500 }, ...HEALTHY[2]!] },
+  'Greets within a second': { 0: [{ waitMs: 1_500 }, ...HEALTHY[0]!] },
   'Does not pause inside an answer for more than 1.5 seconds': {
     2: [{ say: 'Thank you, Mr Rossi.' }, { waitMs: 2_000 }, { say: ' Shall I book it?' }],
   },
-  'Is never silent for more than three seconds': { 2: [...SOUND[2]!, { waitMs: 3_500 }] },
+  'Is never silent for more than three seconds': { 2: [...HEALTHY[2]!, { waitMs: 3_500 }] },
   'Needs at most seven seconds': Object.fromEntries(
-    SOUND.map((actions, turn) => [turn, turn === 0 ? actions : [{ waitMs: 1_900 }, ...actions]]),
+    HEALTHY.map((actions, turn) => [turn, turn === 0 ? actions : [{ waitMs: 1_900 }, ...actions]]),
   ),
-  'Needs at most four turns': { 3: [{ say: 'Are you quite sure, Mr Rossi?' }], 4: SOUND[3]!, 5: SOUND[4]! },
-  'Hangs up within two seconds of the goodbye': { 4: [...SOUND[4]!.slice(0, 1), { waitMs: 2_500 }, SOUND[4]![1]!] },
+  'Needs at most four turns': { 3: [{ say: 'Are you quite sure, Mr Rossi?' }], 4: HEALTHY[3]!, 5: HEALTHY[4]! },
+  'Hangs up within two seconds of the goodbye': { 4: [...HEALTHY[4]!.slice(0, 1), { waitMs: 2_500 }, HEALTHY[4]![1]!] },
   'Answers with at most 24 words': {
     2: [{ say: `Thank you, Mr Rossi. ${'We are so very happy. '.repeat(5)}Shall I book it?` }],
   },
@@ -131,14 +131,14 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
   },
 };
 
-/** The agent of docs/guides/checks.md, sound or with one fault. */
+/** The agent of docs/guides/checks.md, healthy or with one fault. */
 export function guideAgent(fault?: string): Transport {
   const turns = fault === undefined ? {} : GUIDE_FAULTS[fault];
   let turn = 0;
   return inProcess(
     async function* ({ clock, signal }) {
       const own = turn++;
-      for (const action of turns?.[own] ?? SOUND[own] ?? []) {
+      for (const action of turns?.[own] ?? HEALTHY[own] ?? []) {
         if ('waitMs' in action) await clock.sleep(action.waitMs, signal);
         else yield action;
       }

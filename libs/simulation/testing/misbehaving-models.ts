@@ -9,8 +9,8 @@ export type Answering = (asked: Asked) => Reply;
 export interface MisbehavingModel {
   readonly name: string;
   readonly task: 'caller' | 'judge';
-  /** Outcomes that a call may have, with a sound agent and with a faulty one. */
-  readonly sound: readonly Outcome[];
+  /** Outcomes that a call may have, with a healthy agent and with a faulty one. */
+  readonly healthy: readonly Outcome[];
   readonly faulty: readonly Outcome[];
   /** The behaviour in one call; a new one for every call. */
   readonly start: () => Answering;
@@ -40,15 +40,15 @@ const caller = (
 ): MisbehavingModel => ({
   name,
   task: 'caller',
-  sound: outcomes,
+  healthy: outcomes,
   faulty: outcomes,
   start,
 });
 const judge = (
   name: string,
   start: () => Answering,
-  { sound = ['error'], faulty = sound }: { sound?: readonly Outcome[]; faulty?: readonly Outcome[] } = {},
-): MisbehavingModel => ({ name, task: 'judge', sound, faulty, start });
+  { healthy = ['error'], faulty = healthy }: { healthy?: readonly Outcome[]; faulty?: readonly Outcome[] } = {},
+): MisbehavingModel => ({ name, task: 'judge', healthy, faulty, start });
 
 const judging = (quote: string, met: boolean) => always({ met, quote, reasoning: 'So it is.' });
 
@@ -83,8 +83,8 @@ export const MISBEHAVING_MODELS: readonly MisbehavingModel[] = [
     'gives no verdict in time',
     always(() => undefined),
   ),
-  judge('clears everybody', () => (asked) => verdict(asked, true), { sound: ['passed'], faulty: ['passed'] }),
-  judge('blames everybody', () => (asked) => verdict(asked, false), { sound: ['invalid'] }),
+  judge('clears everybody', () => (asked) => verdict(asked, true), { healthy: ['passed'], faulty: ['passed'] }),
+  judge('blames everybody', () => (asked) => verdict(asked, false), { healthy: ['invalid'] }),
 
   caller('says nothing usable: empty', always('')),
   caller('says nothing usable: not JSON', always('Hello, a table please')),
@@ -127,12 +127,12 @@ export const MISBEHAVING_MODELS: readonly MisbehavingModel[] = [
 ];
 
 /**
- * A model that misbehaves in one task and answers soundly in the other.
- * @param sound answers as a sound caller and judge would
+ * A model that misbehaves in one task and answers correctly in the other.
+ * @param wellBehaved answers as a well-behaved caller and judge would
  */
-export function misbehaving({ task, start }: MisbehavingModel, sound: Answering): Answering {
+export function misbehaving({ task, start }: MisbehavingModel, wellBehaved: Answering): Answering {
   const answer = start();
-  return (asked) => (asked.role === task ? answer(asked) : sound(asked));
+  return (asked) => (asked.role === task ? answer(asked) : wellBehaved(asked));
 }
 
 /** Sends an answer as the server of a model would, for stubs that do not use `stubModel`. */
@@ -142,7 +142,7 @@ export function sendReply(response: ServerResponse, reply: Reply): void {
 }
 
 /** A judge that decides every criterion by a function, and never finds fault with the caller. */
-export const soundJudge =
+export const wellBehavedJudge =
   (isMet: (asked: Asked) => boolean): Answering =>
   (asked) =>
     verdict(asked, isAboutCaller(asked) || isMet(asked));

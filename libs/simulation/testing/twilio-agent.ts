@@ -31,7 +31,7 @@ export interface AgentScript {
   readonly onClose?: (stream: Stream, code: number) => void;
 }
 
-/** An agent on loopback that answers as it is told: a webhook and a WebSocket. */
+/** An agent on loopback that answers as the test decides: a webhook and a WebSocket. */
 export class ScriptedAgent {
   readonly webhooks: Webhook[] = [];
   readonly streams: Stream[] = [];

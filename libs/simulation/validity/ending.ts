@@ -1,4 +1,4 @@
-import type { CallView, Utterance } from '../call-view.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
 import { areSimilar } from './similarity.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
 import { asks, holdsOn, isOnlyCourtesy, isOnlyFarewell, saysGoodbye } from './phrases.js';

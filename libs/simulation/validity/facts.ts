@@ -1,5 +1,5 @@
 import { normaliseText } from '../../text/index.js';
-import { sanitizeText, truncate } from '../text.js';
+import { sanitizeText, truncate } from '../timeline/text.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
 import { wordsOf } from './phrases.js';
 

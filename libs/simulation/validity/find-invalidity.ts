@@ -1,6 +1,6 @@
-import { CallView } from '../call-view.js';
+import { CallView } from '../timeline/call-view.js';
 import type { Personality, Scenario } from '../callers/persona.js';
-import type { EndEntry, TimelineEntry } from '../timeline.js';
+import type { EndEntry, TimelineEntry } from '../timeline/timeline.js';
 import { endedEarly, neverEnded } from './ending.js';
 import { inventedFact } from './facts.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';

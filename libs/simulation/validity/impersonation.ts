@@ -1,5 +1,5 @@
 import { normaliseText } from '../../text/index.js';
-import type { CallView, Utterance } from '../call-view.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
 import { type CallerConduct, evidenceOf, type Invalidity } from './invalidity.js';
 import { areSimilar } from './similarity.js';
 import { wordsOf } from './phrases.js';

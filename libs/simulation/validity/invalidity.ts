@@ -1,7 +1,7 @@
 import type { Personality, Scenario } from '../callers/persona.js';
-import type { CallView, Utterance } from '../call-view.js';
-import type { Evidence } from '../evidence.js';
-import { truncate } from '../text.js';
+import type { CallView, Utterance } from '../timeline/call-view.js';
+import type { Evidence } from '../timeline/evidence.js';
+import { truncate } from '../timeline/text.js';
 
 /** How the simulated caller broke its role. */
 export type InvalidityCode =

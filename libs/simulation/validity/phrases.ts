@@ -74,7 +74,7 @@ const consistsOf = (text: string, allowed: ReadonlySet<string>): boolean => {
 /** Whether an utterance thanks or says goodbye and nothing else: it answers no question. */
 export const isOnlyFarewell = (text: string): boolean => consistsOf(text, FAREWELL);
 
-/** Whether an utterance only agrees or declines: such lines repeat in sound conversations. */
+/** Whether an utterance only agrees or declines: such lines repeat in ordinary conversations. */
 export const isOnlyAgreement = (text: string): boolean => consistsOf(text, AGREEMENT);
 
 const COURTESY = new Set([...FAREWELL, ...AGREEMENT]);

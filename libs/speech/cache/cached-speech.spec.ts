@@ -133,6 +133,24 @@ describe('CachedSpeech', () => {
     expect(errors.map((error) => (error as NodeJS.ErrnoException).code)).toEqual(['ENOTDIR', 'EEXIST']);
   });
 
+  it('reports the time of each synthesis, also of one that fails, but not of a cached sound', async () => {
+    const times: number[] = [];
+    const cache = open({ onSynthesis: (ms) => times.push(ms) });
+    engine.failures.push(new Error('no sound'));
+    await expect(cache.synthesise(REQUEST)).rejects.toThrow('no sound');
+    const { gate, release } = closedGate();
+    engine.gate = gate;
+    const startedAt = performance.now();
+    setTimeout(release, 50);
+    await cache.synthesise(REQUEST);
+    const tookMs = performance.now() - startedAt;
+    await cache.synthesise(REQUEST);
+    expect(times).toEqual([expect.any(Number), expect.any(Number)]);
+    // The look into the folder before it is not part of it.
+    expect(times[1]).toBeGreaterThan(0);
+    expect(times[1]).toBeLessThanOrEqual(tookMs);
+  });
+
   it('removes the least recently used files beyond the limit', async () => {
     const names = new Map<string, string>();
     const cache = open({ maxMemoryBytes: 1, maxFileBytes: 22_000 });
@@ -189,7 +207,8 @@ describe('CachedSpeech', () => {
     });
 
     it('cancels the synthesis when nothing waits for it, and a later request begins another', async () => {
-      const cache = open();
+      const times: number[] = [];
+      const cache = open({ onSynthesis: (ms) => times.push(ms) });
       const { gate, release } = closedGate();
       engine.gate = gate;
       const controller = new AbortController();
@@ -202,6 +221,8 @@ describe('CachedSpeech', () => {
       await until(() => engine.requests.length === 2);
       release();
       expect(await later).toEqual(soundOf(REQUEST.text));
+      // That of the cancelled one says nothing about the engine.
+      expect(times).toHaveLength(1);
     });
 
     it('rejects at once with an aborted signal', async () => {

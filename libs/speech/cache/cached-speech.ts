@@ -12,6 +12,8 @@ export interface CachedSpeechOptions {
   readonly maxMemoryBytes?: number;
   /** A file could not be read or written; the sound was synthesised nevertheless. */
   readonly onFileError?: (error: unknown) => void;
+  /** Called with the time that the engine took for a sound that was not cached, or until it failed. */
+  readonly onSynthesis?: (ms: number) => void;
 }
 
 const MIB = 1024 * 1024;
@@ -34,16 +36,18 @@ export class CachedSpeech implements SpeechEngine {
   private readonly memory: LRUCache<string, Sound>;
   private readonly shared = new Map<string, Shared>();
   private readonly onFileError: (error: unknown) => void;
+  private readonly onSynthesis: (ms: number) => void;
 
   constructor(
     private readonly engine: SpeechEngine,
-    { folder, maxFileBytes = 512 * MIB, maxMemoryBytes = 32 * MIB, onFileError = () => undefined }: CachedSpeechOptions,
+    { folder, maxFileBytes = 512 * MIB, maxMemoryBytes = 32 * MIB, ...events }: CachedSpeechOptions,
   ) {
     this.name = engine.name;
     this.version = engine.version;
     this.files = new SoundFolder(folder, maxFileBytes);
     this.memory = new LRUCache({ maxSize: maxMemoryBytes, sizeCalculation: ({ pcm }) => pcm.byteLength + 1 });
-    this.onFileError = onFileError;
+    this.onFileError = events.onFileError ?? (() => undefined);
+    this.onSynthesis = events.onSynthesis ?? (() => undefined);
   }
 
   async synthesise(request: SpeechRequest, signal?: AbortSignal): Promise<Sound> {
@@ -87,9 +91,18 @@ export class CachedSpeech implements SpeechEngine {
       this.onFileError(error);
       return undefined;
     });
-    const sound = stored ?? (await this.engine.synthesise(request, signal));
+    const sound = stored ?? (await this.synthesised(request, signal));
     this.memory.set(key, sound);
     if (!stored) await this.files.write(key, sound).catch((error: unknown) => this.onFileError(error));
     return sound;
+  }
+
+  private async synthesised(request: SpeechRequest, signal: AbortSignal): Promise<Sound> {
+    const begun = performance.now();
+    try {
+      return await this.engine.synthesise(request, signal);
+    } finally {
+      if (!signal.aborted) this.onSynthesis(performance.now() - begun);
+    }
   }
 }

@@ -6,7 +6,7 @@ import { decodeSound, encodeSound } from './sound-file.js';
 
 const EXTENSION = '.sound';
 const PART = '.part';
-/** A file that is still partial after so long was left behind by a process that was killed. */
+/** A file that is still partial after this time was left behind by a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1_000;
 /** Looking at all files takes longer than writing one, so it happens after this share of the limit has been written. */
 const SWEEP_SHARE = 0.05;

@@ -166,7 +166,7 @@ describe('FliteEngine', () => {
     ['a voice that is a path', { voice: '/etc/passwd' }, 'request'],
     ['a rate that is too high', { rate: 2.1 }, 'request'],
     ['a rate that is not a number', { rate: NaN }, 'request'],
-    ['a text without sound', { text: '... —' }, 'silent'],
+    ['a text that makes no sound', { text: '... —' }, 'silent'],
     ['a text in another script', { text: '日本語' }, 'silent'],
   ])('refuses %s', async (_name, request, failure) => {
     const refused = engine.synthesise({ text: LINE, voice: 'slt', ...request });

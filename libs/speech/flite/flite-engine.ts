@@ -1,12 +1,12 @@
+import { ThreadLimitExceeded, ThreadPool } from '../../concurrency/index.js';
 import { checkSound } from '../check-sound.js';
 import { FairQueue } from '../fair-queue.js';
 import { MAX_TEXT_LENGTH, type Sound, SpeechError, type SpeechEngine, type SpeechRequest } from '../sound.js';
 import { untilAborted } from '../until-aborted.js';
-import { SpeechThread, ThreadTimeout } from './speech-thread.js';
 import { FLITE_VOICES, isFliteVoice } from './voices.js';
 import type { FliteAnswer, FliteTask } from './flite-thread.js';
 
-/** Version of flite's package, and of what is done with its sound here: raise the second number when that changes. */
+/** Version of flite's package, and of what is done with its audio here: raise the second number when that changes. */
 const VERSION = '0.1.1/1';
 
 /** A text of the greatest length takes less than half of it on a busy machine. */
@@ -23,12 +23,13 @@ const ATTEMPTS = 2;
 export class FliteEngine implements SpeechEngine {
   readonly name = 'flite';
   readonly version = VERSION;
-  private readonly thread: SpeechThread;
-  /** The thread takes one task at a time. */
+  /** One thread for the process, since a second one would take processor time from calls. */
+  private readonly threads: ThreadPool<FliteTask, FliteAnswer>;
   private readonly queue = new FairQueue();
 
   constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: { timeoutMs?: number; idleMs?: number } = {}) {
-    this.thread = new SpeechThread({ timeoutMs, idleMs });
+    const entry = new URL('./flite-thread.js', import.meta.url);
+    this.threads = new ThreadPool({ entry, threads: 1, timeoutMs, idleMs });
   }
 
   async synthesise(request: SpeechRequest, signal?: AbortSignal): Promise<Sound> {
@@ -43,7 +44,7 @@ export class FliteEngine implements SpeechEngine {
 
   /** Ends the thread; requests in progress fail. */
   async close(): Promise<void> {
-    await this.thread.close();
+    await this.threads.close();
   }
 
   private async attempt(task: FliteTask, attempt = 1): Promise<Sound> {
@@ -60,9 +61,9 @@ export class FliteEngine implements SpeechEngine {
 
   private async run(task: FliteTask): Promise<FliteAnswer> {
     try {
-      return await this.thread.run(task);
+      return await this.threads.run(task);
     } catch (error) {
-      const failure = error instanceof ThreadTimeout ? 'timeout' : 'engine';
+      const failure = error instanceof ThreadLimitExceeded ? 'timeout' : 'engine';
       throw new SpeechError(failure, task.text, error instanceof Error ? error.message : String(error));
     }
   }

@@ -73,8 +73,8 @@ function utterancesOf(words: readonly SpeakableWord[]): SpeakableWord[][] {
 const lengthOf = ({ spoken }: SpeakableWord): number =>
   spoken.length + 1 + (spoken.match(/\d/g)?.length ?? 0) * (LETTERS_PER_DIGIT - 1);
 
-const WAVE = '/speech.wav';
-const WORDS = '/words.txt';
+const WAVE = 'speech.wav';
+const WORDS = 'words.txt';
 
 function speakUtterance(
   module: WebAssembly.Module,

@@ -1,11 +1,10 @@
-import { dbfs, applyGain } from '../../audio/index.js';
+import { applyGain, dbfs, TELEPHONE_RATE } from '../../audio/index.js';
 import type { SpeechEngine, SpeechRequest } from '../sound.js';
 
-const RATE = 8_000;
 const SECONDS = 8;
 const LEVEL_DBFS = -26;
 /** Between two lines of one talker. */
-const PAUSE = 0.3 * RATE;
+const PAUSE = 0.3 * TELEPHONE_RATE;
 
 /** Two lines each, which no script is likely to contain. */
 const TALKERS: readonly { readonly voice: string; readonly rate: number; readonly lines: readonly string[] }[] = [
@@ -22,7 +21,7 @@ const TALKERS: readonly { readonly voice: string; readonly rate: number; readonl
  * seam, at -26 dBFS.
  */
 export async function babbleLoop(engine: SpeechEngine, signal?: AbortSignal): Promise<Int16Array> {
-  const length = SECONDS * RATE;
+  const length = SECONDS * TELEPHONE_RATE;
   const sum = new Float64Array(length);
   for (const [index, { voice, rate, lines }] of TALKERS.entries()) {
     // The talkers begin at different times, and go on at the start of the loop what they begin at its end.

@@ -1,9 +1,8 @@
-import { activeLevel, normaliseLevel, Random, resample, speechBounds } from '../../audio/index.js';
+import { activeLevel, normaliseLevel, Random, resample, speechBounds, TELEPHONE_RATE } from '../../audio/index.js';
 import { speakPhones, type FliteSpeech } from '../flite/flite.js';
 import type { FliteVoiceName } from '../flite/voices.js';
 import { BACKCHANNEL_VOICES, type SoundName } from './sounds.js';
 
-const RATE = 8_000;
 const LEVEL_DBFS = -26;
 const FADE_MS = 8;
 
@@ -41,7 +40,7 @@ function makeBackchannel(flite: WebAssembly.Module, voice: FliteVoiceName, { pho
   let best: Int16Array | undefined;
   for (let attempt = 0; attempt < 8; attempt++) {
     best = trimmed(speakPhones(flite, { phones, voice, stretch }));
-    const actual = (best.length / RATE) * 1_000;
+    const actual = (best.length / TELEPHONE_RATE) * 1_000;
     if (Math.abs(actual - ms) < 5) break;
     stretch *= ms / actual;
   }
@@ -49,7 +48,7 @@ function makeBackchannel(flite: WebAssembly.Module, voice: FliteVoiceName, { pho
 }
 
 function trimmed({ pcm, sampleRate }: Pick<FliteSpeech, 'pcm' | 'sampleRate'>): Int16Array {
-  const levelled = normaliseLevel(resample(pcm, sampleRate, RATE), RATE, LEVEL_DBFS);
+  const levelled = normaliseLevel(resample(pcm, sampleRate, TELEPHONE_RATE), TELEPHONE_RATE, LEVEL_DBFS);
   const { start, end } = speechBounds(levelled);
   return levelled.slice(start, end);
 }
@@ -79,8 +78,8 @@ function door(): Int16Array {
 
 /** @param amplitudeAt of the sound at a time in seconds, called for each sample in order */
 function shape(ms: number, amplitudeAt: (seconds: number) => number): Int16Array {
-  const length = (ms * RATE) / 1_000;
-  const samples = Float64Array.from({ length }, (_, index) => amplitudeAt(index / RATE));
+  const length = (ms * TELEPHONE_RATE) / 1_000;
+  const samples = Float64Array.from({ length }, (_, index) => amplitudeAt(index / TELEPHONE_RATE));
   const peak = samples.reduce((max, sample) => Math.max(max, Math.abs(sample)), 0);
   return Int16Array.from(samples, (sample) => Math.round((sample / peak) * 20_000));
 }
@@ -96,8 +95,8 @@ class Resonator {
   private readonly damping: number;
 
   constructor(frequency: number, bandwidth: number) {
-    const radius = Math.exp((-Math.PI * bandwidth) / RATE);
-    this.feedback = 2 * radius * Math.cos((2 * Math.PI * frequency) / RATE);
+    const radius = Math.exp((-Math.PI * bandwidth) / TELEPHONE_RATE);
+    this.feedback = 2 * radius * Math.cos((2 * Math.PI * frequency) / TELEPHONE_RATE);
     this.damping = -radius * radius;
   }
 
@@ -111,9 +110,10 @@ class Resonator {
 
 /** Without clicks at its ends, at the level of speech. */
 function finish(pcm: Int16Array): Int16Array {
-  const fade = (FADE_MS * RATE) / 1_000;
+  const fade = (FADE_MS * TELEPHONE_RATE) / 1_000;
   const faded = pcm.map((sample, index) => sample * Math.min(1, (index + 1) / 16, (pcm.length - index) / fade));
-  const levelled = normaliseLevel(faded, RATE, LEVEL_DBFS);
-  if (Math.abs(activeLevel(levelled, RATE) - LEVEL_DBFS) > 0.5) throw new Error('The level cannot be reached');
+  const levelled = normaliseLevel(faded, TELEPHONE_RATE, LEVEL_DBFS);
+  if (Math.abs(activeLevel(levelled, TELEPHONE_RATE) - LEVEL_DBFS) > 0.5)
+    throw new Error('The level cannot be reached');
   return levelled;
 }

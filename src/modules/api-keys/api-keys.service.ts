@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Identity, Role } from '../../platform/access/caller.js';
+import { Clock } from '../../platform/clock.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
@@ -44,6 +45,7 @@ export class ApiKeysService implements OnModuleInit {
     private readonly database: Database,
     private readonly repository: ApiKeysRepository,
     private readonly notifications: Notifications,
+    private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
     notifications.subscribe(KEYS_CHANGED, () => this.forget());
@@ -59,12 +61,12 @@ export class ApiKeysService implements OnModuleInit {
     const hash = hashKey(key);
     // Bypassed while notifications are interrupted, because a revocation would be missed.
     const cached = this.notifications.live ? this.cache.get(hash) : undefined;
-    return cached ? identityOf(cached) : this.fetch(hash);
+    return cached ? this.identityOf(cached) : this.fetch(hash);
   }
 
   private async fetch(hash: string): Promise<Identity> {
     try {
-      return identityOf(await this.lookUp(hash));
+      return this.identityOf(await this.lookUp(hash));
     } catch (cause) {
       return { kind: 'unknown', cause: types.isNativeError(cause) ? cause : new Error(String(cause)) };
     }
@@ -135,11 +137,13 @@ export class ApiKeysService implements OnModuleInit {
     };
   }
 
+  private identityOf({ identity, expiresAt }: CachedKey): Identity {
+    return expiresAt > this.clock.now() ? identity : INVALID;
+  }
+
   private forget(): void {
     this.cache.clear();
     // A lookup in progress may have read the state before the change.
     this.lookups.clear();
   }
 }
-
-const identityOf = ({ identity, expiresAt }: CachedKey): Identity => (expiresAt > Date.now() ? identity : INVALID);

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
+import { Clock } from '../../platform/clock.js';
 import { onBehalfOfService } from '../../platform/database/fair-pool.js';
 import { Notifications } from '../../platform/database/notifications.js';
 import { DomainError } from '../../platform/errors/domain-error.js';
@@ -41,6 +42,7 @@ export class KeyWatchService implements OnApplicationShutdown {
   constructor(
     private readonly repository: ApiKeysRepository,
     private readonly notifications: Notifications,
+    private readonly clock: Clock,
   ) {
     notifications.subscribe(KEYS_CHANGED, () => this.refresh());
   }
@@ -66,7 +68,7 @@ export class KeyWatchService implements OnApplicationShutdown {
   }
 
   private check(): void {
-    for (const [id, key] of this.keys) if (key.expiresAt <= Date.now()) this.end(id, key);
+    for (const [id, key] of this.keys) if (key.expiresAt <= this.clock.now()) this.end(id, key);
     if (this.stale || !this.notifications.live) this.refresh();
   }
 
@@ -85,7 +87,7 @@ export class KeyWatchService implements OnApplicationShutdown {
         const valid = await this.repository.findExpiries([...watched.keys()]);
         for (const [id, key] of watched) {
           const expiresAt = valid.get(id);
-          if (expiresAt === undefined || expiresAt <= Date.now()) this.end(id, key);
+          if (expiresAt === undefined || expiresAt <= this.clock.now()) this.end(id, key);
           else key.expiresAt = expiresAt;
         }
       }

@@ -9,7 +9,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../platform/access/access.decorators.js';
 import { notFound } from '../../platform/errors/domain-error.js';
-import { PROJECT_ROOT } from '../../platform/files/project-root.js';
+import { PROJECT_ROOT } from '../../platform/project-root.js';
 
 const FILE = path.join(PROJECT_ROOT, 'dist/client.tgz');
 

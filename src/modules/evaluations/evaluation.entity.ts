@@ -92,7 +92,7 @@ export class EvaluationEntity {
   @Column({ name: 'max_duration_seconds', type: 'integer' })
   maxDurationSeconds: number;
 
-  /** Of calls with sound; empty for a good line. */
+  /** Of voice calls; empty for a good line. */
   @Column({ type: 'jsonb', default: () => `'{}'` })
   conditions: LineConditions;
 

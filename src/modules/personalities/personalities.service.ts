@@ -19,7 +19,7 @@ export type PersonalityDescription = Pick<
   PersonalityEntity,
   'id' | 'name' | 'description' | 'prompt' | 'temperature'
 > & {
-  /** What calls with sound use. */
+  /** What voice calls use. */
   readonly voice: Pick<PersonalityEntity, 'gender' | 'accent' | 'provider' | 'backgroundNoise'> & {
     readonly voice_id: string;
   };

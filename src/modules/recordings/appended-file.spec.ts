@@ -11,7 +11,7 @@ describe('AppendedFile', () => {
   let file = '';
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'appended-'));
-    file = path.join(folder, 'sound.part');
+    file = path.join(folder, 'audio.part');
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 

@@ -9,14 +9,14 @@ import type { RecordingKey } from './recordings.repository.js';
 
 /** How the name of each file of a recording ends, after the id of the recording and a dot. */
 const ENDINGS = {
-  /** The sound as WAV. */
-  sound: 'wav',
+  /** The audio as WAV. */
+  audio: 'wav',
   /** The messages of the protocol as lines of JSON. */
   wire: 'ndjson',
   /** Levels for drawing, as JSON. */
   peaks: 'peaks.json',
-  /** Sound and messages while the call goes on. */
-  soundPart: 'part',
+  /** Audio and messages while the call goes on. */
+  audioPart: 'part',
   wirePart: 'ndjson.part',
 } as const;
 
@@ -46,19 +46,19 @@ export class RecordingFiles {
 
   paths(key: RecordingKey): RecordingPaths {
     const base = path.join(this.folder(key), key.id);
-    const { sound, wire, peaks, soundPart, wirePart } = ENDINGS;
+    const { audio, wire, peaks, audioPart, wirePart } = ENDINGS;
     return {
-      sound: `${base}.${sound}`,
+      audio: `${base}.${audio}`,
       wire: `${base}.${wire}`,
       peaks: `${base}.${peaks}`,
-      soundPart: `${base}.${soundPart}`,
+      audioPart: `${base}.${audioPart}`,
       wirePart: `${base}.${wirePart}`,
     };
   }
 
   /** Creates the folder of the run. */
   async prepare(key: RecordingKey): Promise<void> {
-    // Sound is personal data: no other user of the machine may read it.
+    // A recorded voice is personal data: no other user of the machine may read it.
     await mkdir(this.folder(key), { recursive: true, mode: 0o700 });
   }
 

@@ -20,8 +20,8 @@ describe('RecordingWriter', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'recording-'));
     const at = (name: string) => path.join(folder, name);
     paths = {
-      sound: at('a.wav'),
-      soundPart: at('a.wav.part'),
+      audio: at('a.wav'),
+      audioPart: at('a.wav.part'),
       wire: at('a.jsonl'),
       wirePart: at('a.jsonl.part'),
       peaks: at('a.peaks'),
@@ -30,14 +30,14 @@ describe('RecordingWriter', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it('has only parts until it is finished, and then whole files', async () => {
-    const writer = await RecordingWriter.create(paths);
+    const writer = await RecordingWriter.create(paths, 8_000);
     writer.audio(stereo(990));
     writer.audio(stereo(20));
     writer.wire(['{"event":"start"}', '{"event":"stop"}']);
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl.part', 'a.wav.part']);
     expect(await writer.finish()).toEqual({ seconds: 1.01, sampleRate: 8_000, bytes: 16_160 });
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl', 'a.peaks', 'a.wav']);
-    const { channels, encoding } = readWav(await readFile(paths.sound));
+    const { channels, encoding } = readWav(await readFile(paths.audio));
     expect([encoding, channels.length, channels[0]!.length]).toEqual(['mulaw', 2, 8_080]);
     expect(await readFile(paths.wire, 'utf8')).toBe('{"event":"start"}\n{"event":"stop"}\n');
     // Lowest and highest sample of each 20 ms, the last one of 10 ms.
@@ -46,7 +46,7 @@ describe('RecordingWriter', () => {
   });
 
   it('leaves nothing behind when the disk cannot keep up', async () => {
-    const writer = await RecordingWriter.create(paths);
+    const writer = await RecordingWriter.create(paths, 8_000);
     writer.audio(new Uint8Array(64 * 1024));
     writer.audio(new Uint8Array(17 * MIB));
     await expect(writer.finish()).rejects.toThrow('The disk is too slow');
@@ -54,9 +54,9 @@ describe('RecordingWriter', () => {
   });
 
   it('leaves nothing behind when it is discarded, or cannot be created', async () => {
-    const writer = await RecordingWriter.create(paths);
+    const writer = await RecordingWriter.create(paths, 8_000);
     writer.audio(stereo(100));
-    await expect(RecordingWriter.create(paths)).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(RecordingWriter.create(paths, 8_000)).rejects.toMatchObject({ code: 'EEXIST' });
     await writer.discard();
     expect(await readdir(folder)).toEqual([]);
   });

@@ -1,15 +1,13 @@
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { decodeMulaw, peaks, wavHeader } from '../../../libs/audio/index.js';
-import type { RecordingSink } from '../../../libs/simulation/index.js';
+import { decodeAudio, type LineRate, peaks, type WavFormat, wavHeader } from '../../../libs/audio/index.js';
+import { recordingFormat, type RecordingSink } from '../../../libs/simulation/index.js';
+import { syncDirectory } from '../../platform/sync-directory.js';
 import { AppendedFile } from './appended-file.js';
 import type { RecordingPaths } from './recording-files.js';
 
-const RATE = 8_000;
-const CHANNELS = 2;
-const FORMAT = { encoding: 'mulaw', rate: RATE, channels: CHANNELS } as const;
-/** Part of a sound that is one point of its picture: 20 ms. */
-const SAMPLES_PER_POINT = RATE / 50;
+/** Points of the picture in a second. */
+const POINTS = 50;
 
 /** Levels of a recording for drawing: lowest and highest sample of each 20 ms in turn. */
 export interface StoredPeaks {
@@ -24,32 +22,46 @@ export interface StoredPeaks {
 export class RecordingWriter implements RecordingSink {
   private bytes = 0;
   private readonly levels: { caller: number[]; agent: number[] } = { caller: [], agent: [] };
-  /** Sound since the latest whole point. */
+  /** Audio since the latest whole point. */
   private rest: Uint8Array = new Uint8Array();
+  /** Bytes of both channels in one point of the picture. */
+  private readonly pointBytes: number;
+  private readonly bytesPerSecond: number;
 
   private constructor(
+    private readonly format: WavFormat,
     private readonly paths: RecordingPaths,
-    private readonly sound: AppendedFile,
+    private readonly audioFile: AppendedFile,
     private readonly messages: AppendedFile,
-  ) {}
+  ) {
+    const bytesPerSample = format.encoding === 'pcm16' ? 2 : 1;
+    this.bytesPerSecond = format.rate * format.channels * bytesPerSample;
+    this.pointBytes = this.bytesPerSecond / POINTS;
+  }
 
   /** The folder must exist. */
-  static async create(paths: RecordingPaths): Promise<RecordingWriter> {
-    const sound = await AppendedFile.create(paths.soundPart);
+  static async create(paths: RecordingPaths, rate: LineRate): Promise<RecordingWriter> {
+    const format = recordingFormat(rate);
+    const audioFile = await AppendedFile.create(paths.audioPart);
     try {
       const messages = await AppendedFile.create(paths.wirePart);
-      sound.append(wavHeader(FORMAT, 0));
-      return new RecordingWriter(paths, sound, messages);
+      audioFile.append(wavHeader(format, 0));
+      return new RecordingWriter(format, paths, audioFile, messages);
     } catch (error) {
-      await sound.abandon();
-      await rm(paths.soundPart, { force: true });
+      await audioFile.abandon();
+      await rm(paths.audioPart, { force: true });
       throw error;
     }
   }
 
+  /** Whether it has no audio so far. */
+  get isEmpty(): boolean {
+    return this.bytes === 0;
+  }
+
   audio(interleaved: Uint8Array): void {
     this.bytes += interleaved.length;
-    this.sound.append(interleaved);
+    this.audioFile.append(interleaved);
     this.addLevels(interleaved);
   }
 
@@ -58,29 +70,29 @@ export class RecordingWriter implements RecordingSink {
   }
 
   /**
-   * Completes the files and gives them their names, the sound last.
-   * @returns length of the sound
+   * Completes the files and gives them their names, the audio last.
+   * @returns length of the audio
    * @throws the error of any write; then nothing is left
    */
   async finish(): Promise<{ readonly seconds: number; readonly sampleRate: number; readonly bytes: number }> {
-    const { paths, bytes } = this;
+    const { paths, bytes, format } = this;
     this.addPoints(this.rest);
     try {
-      await Promise.all([this.sound.finish(wavHeader(FORMAT, bytes)), this.messages.finish()]);
+      await Promise.all([this.audioFile.finish(wavHeader(format, bytes)), this.messages.finish()]);
       await writeFile(paths.peaks, JSON.stringify(this.levels satisfies StoredPeaks), { mode: 0o600 });
       await rename(paths.wirePart, paths.wire);
-      await rename(paths.soundPart, paths.sound);
-      await syncFolder(path.dirname(paths.sound));
+      await rename(paths.audioPart, paths.audio);
+      await syncDirectory(path.dirname(paths.audio));
     } catch (error) {
       await this.remove();
       throw error;
     }
-    return { seconds: bytes / CHANNELS / RATE, sampleRate: RATE, bytes };
+    return { seconds: bytes / this.bytesPerSecond, sampleRate: format.rate, bytes };
   }
 
   /** Deletes what was written. */
   async discard(): Promise<void> {
-    await Promise.all([this.sound.abandon(), this.messages.abandon()]);
+    await Promise.all([this.audioFile.abandon(), this.messages.abandon()]);
     await this.remove();
   }
 
@@ -90,26 +102,18 @@ export class RecordingWriter implements RecordingSink {
 
   private addLevels(interleaved: Uint8Array): void {
     const all = this.rest.length === 0 ? interleaved : Buffer.concat([this.rest, interleaved]);
-    const whole = all.length - (all.length % (CHANNELS * SAMPLES_PER_POINT));
+    const whole = all.length - (all.length % this.pointBytes);
     this.addPoints(all.subarray(0, whole));
     this.rest = all.slice(whole);
   }
 
   private addPoints(interleaved: Uint8Array): void {
+    const { channels, rate } = this.format;
+    const pcm = decodeAudio(this.format, interleaved);
     for (const [channel, name] of (['caller', 'agent'] as const).entries()) {
-      const lane = new Uint8Array(Math.floor(interleaved.length / CHANNELS));
-      for (let n = 0; n < lane.length; n++) lane[n] = interleaved[CHANNELS * n + channel]!;
-      this.levels[name].push(...peaks(decodeMulaw(lane), SAMPLES_PER_POINT));
+      const lane = new Int16Array(Math.floor(pcm.length / channels));
+      for (let n = 0; n < lane.length; n++) lane[n] = pcm[channels * n + channel]!;
+      this.levels[name].push(...peaks(lane, rate / POINTS));
     }
-  }
-}
-
-/** Makes the names of files durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -28,7 +28,7 @@ export class RecordingEntity {
   @Column({ name: 'sample_rate', type: 'integer' })
   sampleRate: number;
 
-  /** Length of the sound, without the header. */
+  /** Length of the audio, without the header. */
   @Column({ type: 'bigint' })
   bytes: string;
 

@@ -22,7 +22,7 @@ export class RecordingsController {
   @Operation({
     summary: 'Get the recording of a call',
     description:
-      'The sound of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a call without sound, or after the recording was deleted. One `Range` is served.',
+      'The audio of the attempt that counts as WAV with two channels: left the caller as it was sent, right the agent as it was heard. 404 for a text call, or after the recording was deleted. One `Range` is served.',
     tag,
     access: 'VIEWER',
     path,
@@ -41,13 +41,13 @@ export class RecordingsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile | undefined> {
     const { id: recording, paths } = await this.service.get(caller, id);
-    return rangedFile({ path: paths.sound, type: 'audio/wav', tag: recording, name: 'Recording' }, request, response);
+    return rangedFile({ path: paths.audio, type: 'audio/wav', tag: recording, name: 'Recording' }, request, response);
   }
 
   @Operation({
     summary: 'Get the wire log of a call',
     description:
-      'The messages of the protocol in both directions, in the attempt that counts: one JSON object per line, sound replaced by its length and hash. 404 for a call without sound, or after its recording was deleted.',
+      'The messages of the protocol in both directions, in the attempt that counts: one JSON object per line, audio replaced by its length and hash. 404 for a text call, or after its recording was deleted.',
     tag,
     access: 'VIEWER',
     path,

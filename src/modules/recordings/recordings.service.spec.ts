@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { Settings } from '../../platform/config/settings.js';
-import { RecordingFiles } from './recording-files.js';
+import { RecordingFiles, type RecordingPaths } from './recording-files.js';
 import { RecordingsService } from './recordings.service.js';
 import type { RecordingsRepository } from './recordings.repository.js';
 
-describe('RecordingsService when the disk or the database fails in the middle of a call', () => {
+const RESULT = { outcome: 'passed' };
+const interrupt = () => Promise.reject(new Error('interrupted'));
+
+describe('RecordingsService', () => {
   let dataDir = '';
-  let repository: Pick<RecordingsRepository, 'insert'>;
+  const insert = jest.fn<Promise<boolean>, []>();
   beforeEach(async () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'recordings-'));
-    // The first write to the database fails.
-    let writes = 0;
-    repository = {
-      insert: () =>
-        ++writes === 1
-          ? Promise.reject(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }))
-          : Promise.resolve(true),
-    };
+    insert.mockReset().mockResolvedValue(true);
     for (const level of ['error', 'warn'] as const) jest.spyOn(Logger.prototype, level).mockReturnValue(undefined);
   });
   afterEach(async () => {
@@ -28,39 +24,70 @@ describe('RecordingsService when the disk or the database fails in the middle of
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** A recording in progress. */
-  async function begun() {
+  /** Records an attempt. @param during what happens before it ends */
+  function record({
+    bytes = 320,
+    during = () => Promise.resolve(),
+  }: {
+    bytes?: number;
+    during?: (paths: RecordingPaths) => Promise<void>;
+  } = {}) {
     const settings = { recordings: true, dataDir } as Settings;
     const files = new RecordingFiles(settings);
-    const service = new RecordingsService(repository as RecordingsRepository, files, settings);
+    const service = new RecordingsService({ insert } as unknown as RecordingsRepository, files, settings);
     const key = { id: randomUUID(), runId: randomUUID(), workspaceId: randomUUID() };
-    const writer = (await service.begin(key))!;
-    writer.audio(new Uint8Array(320));
-    return { service, key, writer, paths: files.paths(key) };
+    const paths = files.paths(key);
+    const recorded = service.record(key, randomUUID(), 8_000, async (sink) => {
+      sink!.audio(new Uint8Array(bytes));
+      await during(paths);
+      return RESULT;
+    });
+    return { recorded, paths };
   }
 
-  /** A recording whose folder has become unusable: files in it can neither be completed nor deleted. */
-  async function begunAndBroken() {
-    const recording = await begun();
-    const folder = path.dirname(recording.paths.sound);
+  /** Afterwards files in the folder can neither be completed nor deleted. */
+  async function breakFolder(paths: RecordingPaths): Promise<void> {
+    const folder = path.dirname(paths.audio);
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
-    return recording;
   }
 
+  it('leaves neither a file nor a row of an attempt without audio', async () => {
+    const { recorded, paths } = record({ bytes: 0 });
+    await expect(recorded).resolves.toBe(RESULT);
+    expect(await readdir(path.dirname(paths.audio))).toEqual([]);
+    expect(insert).not.toHaveBeenCalled();
+  });
+
+  it('leaves neither a file nor a row of an interrupted attempt', async () => {
+    const { recorded, paths } = record({ during: interrupt });
+    await expect(recorded).rejects.toThrow('interrupted');
+    expect(await readdir(path.dirname(paths.audio))).toEqual([]);
+    expect(insert).not.toHaveBeenCalled();
+  });
+
+  it('leaves no file of an attempt that has lost its claim', async () => {
+    insert.mockResolvedValue(false);
+    const { recorded, paths } = record();
+    await expect(recorded).resolves.toBe(RESULT);
+    await expect(readdir(path.dirname(paths.audio))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('keeps the recording if the database is unavailable for a moment', async () => {
-    const { service, key, writer, paths } = await begun();
-    await expect(service.store(key, randomUUID(), writer)).resolves.toBe(true);
-    expect((await readFile(paths.sound)).length).toBe(378);
+    insert.mockRejectedValueOnce(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    const { recorded, paths } = record();
+    await expect(recorded).resolves.toBe(RESULT);
+    expect((await readFile(paths.audio)).length).toBe(378);
+    expect(insert).toHaveBeenCalledTimes(2);
   });
 
-  it('ends without a recording, not with the loss of the result of the call', async () => {
-    const { service, key, writer } = await begunAndBroken();
-    await expect(service.store(key, randomUUID(), writer)).resolves.toBe(false);
+  it('keeps the result of the call if the disk fails', async () => {
+    await expect(record({ during: breakFolder }).recorded).resolves.toBe(RESULT);
+    expect(insert).not.toHaveBeenCalled();
   });
 
-  it('discards a recording without an error', async () => {
-    const { service, key, writer } = await begunAndBroken();
-    await expect(service.discard(key, writer)).resolves.toBeUndefined();
+  it('reports why the call was interrupted, not that its recording cannot be deleted', async () => {
+    const during = (paths: RecordingPaths) => breakFolder(paths).then(interrupt);
+    await expect(record({ during }).recorded).rejects.toThrow('interrupted');
   });
 });

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { LineRate } from '../../../libs/audio/index.js';
+import { PrioritySemaphore } from '../../../libs/concurrency/index.js';
+import type { RecordingSink } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -7,7 +10,6 @@ import { requireOwned } from '../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { messageOf } from '../../platform/errors/message-of.js';
 import { notFound } from '../../platform/errors/domain-error.js';
-import { PrioritySemaphore } from '../../platform/queue/priority-semaphore.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
 import { RecordingFiles, type RecordingPaths } from './recording-files.js';
 import { RecordingWriter, type StoredPeaks } from './recording-writer.js';
@@ -22,7 +24,16 @@ export interface StoredRecording {
   readonly paths: RecordingPaths;
 }
 
-/** Finds the recordings of calls, and deletes those of runs. */
+/** What was recorded of an attempt. */
+export interface RecordingFacts {
+  readonly seconds: number;
+  readonly sampleRate: number;
+  readonly channels: readonly ['caller', 'agent'];
+  /** Length of the audio, without the header. */
+  readonly bytes: number;
+}
+
+/** Makes and finds the recordings of calls, and deletes those of runs. There is a recording if its row exists (decision 106). */
 @Injectable()
 export class RecordingsService {
   private readonly logger = new Logger('Recordings');
@@ -35,45 +46,35 @@ export class RecordingsService {
   ) {}
 
   /**
-   * Starts the recording of an attempt; undefined if recordings are switched off (RECORDINGS), or cannot be written: a call is
-   * worth more than its recording.
+   * Records an attempt at a call. Its recording is stored if the attempt has a result, some audio and still its claim.
+   * @param rate of its line
+   * @param execute the attempt; without a sink if recordings are switched off (RECORDINGS) or cannot be written: a call is
+   *   worth more than its recording
    */
-  async begin(key: RecordingKey): Promise<RecordingWriter | undefined> {
-    if (!this.settings.recordings) return undefined;
+  async record<T>(
+    key: RecordingKey,
+    callId: string,
+    rate: LineRate,
+    execute: (sink: RecordingSink | undefined) => Promise<T>,
+  ): Promise<T> {
+    const writer = await this.begin(key, rate);
+    if (!writer) return execute(undefined);
+    let hasResult = false;
     try {
-      await this.files.prepare(key);
-      return await RecordingWriter.create(this.files.paths(key));
-    } catch (error) {
-      this.logger.error(`The call ${key.id} cannot be recorded: ${messageOf(error)}`);
-      return undefined;
+      const result = await execute(writer);
+      hasResult = true;
+      return result;
+    } finally {
+      if (hasResult && !writer.isEmpty) await this.store(key, callId, writer);
+      else await this.withoutFailure(key, () => writer.discard());
     }
   }
 
   /**
-   * Completes the recording of an attempt that still has its claim.
-   * @returns whether there is a recording
+   * What a report shows of the audio of a call; undefined without a recording.
+   * @param wanted whether the audio is needed beside its levels
    */
-  async store(key: RecordingKey, callId: string, writer: RecordingWriter): Promise<boolean> {
-    try {
-      const facts = await writer.finish();
-      if (await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...facts }))) return true;
-    } catch (error) {
-      this.logger.error(`The recording of call ${callId} was not stored: ${messageOf(error)}`);
-    }
-    await this.withoutFailure(key, () => this.files.delete([key]));
-    return false;
-  }
-
-  /** Deletes the recording of an attempt that has no sound or no result. */
-  async discard(key: RecordingKey, writer: RecordingWriter): Promise<void> {
-    await this.withoutFailure(key, () => writer.discard());
-  }
-
-  /**
-   * What a report shows of the sound of a call; undefined without a recording.
-   * @param wanted whether the sound is needed beside its levels
-   */
-  async sound(
+  async audio(
     workspaceId: string,
     callId: string,
     wanted: { readonly wav: boolean },
@@ -83,7 +84,7 @@ export class RecordingsService {
     const paths = this.files.paths({ ...call, id: call.id });
     try {
       const peaks = JSON.parse(await readFile(paths.peaks, 'utf8')) as StoredPeaks;
-      return { peaks, ...(wanted.wav && { wav: await readFile(paths.sound) }) };
+      return { peaks, ...(wanted.wav && { wav: await readFile(paths.audio) }) };
     } catch (error) {
       // It was deleted in between, or the disk fails: the report is complete without it.
       this.logger.warn(`The recording of call ${callId} cannot be read: ${messageOf(error)}`);
@@ -101,9 +102,34 @@ export class RecordingsService {
     return { id, paths: this.files.paths({ ...call, id }) };
   }
 
-  /** Whether the call's attempt that counts has a recording that was not deleted. */
-  async exists(callId: string): Promise<boolean> {
-    return ((await this.repository.find(callId))?.id ?? null) !== null;
+  /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */
+  async deleteRun(runId: string): Promise<void> {
+    try {
+      await this.files.deleteRun(runId);
+    } catch (error) {
+      this.logger.warn(`The recordings of run ${runId} could not be deleted: ${messageOf(error)}`);
+    }
+  }
+
+  private async begin(key: RecordingKey, rate: LineRate): Promise<RecordingWriter | undefined> {
+    if (!this.settings.recordings) return undefined;
+    try {
+      await this.files.prepare(key);
+      return await RecordingWriter.create(this.files.paths(key), rate);
+    } catch (error) {
+      this.logger.error(`The call ${key.id} cannot be recorded: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  private async store(key: RecordingKey, callId: string, writer: RecordingWriter): Promise<void> {
+    try {
+      const facts = await writer.finish();
+      if (await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...facts }))) return;
+    } catch (error) {
+      this.logger.error(`The recording of call ${callId} was not stored: ${messageOf(error)}`);
+    }
+    await this.withoutFailure(key, () => this.files.delete([key]));
   }
 
   /** A failing disk must not cost the result of the call. The job finds what cannot be deleted now. */
@@ -112,15 +138,6 @@ export class RecordingsService {
       await deleteFiles();
     } catch (error) {
       this.logger.warn(`The files of the recording ${id} could not be deleted: ${messageOf(error)}`);
-    }
-  }
-
-  /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */
-  async deleteRun(runId: string): Promise<void> {
-    try {
-      await this.files.deleteRun(runId);
-    } catch (error) {
-      this.logger.warn(`The recordings of run ${runId} could not be deleted: ${messageOf(error)}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
-import type { Attempt } from '../../../libs/simulation/index.js';
+import type { Attempt, Medium, ProtocolName } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
 
@@ -9,6 +9,9 @@ export const CALL_STATUSES = ['QUEUED', 'RUNNING', 'ENDED', 'CANCELLED'] as cons
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 export const OUTCOMES = ['passed', 'failed', 'invalid', 'error'] as const satisfies readonly Outcome[];
+
+export const MEDIA = ['text', 'voice'] as const satisfies readonly Medium[];
+export type { Medium };
 
 /** One conversation with the agent: the unit of work, of retry and of result. */
 @Entity('calls')
@@ -20,6 +23,7 @@ export const OUTCOMES = ['passed', 'failed', 'invalid', 'error'] as const satisf
 @Index('calls_open_idx', ['runId'], { where: `status IN ('QUEUED', 'RUNNING')` })
 @Check('calls_status_check', oneOf('status', CALL_STATUSES))
 @Check('calls_outcome_check', oneOf('outcome', OUTCOMES))
+@Check('calls_medium_check', oneOf('medium', MEDIA))
 @Check('calls_score_check', 'score BETWEEN 0 AND 100')
 @Check('calls_outcome_of_ended_check', `(status = 'ENDED') = (outcome IS NOT NULL)`)
 @Check('calls_claim_of_running_check', `(status = 'RUNNING') = (claim_id IS NOT NULL AND lease_until IS NOT NULL)`)
@@ -49,6 +53,14 @@ export class CallEntity {
   /** The row of variables of its case; null if the evaluation has none. */
   @Column({ type: 'jsonb', nullable: true })
   variables: VariablesRow | null;
+
+  /** Decided at the start of the run (decision 105); null in rows of earlier versions. */
+  @Column({ type: 'text', nullable: true })
+  protocol: ProtocolName | null;
+
+  /** That of the protocol, which decides the kind of slot. */
+  @Column({ type: 'text', nullable: true })
+  medium: Medium | null;
 
   /** Position in the plan, from 0: by evaluation, then by row of variables, then by repetition. */
   @Column({ type: 'integer' })

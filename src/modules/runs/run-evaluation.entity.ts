@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { EvaluationDefinition } from '../../../libs/evaluation-definition/index.js';
 import type { Personality, Scenario } from '../../../libs/simulation/index.js';
 
-/** What a personality's fields say about the sound of its calls. */
+/** What a personality's fields say about its voice calls. */
 export interface CallerVoice {
   readonly gender: 'FEMALE' | 'MALE';
   readonly accent: string;
@@ -19,7 +19,7 @@ export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled'>>
   readonly tags: readonly string[];
   /** Phone number that the call uses; may be empty. */
   readonly phoneNumber: string;
-  /** `voice` is missing in runs of versions without calls with sound. */
+  /** `voice` is missing in runs of versions without voice calls. */
   readonly personality: Required<Personality> & { readonly id: string; readonly voice?: CallerVoice };
   readonly definition: EvaluationDefinition;
 }

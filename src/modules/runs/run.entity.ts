@@ -2,6 +2,8 @@ import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColu
 import type { GateExitCode } from '../../../libs/statistics/index.js';
 import type { AgentType } from '../agents/agents.service.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
+import { oneOf } from '../../platform/database/checks.js';
+import { MEDIA, type Medium } from './call.entity.js';
 
 export const RUN_LABELS = ['READ'] as const;
 export type RunLabel = (typeof RUN_LABELS)[number];
@@ -30,6 +32,7 @@ export interface AgentSnapshot {
 @Index('runs_ended_at_idx', ['endedAt'], { where: 'ended_at IS NOT NULL' })
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
+@Check('runs_medium_check', oneOf('medium', MEDIA))
 @Check('runs_score_check', 'score BETWEEN 0 AND 100')
 @Check('runs_repeat_check', 'repeat BETWEEN 1 AND 50')
 @Check('runs_concurrency_check', 'concurrency BETWEEN 1 AND 100')
@@ -105,6 +108,10 @@ export class RunEntity {
   /** Version of the agent as given at the start, for instance a commit. */
   @Column({ name: 'agent_version', type: 'text', nullable: true })
   agentVersion: string | null;
+
+  /** Medium that was asked for at the start; null: that of the agent's protocol. */
+  @Column({ type: 'text', nullable: true })
+  medium: Medium | null;
 
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;

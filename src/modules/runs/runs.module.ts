@@ -17,11 +17,13 @@ import { ComparisonController } from './comparison/comparison.controller.js';
 import { ComparisonRepository } from './comparison/comparison.repository.js';
 import { ComparisonService } from './comparison/comparison.service.js';
 import { CallExecutor } from './execution/call-executor.js';
+import { CallMetrics } from './execution/call-metrics.js';
 import { CallerVoices } from './execution/caller-voices.js';
 import { ExecutionRepository } from './execution/execution.repository.js';
 import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
+import { UndecidedCalls } from './execution/undecided-calls.repository.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
 import { ReportLinksRepository } from './report-links/report-links.repository.js';
 import { ReportLinksService } from './report-links/report-links.service.js';
@@ -34,7 +36,7 @@ import { ResultsService } from './results/results.service.js';
 import { RequestLifetime } from './progress/request-lifetime.js';
 import { RunEventsController } from './progress/run-events.controller.js';
 import { RunEventsService } from './progress/run-events.service.js';
-import { RunWatcher } from './progress/run-watcher.js';
+import { RunWatcher } from './run-watcher.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
 import { RunsService } from './runs.service.js';
@@ -70,8 +72,10 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunFinisher,
     FinishRepository,
     CallExecutor,
+    CallMetrics,
     CallerVoices,
     ExecutionRepository,
+    UndecidedCalls,
     RunWatcher,
     RequestLifetime,
     RunEventsService,
@@ -89,5 +93,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     AgentMetricsService,
     AgentMetricsRepository,
   ],
+  // To start, follow and read runs, as a schedule does.
+  exports: [RunStarterService, RunsService, CallsService, ResultsService],
 })
 export class RunsModule {}

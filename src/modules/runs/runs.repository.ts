@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { readPage } from '../../platform/database/page-query.js';
-import { RUN_CANCELLED, RUN_ENDED } from './progress/channels.js';
 import type { CallEntity } from './call.entity.js';
 import type { RunEntity, RunStatus } from './run.entity.js';
 import type { EvaluationSnapshot } from './run-evaluation.entity.js';
 import { RUN_COLUMNS } from './runs.columns.js';
+
+/** Channels of PostgreSQL's NOTIFY; the payload is the run's id. */
+export const RUN_CANCELLED = 'run_cancelled';
+export const RUN_ENDED = 'run_ended';
 
 /** Calls of a run by outcome. */
 export interface CallCounts {

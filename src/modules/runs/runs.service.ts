@@ -7,8 +7,8 @@ import { type Page, type PageRequest, window } from '../../platform/database/pag
 import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
-import { RunWatcher } from './progress/run-watcher.js';
 import { toMetrics, toRun } from './run-data.js';
+import { RunWatcher } from './run-watcher.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
 import { type CallCounts, RunsRepository } from './runs.repository.js';
 

@@ -1,26 +1,15 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
+import { count, described, type JsonSchema, list, object, oneOf, text } from '../../platform/openapi/schema-parts.js';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventData, type WebhookEventType } from './webhook-event.js';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Schemas[string];
-
 const uuid = { type: 'string', format: 'uuid' } as const;
-const text = { type: 'string' } as const;
 const time = { type: 'string', format: 'date-time' } as const;
 const score = { type: 'number', minimum: 0, maximum: 100 } as const;
-
-const object = (properties: Record<string, Schema>, description?: string): Schema => ({
-  type: 'object',
-  ...(description !== undefined && { description }),
-  required: Object.keys(properties),
-  properties,
-});
 
 const ID = '9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10';
 const TIME = '2026-11-21T06:37:42.758Z';
 
-const run = object(
-  {
+const run = described(
+  object({
     id: uuid,
     name: text,
     label: text,
@@ -29,8 +18,8 @@ const run = object(
     userId: uuid,
     createdAt: time,
     updatedAt: time,
-    metrics: object({ status: text, score, totalCalls: { type: 'integer', minimum: 0 } }),
-  },
+    metrics: object({ status: text, score, totalCalls: count }),
+  }),
   'The run with its metrics',
 );
 const exampleRun: WebhookEventData['run.completed']['run'] = {
@@ -47,7 +36,7 @@ const exampleRun: WebhookEventData['run.completed']['run'] = {
 
 interface Documented<Type extends WebhookEventType> {
   readonly summary: string;
-  readonly data: Schema;
+  readonly data: JsonSchema;
   readonly example: WebhookEventData[Type];
 }
 
@@ -70,7 +59,7 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
     summary: "A run's score is below the workspace's threshold, and the agent's previous ended run was not",
     data: object({
       agentId: uuid,
-      agentName: { type: ['string', 'null'] as unknown as 'string' },
+      agentName: { type: ['string', 'null'] },
       runId: uuid,
       score,
       previousScore: score,
@@ -87,7 +76,7 @@ const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   },
   'evaluation.critical_failed': {
     summary: 'A call of an evaluation marked critical ended failed',
-    data: object({ runId: uuid, evaluationId: uuid, callId: uuid, failedCriteria: { type: 'array', items: text } }),
+    data: object({ runId: uuid, evaluationId: uuid, callId: uuid, failedCriteria: list(text) }),
     example: { runId: ID, evaluationId: ID, callId: ID, failedCriteria: ['Confirms the number of guests'] },
   },
   'webhook.test': {
@@ -121,7 +110,7 @@ export function webhookDocument(): Record<string, object> {
   return Object.fromEntries(
     WEBHOOK_EVENT_TYPES.map((type) => {
       const { summary, data, example } = EVENTS[type];
-      const body = object({ type: { type: 'string', enum: [type] }, timestamp: time, data });
+      const body = object({ type: oneOf(type), timestamp: time, data });
       const post = {
         operationId: `webhook_${type.replace('.', '_')}`,
         tags: ['Webhooks'],

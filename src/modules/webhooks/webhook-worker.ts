@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { PrioritySemaphore } from '../../../libs/concurrency/index.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { inBatches } from '../../platform/queue/in-batches.js';
 import type { JobContext } from '../../platform/queue/job.js';
-import { PrioritySemaphore } from '../../platform/queue/priority-semaphore.js';
 import { withRetry } from '../../platform/queue/with-retry.js';
 import { Queue } from '../../platform/queue/queue.js';
 import { QueueWorker } from '../../platform/queue/queue-worker.js';

@@ -249,6 +249,11 @@ describe('settings', () => {
       { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
       'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams',
     ],
+    // Only the tests have this protocol.
+    [
+      { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams',
+    ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },
       'AGENT_PROVIDER_2_URL="ftp://agents" must be an address that begins with http://, https://, ws:// or wss://',

@@ -1,5 +1,6 @@
 import { cleanEnv, EnvError, EnvMissingError, makeValidator, str, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { type ProtocolName, PROTOCOLS } from '../../../libs/simulation/index.js';
 import { REDACTED } from '../../../libs/text/index.js';
 import { AGENT_PROVIDERS, type AgentProvider } from './agent-providers.js';
 import { PLANS, type Plan } from './plans.js';
@@ -36,7 +37,7 @@ export interface Settings {
   readonly webConcurrency: number;
   /** Maximum number of concurrent text calls of one process. */
   readonly workerConcurrency: number;
-  /** Maximum number of concurrent calls with sound of one process. */
+  /** Maximum number of concurrent voice calls of one process. */
   readonly voiceConcurrency: number;
   /** The language model that plays callers without a script, and judges; undefined without one. */
   readonly languageModel: LanguageModelSetting | undefined;
@@ -44,7 +45,7 @@ export interface Settings {
   readonly judgeSamples: 1 | 3;
   /** Days after their end for which runs are kept; 0: always. */
   readonly runRetentionDays: number;
-  /** Whether the sound and the wire logs of calls are stored. */
+  /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
   /** Days for which recordings are kept; 0: as long as their runs. */
   readonly recordingRetentionDays: number;
@@ -65,11 +66,8 @@ export interface LanguageModelSetting {
   readonly prices: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
-export const AGENT_PROTOCOLS = ['chat-completions', 'twilio-media-streams'] as const;
-export type AgentProtocol = (typeof AGENT_PROTOCOLS)[number];
-
 export interface AgentProviderSetting {
-  readonly protocol: AgentProtocol;
+  readonly protocol: ProtocolName;
   /** May contain `{assistantId}`, `{phoneNumber}` and `{callId}`; undefined if agents of this provider cannot be called. */
   readonly url: string | undefined;
 }
@@ -337,25 +335,27 @@ function languageModel(settings: ModelSettings): LanguageModelSetting | undefine
   return { baseUrl, model, apiKey, prices };
 }
 
-type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: AgentProtocol } & {
+type ProviderSettings = { readonly [Name in `${AgentProvider}_PROTOCOL`]: ProtocolName } & {
   readonly [Name in `${AgentProvider}_URL`]: string | undefined;
 };
 
 const agentProviderSettings = () =>
   Object.fromEntries(
     AGENT_PROVIDERS.flatMap((provider) => [
-      [`${provider}_PROTOCOL`, str<AgentProtocol>({ choices: AGENT_PROTOCOLS, default: 'chat-completions' })],
+      [`${provider}_PROTOCOL`, str<ProtocolName>({ choices: PROTOCOLS.names, default: 'chat-completions' })],
       [`${provider}_URL`, agentAddress({ default: undefined })],
     ]),
   ) as { [Name in keyof ProviderSettings]: ValidatorSpec<ProviderSettings[Name]> };
 
-/** @throws SettingsError for a WebSocket address where the protocol has none */
+/** @throws SettingsError for an address with a scheme that the protocol does not have */
 const agentProviders = (clean: ProviderSettings) =>
   Object.fromEntries(
     AGENT_PROVIDERS.map((provider) => {
       const { [`${provider}_PROTOCOL` as const]: protocol, [`${provider}_URL` as const]: url } = clean;
-      if (protocol === 'chat-completions' && url !== undefined && /^ws/i.test(url)) {
-        throw new SettingsError(`${provider}_URL must begin with http:// or https:// for ${protocol}`);
+      const { schemes } = PROTOCOLS.of(protocol);
+      if (url !== undefined && !schemes.some((scheme) => url.toLowerCase().startsWith(`${scheme}//`))) {
+        const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
+        throw new SettingsError(`${provider}_URL must begin with ${allowed} for ${protocol}`);
       }
       return [provider, { protocol, url }];
     }),

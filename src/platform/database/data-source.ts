@@ -11,6 +11,8 @@ import { Comparison1732800200000 } from './migrations/1732800200000-comparison.j
 import { VoiceDefinition1732900000000 } from './migrations/1732900000000-voice-definition.js';
 import { ReportLinks1732800300000 } from './migrations/1732800300000-report-links.js';
 import { Recordings1732900100000 } from './migrations/1732900100000-recordings.js';
+import { CallProtocols1733000000000 } from './migrations/1733000000000-call-protocols.js';
+import { MediumOfEndedCalls1733000100000 } from './migrations/1733000100000-medium-of-ended-calls.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -37,6 +39,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       ReportLinks1732800300000,
       VoiceDefinition1732900000000,
       Recordings1732900100000,
+      CallProtocols1733000000000,
+      MediumOfEndedCalls1733000100000,
     ],
   });
 }

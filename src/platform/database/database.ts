@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type FairPool, onBehalfOfService } from './fair-pool.js';
 import { poolOf } from './pool.js';
@@ -52,7 +52,9 @@ export class Database {
   ): Promise<Row[]> {
     const client = this.active.getStore()?.client ?? this.pool;
     const name = isPrepared ? statementName(text) : '';
-    return detachRows(await client.query<Row>({ name, text, values: [...values] }));
+    const result = await client.query<Row>({ name, text, values: [...values] });
+    // Takes the rows out of the result, which V8 keeps until the next full collection (decision 63).
+    return result.rows.splice(0);
   }
 
   /** Runs `work` outside of the caller's transaction: what others must see before that ends. */
@@ -103,15 +105,4 @@ function statementName(text: string): string {
     statementNames.set(text, name);
   }
   return name;
-}
-
-/**
- * Detaches the rows from the driver's result: V8 keeps that until the next full collection, and with it 35 KB of rows
- * for each page of a list (decision 63).
- */
-function detachRows<Row extends object>(result: QueryResult<Row>): Row[] {
-  const { rows } = result;
-  result.rows = [];
-  result.fields = [];
-  return rows;
 }

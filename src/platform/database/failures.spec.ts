@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable } from './failures.js';
+import { ConnectionShareTimeout, isDatabaseUnavailable } from './failures.js';
 
 const failure = (message: string, code?: string) => Object.assign(new Error(message), code !== undefined && { code });
 
@@ -31,6 +31,9 @@ describe('isDatabaseUnavailable', () => {
     'Query runner already released. Cannot run queries anymore.',
     'Database connection provided by a query runner was already released, cannot continue to use its querying methods anymore.',
   ])('is true for the driver message "%s"', (message) => expect(isDatabaseUnavailable(failure(message))).toBe(true));
+
+  it('is true if a workspace waited too long for its share of the connections', () =>
+    expect(isDatabaseUnavailable(new ConnectionShareTimeout())).toBe(true));
 
   it.each(['23505', '42P01', '22P02', 'ERR_INVALID_ARG_TYPE'])('is false for the code %s', (code) =>
     expect(isDatabaseUnavailable(failure('Connection terminated', code))).toBe(false),

@@ -26,10 +26,20 @@ const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/;
 
-/** Whether a driver error means that the database is unavailable or overloaded, so that a retry may succeed (503). */
+/** A workspace waited too long for a connection, because its requests hold its share of the pool. */
+export class ConnectionShareTimeout extends Error {
+  override readonly name = 'ConnectionShareTimeout';
+
+  constructor() {
+    super('No connection within the share of the workspace was free in time');
+  }
+}
+
+/** Whether an error of driver or pool means that the database is unavailable or overloaded, so that a retry may succeed (503). */
 export function isDatabaseUnavailable(error: unknown): boolean {
   // Not instanceof: Jest runs tests in a realm with its own Error class, and Node's socket errors belong to another.
   if (!types.isNativeError(error)) return false;
+  if (error instanceof ConnectionShareTimeout) return true;
   const { code } = error as Error & { code?: string };
   if (code !== undefined) {
     return SOCKET_ERRORS.has(code) || UNAVAILABLE_SQLSTATES.has(code) || code.startsWith('08');

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { workspaceShare } from '../workspace-share.js';
+import { ConnectionShareTimeout } from './failures.js';
 
 const owner = new AsyncLocalStorage<string | undefined>();
 
@@ -56,7 +57,7 @@ export class FairPool extends Pool {
     });
   }
 
-  /** @param callback receives an error, as from the pool itself, if no connection is free in time */
+  /** @param callback receives a `ConnectionShareTimeout` if no connection is free in time */
   private connectWithinShare(workspaceId: string, callback: Connected): void {
     const connections = this.workspaces.get(workspaceId) ?? { used: 0, waiting: new Set() };
     this.workspaces.set(workspaceId, connections);
@@ -71,8 +72,7 @@ export class FairPool extends Pool {
     if (connections.used < this.share) return start();
     const timeout = setTimeout(() => {
       connections.waiting.delete(waiter);
-      // The text of the pool's own error, which means 503.
-      callback(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
+      callback(new ConnectionShareTimeout(), undefined, () => undefined);
     }, this.options.connectionTimeoutMillis);
     const waiter = () => {
       clearTimeout(timeout);

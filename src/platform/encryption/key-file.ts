@@ -3,7 +3,7 @@ import { mkdir, open, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { type EncryptionKeySetting, parseEncryptionKeys, SettingsError } from '../config/settings.js';
 import { messageOf } from '../errors/message-of.js';
-import { syncDirectory } from '../files/sync-directory.js';
+import { syncDirectory } from '../sync-directory.js';
 
 const fileIn = (dataDir: string): string => path.join(dataDir, 'encryption-keys');
 

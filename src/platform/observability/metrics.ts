@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http';
+import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Database } from '../database/database.js';
+import { Database } from '../database/database.js';
 
-/** Prometheus metrics of this process. */
+/** Prometheus metrics of this process; other parts of the service add theirs to the registry. */
+@Injectable()
 export class Metrics {
   readonly registry = new Registry();
 

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
+import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
 
 @Global()
-@Module({ providers: [Readiness], exports: [Readiness] })
+@Module({ providers: [Metrics, Readiness], exports: [Metrics, Readiness] })
 export class ObservabilityModule {}

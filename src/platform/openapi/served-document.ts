@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { Injectable } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { dump } from 'js-yaml';
 
 /** The text of `openapi.json`, as it is committed and served. */
 export const documentText = (document: OpenAPIObject): string => `${JSON.stringify(document, null, 2)}\n`;
@@ -22,17 +22,11 @@ export class ServedDocument {
   }
 
   get yaml(): string {
-    return (this.texts.yaml ??= yamlText(this.whole()));
+    return (this.texts.yaml ??= dump(this.whole(), { noRefs: true, lineWidth: -1 }));
   }
 
   private whole(): OpenAPIObject {
     if (!this.build) throw new Error('ServedDocument.describe has not been called');
     return (this.document ??= this.build());
   }
-}
-
-/** Loads the library on first use: most processes never serve YAML. */
-function yamlText(document: OpenAPIObject): string {
-  const { stringify } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
-  return stringify(document, { aliasDuplicateObjects: false });
 }

@@ -1,6 +1,6 @@
 /**
  * Kinds of jobs. Each has its own share of a process, so that many jobs of one kind never delay another:
- * webhook deliveries mostly wait for receivers, calls need CPU, calls with sound last, and maintenance is not urgent.
+ * webhook deliveries mostly wait for receivers, calls need CPU, voice calls last long, and maintenance is not urgent.
  */
 export const JOB_KINDS = ['webhooks', 'calls', 'voice-calls', 'maintenance'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];

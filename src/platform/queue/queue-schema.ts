@@ -4,7 +4,7 @@ import { surviveBrokenConnections } from '../database/pool.js';
 
 const silent = new Logger(() => () => undefined);
 
-/** Brings graphile-worker's own schema up to date. The caller holds the migration lock. */
+/** Updates graphile-worker's own schema. The caller holds the migration lock. */
 export async function migrateQueue(connectionString: string): Promise<void> {
   const pool = surviveBrokenConnections(
     new Pool({ connectionString, max: 1, application_name: 'voice-agent-testing migrations' }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrioritySemaphore } from '../../../libs/concurrency/index.js';
 import { isDatabaseUnavailable } from '../database/failures.js';
-import type { PrioritySemaphore } from './priority-semaphore.js';
 
 /** Delays between attempts while the database is unavailable, in milliseconds. */
 const DELAYS = [200, 500, 1_000, 2_000, 4_000, 8_000];

@@ -7,20 +7,11 @@ import { LIMITER_OPTIONS, LimiterCounter, type WindowCount, WindowCounter } from
 /** How long a connection with its first command may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2_500;
 /** How long a command may take, in milliseconds; after that Redis counts as unavailable. */
-export const COMMAND_TIMEOUT_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 1_000;
 /** Pause before Redis is tried again, in milliseconds. */
 const RETRY_MS = 1_000;
 /** Keeps an idle connection from being closed by Redis or by a proxy, in milliseconds. */
 const PING_MS = 15_000;
-
-/**
- * Returns when the window ends instead of the time left, so that all processes report the same
- * `X-RateLimit-Reset`. Also gives a window to a key that has none.
- */
-const INCREMENT = `
-  local hits = redis.call('INCRBY', KEYS[1], ARGV[1])
-  if redis.call('PTTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
-  return {hits, redis.call('PEXPIRETIME', KEYS[1])}`;
 
 const createRedisClient = (url: string) =>
   createClient({
@@ -32,7 +23,7 @@ const createRedisClient = (url: string) =>
   });
 
 /**
- * Counts in Redis (7 or newer), and in this process while Redis is unavailable. The library's own `insuranceLimiter`
+ * Counts in Redis, and in this process while Redis is unavailable. The library's own `insuranceLimiter`
  * would hide the error, and would start at zero: here the local counter counts along.
  */
 export class RedisCounter extends WindowCounter implements OnModuleInit, OnModuleDestroy {
@@ -68,8 +59,7 @@ export class RedisCounter extends WindowCounter implements OnModuleInit, OnModul
     const { redis } = this;
     if (!redis) return local;
     try {
-      const result = await redis.consume(key, 1, { customDuration: windowMs / 1000 });
-      return { hits: result.consumedPoints, endsAt: result.msBeforeNext };
+      return await new LimiterCounter(redis).increment(key, windowMs);
     } catch (error) {
       this.fail(redis, error);
       return local;
@@ -91,12 +81,7 @@ export class RedisCounter extends WindowCounter implements OnModuleInit, OnModul
   private async connect(): Promise<void> {
     const client = createRedisClient(this.url);
     this.client = client;
-    const limiter = new RateLimiterRedis({
-      ...LIMITER_OPTIONS,
-      storeClient: client,
-      useRedisPackage: true,
-      customIncrTtlLuaScript: INCREMENT,
-    });
+    const limiter = new RateLimiterRedis({ ...LIMITER_OPTIONS, storeClient: client, useRedisPackage: true });
     const redis = new RLWrapperTimeouts({ ...LIMITER_OPTIONS, limiter, timeoutMs: COMMAND_TIMEOUT_MS });
     client.on('error', (error) => this.fail(redis, error));
     const timeout = setTimeout(() => client.destroy(), CONNECT_TIMEOUT_MS);

@@ -2,7 +2,7 @@ import { type ExecutionContext, Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule, type ThrottlerModuleOptions } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible';
-import { sharesPort } from '../cluster/supervised-process.js';
+import { sharesPort } from '../supervised-process.js';
 import { SETTINGS } from '../config/settings.module.js';
 import type { Settings } from '../config/settings.js';
 import { FallbackCounter } from './fallback-counter.js';

@@ -25,7 +25,7 @@ export abstract class WindowCounter {
   abstract read(key: string): Promise<WindowCount | undefined>;
 }
 
-/** Counts with a limiter whose results hold the time left: the memory limiter or the cluster limiter. */
+/** Counts with a limiter of the library. Its results have the time left, so that clocks of machines may differ. */
 export class LimiterCounter extends WindowCounter {
   constructor(private readonly limiter: RateLimiterAbstract) {
     super();

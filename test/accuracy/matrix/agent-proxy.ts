@@ -8,7 +8,7 @@ export interface ProxiedRequest {
   readonly body: string;
   /** Number of the caller's turns so far. */
   readonly turn: number;
-  /** Number of the call's attempt, from 0; calls are told apart by their path. */
+  /** Number of the call's attempt, from 0; calls differ by their path. */
   readonly attempt: number;
 }
 

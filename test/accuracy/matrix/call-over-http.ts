@@ -4,7 +4,7 @@ import { type CallOptions, type CallResult, chatCompletions, RealClock } from '.
 
 export type Called = Pick<CallOptions, 'definition' | 'scenario'>;
 
-/** Long enough for every sound answer on a busy machine; agents that stall take three times as long. */
+/** Long enough for every healthy answer on a busy machine; agents that stall take three times as long. */
 const ANSWER_TIMEOUT_MS = 3_000;
 
 const client = new OutboundClient({ allowedNetworks: ['127.0.0.0/8'] });

@@ -25,7 +25,7 @@ export function checkRows(): Row[] {
       execute: async () => [await callAgent(name)],
     })),
     {
-      ...{ group: 'sound', name: 'guide', description: 'the agent of the guide to checks, with all its checks' },
+      ...{ group: 'healthy', name: 'guide', description: 'the agent of the guide to checks, with all its checks' },
       allowed: ['passed'],
       execute: async () => [await callAgent()],
     },

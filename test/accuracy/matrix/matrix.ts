@@ -6,7 +6,7 @@ import { type Called, callOverHttp } from './call-over-http.js';
 import { checkRows } from './check-faults.js';
 import { OTHER_FAULTS, startOtherFaults } from './other-faults.js';
 import type { Row } from './row.js';
-import { SOUND_AGENTS, startSoundAgents } from './sound-agents.js';
+import { HEALTHY_AGENTS, startHealthyAgents } from './healthy-agents.js';
 import { SPOKEN_FAULTS, type SpokenFault, type SpokenTurn } from './spoken-faults.js';
 import { TESTER_ROWS } from './tester-faults.js';
 import { wireRows } from './wire-faults.js';
@@ -23,7 +23,7 @@ export interface Matrix {
 /** The rows of the matrix that need no language model, over real sockets unless they are about words alone. */
 export async function buildMatrix(): Promise<Matrix> {
   const agent = await startReferenceAgent({ port: 0, latencyMs: 20 });
-  const sound = await startSoundAgents(agent.url);
+  const healthy = await startHealthyAgents(agent.url);
   const other = await startOtherFaults(agent.url);
   const keys = evaluations();
   const calls = (url: (key: EvaluationKey) => string) => () =>
@@ -32,9 +32,9 @@ export async function buildMatrix(): Promise<Matrix> {
     ...wireRows(),
     ...Object.entries(SPOKEN_FAULTS).flatMap(([name, fault]) => spokenRows(name, fault)),
     ...checkRows(),
-    ...Object.entries(SOUND_AGENTS).map(([name, { description }]): Row => ({
-      ...{ group: 'sound', name, description, allowed: ['passed'] },
-      execute: calls((key) => sound.url(name, key)),
+    ...Object.entries(HEALTHY_AGENTS).map(([name, { description }]): Row => ({
+      ...{ group: 'healthy', name, description, allowed: ['passed'] },
+      execute: calls((key) => healthy.url(name, key)),
     })),
     ...Object.entries(OTHER_FAULTS).map(([name, { description, allowed, reason, address }]): Row => ({
       ...{ group: 'other', name, description, allowed, ...(reason && { reason }) },
@@ -43,7 +43,7 @@ export async function buildMatrix(): Promise<Matrix> {
     ...TESTER_ROWS,
   ];
   const close = async () => {
-    for (const server of [sound, other, agent]) await server.close();
+    for (const server of [healthy, other, agent]) await server.close();
   };
   return { rows, close };
 }
@@ -57,8 +57,8 @@ function evaluations(): ReadonlyMap<string, Called> {
   );
 }
 
-/** The faulty agent, and its sound twin, which shows that the evaluation is fair. */
-function spokenRows(name: string, { description, definition, faulty, sound, reason }: SpokenFault): Row[] {
+/** The faulty agent, and its healthy twin, which shows that the evaluation is fair. */
+function spokenRows(name: string, { description, definition, faulty, healthy, reason }: SpokenFault): Row[] {
   const execute = (turns: readonly SpokenTurn[]) => async () => [
     await untilEnd({
       definition: normalise(definition),
@@ -71,9 +71,9 @@ function spokenRows(name: string, { description, definition, faulty, sound, reas
   return [
     { group: 'spoken', name, description, reason, allowed: ['failed'], execute: execute(faulty) },
     {
-      ...{ group: 'sound', name: `not ${name}`, description: `the same agent without the fault "${name}"` },
+      ...{ group: 'healthy', name: `not ${name}`, description: `the same agent without the fault "${name}"` },
       allowed: ['passed'],
-      execute: execute(sound),
+      execute: execute(healthy),
     },
   ];
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { normalise } from '../../../libs/evaluation-definition/index.js';
 import { untilEnd } from '../../../libs/reference-agent/testing/accuracy.js';
 import { type CallResult, type LanguageModel, VirtualClock } from '../../../libs/simulation/index.js';
-import { BOOKING_CRITERION, bookingAgent, soundModel } from '../../../libs/simulation/testing/booking-agent.js';
+import { BOOKING_CRITERION, bookingAgent, wellBehavedModel } from '../../../libs/simulation/testing/booking-agent.js';
 import { PERSONALITY, SCENARIO } from '../../../libs/simulation/testing/calls.js';
 import {
   type Answering,
@@ -20,7 +20,7 @@ const CALLS_AT_ONCE = 8;
 
 interface ModelCase {
   readonly name: string;
-  readonly sound: readonly CallResult['outcome'][];
+  readonly healthy: readonly CallResult['outcome'][];
   readonly faulty: readonly CallResult['outcome'][];
   readonly start: () => Answering;
 }
@@ -28,21 +28,21 @@ interface ModelCase {
 /** A model that behaves, to show that the calls are fair. */
 const FAIR: ModelCase = {
   name: 'model: behaves well',
-  sound: ['passed'],
+  healthy: ['passed'],
   faulty: ['failed'],
-  start: () => soundModel,
+  start: () => wellBehavedModel,
 };
 
-/** Rows of the misbehaving models, each with a sound and with a faulty agent. The model is reached over sockets. */
+/** Rows of the misbehaving models, each with a healthy and with a faulty agent. The model is reached over sockets. */
 export function modelRows(): { readonly rows: readonly Row[]; close(): Promise<void> } {
   const servers = new TestServers();
   const cases: readonly ModelCase[] = [
     FAIR,
     ...MISBEHAVING_MODELS.map((model) => ({
       name: `${model.task}: ${model.name}`,
-      sound: model.sound,
+      healthy: model.healthy,
       faulty: model.faulty,
-      start: () => misbehaving(model, soundModel),
+      start: () => misbehaving(model, wellBehavedModel),
     })),
   ];
   const play = async ({ start }: ModelCase, isFaulty: boolean) => {
@@ -51,7 +51,7 @@ export function modelRows(): { readonly rows: readonly Row[]; close(): Promise<v
   };
   const rows = cases.flatMap((one): Row[] => [
     {
-      ...{ group: 'model', name: one.name, description: 'with a sound agent', allowed: one.sound },
+      ...{ group: 'model', name: one.name, description: 'with a healthy agent', allowed: one.healthy },
       execute: () => play(one, false),
     },
     {
@@ -78,14 +78,14 @@ const SEED = 1;
 const ERRING_TIMEOUT_MS = 60_000;
 
 /** Share of wrong verdicts of a judge that errs independently in a share of its answers; by agent. */
-export async function erringJudge(calls: number, errorRate: number): Promise<{ sound: number; faulty: number }> {
+export async function erringJudge(calls: number, errorRate: number): Promise<{ healthy: number; faulty: number }> {
   const servers = new TestServers();
   const answers = new Map<string, number>();
   const answer: Answering = (asked) => {
-    if (!asked.statement.startsWith(BOOKING_CRITERION)) return soundModel(asked);
+    if (!asked.statement.startsWith(BOOKING_CRITERION)) return wellBehavedModel(asked);
     const number = (answers.get(asked.statement) ?? 0) + 1;
     answers.set(asked.statement, number);
-    const { met } = soundModel(asked) as { met: boolean };
+    const { met } = wellBehavedModel(asked) as { met: boolean };
     const errs = chance(`${SEED} ${asked.statement.slice(BOOKING_CRITERION.length)} ${number}`) < errorRate;
     return verdict(asked, errs ? !met : met);
   };
@@ -94,12 +94,12 @@ export async function erringJudge(calls: number, errorRate: number): Promise<{ s
     const indexes = Array.from({ length: calls }, (_, index) => index);
     const results = await mapLimited(indexes, CALLS_AT_ONCE, (index) =>
       // The number makes the chance of each call independent of the others.
-      callWith(model, isFaulty, `${BOOKING_CRITERION} (${isFaulty ? 'faulty' : 'sound'} ${index})`),
+      callWith(model, isFaulty, `${BOOKING_CRITERION} (${isFaulty ? 'faulty' : 'healthy'} ${index})`),
     );
     return results.filter(({ outcome }) => outcome !== right).length / calls;
   };
   try {
-    return { sound: await wrongShare(false, 'passed'), faulty: await wrongShare(true, 'failed') };
+    return { healthy: await wrongShare(false, 'passed'), faulty: await wrongShare(true, 'failed') };
   } finally {
     await servers.close();
   }

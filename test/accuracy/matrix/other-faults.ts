@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { CallResult } from '../../../libs/simulation/index.js';
 import { type AgentProxy, forward, startAgentProxy } from './agent-proxy.js';
 
-/** Something between the tester and a sound agent goes wrong. */
+/** Something between the tester and a healthy agent goes wrong. */
 interface OtherFault {
   readonly description: string;
   readonly allowed: readonly CallResult['outcome'][];
   readonly reason?: RegExp;
-  /** The fault occurs if this returns true; otherwise the sound agent answers. */
+  /** The fault occurs if this returns true; otherwise the healthy agent answers. */
   readonly occurs?: (turn: number, attempt: number) => boolean;
   readonly disturb?: (response: ServerResponse) => void;
   /** An address instead of the proxy's. */
@@ -75,7 +75,7 @@ export const OTHER_FAULTS: Readonly<Record<string, OtherFault>> = {
   },
 };
 
-/** A proxy of the sound reference agent; its path is the fault and the evaluation. */
+/** A proxy of the healthy reference agent; its path is the fault and the evaluation. */
 export const startOtherFaults = (agentUrl: string): Promise<AgentProxy> =>
   startAgentProxy((request, response) => {
     const { occurs, disturb } = OTHER_FAULTS[request.path[0] ?? ''] ?? {};

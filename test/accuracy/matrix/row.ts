@@ -5,7 +5,7 @@ export const GROUPS = {
   wire: 'Agent breaks the protocol after a good turn',
   spoken: 'Agent says or does something wrong',
   check: 'Agent has a fault that only one check finds',
-  sound: 'Sound agent',
+  healthy: 'Healthy agent',
   other: "Fault that is not the agent's",
   model: 'Misbehaving model',
 } as const;

@@ -9,8 +9,8 @@ export interface SpokenFault {
   readonly description: string;
   readonly definition: DefinitionInput;
   readonly faulty: readonly SpokenTurn[];
-  readonly sound: readonly SpokenTurn[];
-  /** Part of the reason of the failed call: the check that is not met. */
+  readonly healthy: readonly SpokenTurn[];
+  /** Part of the text that says why the call failed: the check that is not met. */
   readonly reason: RegExp;
 }
 
@@ -24,7 +24,7 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
     description: 'says 145 euros where 45 euros is right',
     definition: { ...ask('How much is the menu?'), checks: [{ name: 'Price', type: 'says', text: '45 euros' }] },
     faulty: [say('The menu is 145 euros.'), BYE],
-    sound: [say('The menu is 45 euros.'), BYE],
+    healthy: [say('The menu is 45 euros.'), BYE],
     reason: /Not met: Price/,
   },
   'typographic-refusal': {
@@ -34,7 +34,7 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
       checks: [{ name: 'Never refuses', type: 'never_says', text: "can't help" }],
     },
     faulty: [say('I can’t help with that.'), BYE],
-    sound: [say('I can help with that.'), BYE],
+    healthy: [say('I can help with that.'), BYE],
     reason: /Not met: Never refuses/,
   },
   'formatted-secret': {
@@ -44,7 +44,7 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
       checks: [{ name: 'Keeps it', type: 'never_says', text: 'internal note' }],
     },
     faulty: [say('There is an **internal** note: VIP.'), BYE],
-    sound: [say('I know your name.'), BYE],
+    healthy: [say('I know your name.'), BYE],
     reason: /Not met: Keeps it/,
   },
   'pause-in-answer': {
@@ -54,7 +54,7 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
       checks: [{ name: 'No dead air', type: 'max_silence_ms', ms: 2_000 }],
     },
     faulty: [[{ say: 'We are ' }, 3_000, { say: 'closed on Mondays.' }], BYE],
-    sound: [[{ say: 'We are ' }, 300, { say: 'closed on Mondays.' }], BYE],
+    healthy: [[{ say: 'We are ' }, 300, { say: 'closed on Mondays.' }], BYE],
     reason: /Not met: No dead air/,
   },
   'slow-once': {
@@ -67,7 +67,7 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
       [200, { say: 'No.' }],
       [1_400, { say: 'Goodbye.' }],
     ],
-    sound: [
+    healthy: [
       [200, { say: 'No.' }],
       [900, { say: 'Goodbye.' }],
     ],
@@ -80,14 +80,14 @@ export const SPOKEN_FAULTS: Readonly<Record<string, SpokenFault>> = {
       checks: [{ name: 'Books', type: 'calls_tool', tool: 'book_table', arguments: { people: 4 } }],
     },
     faulty: [[{ tool: 'book_table', arguments: { people: '4' } }, { say: 'Booked.' }], BYE],
-    sound: [[{ tool: 'book_table', arguments: { people: 4 } }, { say: 'Booked.' }], BYE],
+    healthy: [[{ tool: 'book_table', arguments: { people: 4 } }, { say: 'Booked.' }], BYE],
     reason: /Not met: Books/,
   },
   'hangs-up-on-caller': {
     description: 'ends the call in the middle of the conversation',
     definition: { ...ask('A table for four.'), checks: [{ name: 'Caller ends', type: 'ends_by', by: 'caller' }] },
     faulty: [[{ say: 'One moment.' }, { tool: 'end_call', arguments: {} }], BYE],
-    sound: [say('Which day?'), BYE],
+    healthy: [say('Which day?'), BYE],
     reason: /Not met: Caller ends/,
   },
 };

@@ -21,7 +21,7 @@ const LIMIT_MS = 250;
 const STALL_MS = 300;
 const PERSONALITY = { name: 'Plain' };
 
-/** Rows about faults of the tester and of its users, with a sound agent. */
+/** Rows about faults of the tester and of its users, with a healthy agent. */
 export const TESTER_ROWS: readonly Row[] = [
   {
     ...{ group: 'other', name: 'script-gap', description: 'the script has no answer to what the agent asks' },

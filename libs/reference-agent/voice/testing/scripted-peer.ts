@@ -90,7 +90,7 @@ export class ScriptedPeer {
     return this.runUntil(() => this.now >= ms && this.now - this.heardAt >= ms);
   }
 
-  /** Sound of the agent as heard, by the sample. */
+  /** Audio of the agent as heard, by the sample. */
   hearing(fromMs: number, toMs: number): Int16Array {
     return this.heard.subarray(Math.max(0, fromMs) * BYTES_PER_MS, toMs * BYTES_PER_MS);
   }

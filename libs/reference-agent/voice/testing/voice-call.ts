@@ -8,11 +8,11 @@ import {
   executeCall,
   type RecordingSink,
   transportTo,
-  twilioProtocol,
   virtualCalls,
   type VirtualCallOptions,
   type VoiceTransport,
 } from '../../../simulation/index.js';
+import { twilioWire } from '../../../simulation/testing/wires.js';
 import { babbleLoop, CachedSpeech, FliteEngine, soundOf } from '../../../speech/index.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { TwilioAgentSession } from '../twilio-session.js';
@@ -48,7 +48,7 @@ export class VoiceCalls {
     const { stalls, recording, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
-      protocol: twilioProtocol({ ...stream, customParameters: {}, secrets: [] }),
+      wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
       agent: (socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY }),
       ...(stalls && { stalls }),
     });
@@ -61,7 +61,7 @@ export class VoiceCalls {
       { protocol: 'twilio-media-streams', url, headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' },
       { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
     );
-    if (!('call' in transport)) throw new Error('not a transport of calls with sound');
+    if (!('call' in transport)) throw new Error('not a transport for voice calls');
     return this.execute(evaluation, voice, transport, recording);
   }
 

@@ -9,7 +9,7 @@ export const LINES = ['as in the evaluation', 'white noise, 20 dB', 'babble, 20 
 /** Noise on the caller's line. */
 export type LineName = (typeof LINES)[number];
 
-/** One call of the accuracy measurement of calls with sound. */
+/** One call of the accuracy measurement of voice calls. */
 export interface VoiceCell {
   readonly fault: VoiceFaultName | undefined;
   readonly key: VoiceEvaluationKey;
@@ -26,7 +26,7 @@ export interface VoiceCellResult extends VoiceCell {
   readonly outcome: CallResult['outcome'];
 }
 
-/** Every fault in every evaluation, and the sound agent there on each of the lines, once per seed. */
+/** Every fault in every evaluation, and the healthy agent there on each of the lines, once per seed. */
 export function voiceCells(seeds: number): VoiceCell[] {
   return [undefined, ...VOICE_FAULT_NAMES].flatMap((fault) =>
     LINES.slice(0, fault ? 1 : LINES.length).flatMap((line) =>

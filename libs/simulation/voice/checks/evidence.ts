@@ -1,7 +1,7 @@
-import type { VoiceFacts } from '../facts.js';
-import type { VoiceMeasures } from '../results.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceMeasures } from '../facts/results.js';
 
-/** What a check of a call with sound is decided from. */
+/** What a check of a voice call is decided from. */
 export interface VoiceEvidence {
   readonly facts: VoiceFacts;
   readonly voice: VoiceMeasures;

@@ -1,5 +1,5 @@
 import { failedBy, type Finding } from '../../checks/check-result.js';
-import type { TimelineEntry } from '../../timeline.js';
+import type { TimelineEntry } from '../../timeline/timeline.js';
 
 /** The event that a check is about did not happen on this call, so it proves nothing. */
 export const notExercised = (detail: string): Finding => ({

@@ -1,10 +1,10 @@
 import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
-import type { TimelineEntry } from '../../timeline.js';
-import type { VoiceFacts } from '../facts.js';
+import type { TimelineEntry } from '../../timeline/timeline.js';
+import type { VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
 import { stallWithin } from '../measures/stall-within.js';
-import type { BargeInResult, SoundResult } from '../results.js';
+import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
 

@@ -1,7 +1,7 @@
 import type { HearsKeysSpec } from '../../../evaluation-definition/index.js';
 import type { Finding } from '../../checks/check-result.js';
 import type { EventFinder } from '../../checks/occurrences.js';
-import type { CallerAct, PressAct, Span } from '../facts.js';
+import type { CallerAct, PressAct, Span } from '../facts/facts.js';
 import { at, notExercised } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
 

@@ -1,6 +1,6 @@
 import type { AudioLevelSpec, SpeakingRateSpec } from '../../../evaluation-definition/index.js';
 import { count, type Finding } from '../../checks/check-result.js';
-import type { TimelineEntry } from '../../timeline.js';
+import type { TimelineEntry } from '../../timeline/timeline.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
 

@@ -1,8 +1,8 @@
 import type { CheckSpec, SoundCheckSpec } from '../../../evaluation-definition/index.js';
-import { CallView } from '../../call-view.js';
+import { CallView } from '../../timeline/call-view.js';
 import { evaluateChecks } from '../../checks/evaluate-checks.js';
-import type { TimelineEntry } from '../../timeline.js';
-import type { VoiceFacts } from '../facts.js';
+import type { TimelineEntry } from '../../timeline/timeline.js';
+import type { VoiceFacts } from '../facts/facts.js';
 import { heardTimes, voiceMeasures } from '../measures/index.js';
 import { agentSound, bargeIn, factsOf, keys, line, sound } from '../testing/facts.js';
 import { voiceChecks } from './voice-checks.js';

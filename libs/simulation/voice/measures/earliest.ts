@@ -1,5 +1,5 @@
-import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts.js';
-import { FRAME_MS } from '../frames.js';
+import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
+import { FRAME_MS } from '../../../audio/index.js';
 import { contains, overlapOf } from './spans.js';
 
 type Stalls = MediaTiming['stalls'];

@@ -1,6 +1,6 @@
-import { COLLISION } from '../agent-turns.js';
-import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts.js';
-import type { BargeInResult, SoundResult, VoiceMeasures } from '../results.js';
+import { COLLISION } from '../hearing/agent-turns.js';
+import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
+import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';

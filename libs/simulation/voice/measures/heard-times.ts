@@ -1,11 +1,11 @@
-import type { HeardTimes, Placed } from '../../call-view.js';
-import type { SpeechEntry, TimelineEntry } from '../../timeline.js';
-import type { VoiceFacts } from '../facts.js';
+import type { HeardTimes, Placed } from '../../timeline/call-view.js';
+import type { SpeechEntry, TimelineEntry } from '../../timeline/timeline.js';
+import type { VoiceFacts } from '../facts/facts.js';
 import { floorWaitsOf } from './latencies.js';
 import { pausesOf, silencesOf } from './silences.js';
 
 /**
- * The times of a call with sound for checks and measures that text calls share. Entries alone do not show them: which
+ * The times of a voice call for checks and measures that text calls share. Entries alone do not show them: which
  * silence is the agent's depends on how its turns ended.
  */
 export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[]): HeardTimes {

@@ -1,5 +1,5 @@
-import type { VoiceFacts } from '../facts.js';
-import type { VoiceLatency } from '../results.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceLatency } from '../facts/results.js';
 import { speechAt, takesFloor } from './lines.js';
 import { contains, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';

@@ -1,4 +1,4 @@
-import type { AgentSound, CallerAct, SayAct, VoiceFacts } from '../facts.js';
+import type { AgentSound, CallerAct, SayAct, VoiceFacts } from '../facts/facts.js';
 import { contains } from './spans.js';
 
 /** Two sounds of the agent with a shorter silence between them, and no clear, are the same speech going on. */

@@ -1,5 +1,5 @@
-import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts.js';
-import type { VoiceMeasures } from '../results.js';
+import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts/facts.js';
+import type { VoiceMeasures } from '../facts/results.js';
 import { takesFloor } from './lines.js';
 import { tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';

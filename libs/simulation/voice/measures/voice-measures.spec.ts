@@ -199,7 +199,7 @@ describe('interruptions', () => {
     ]);
   });
 
-  it('in a hesitation need 300 ms of sound, however soon the caller goes on and ends', () => {
+  it('in a hesitation need 300 ms of audio, however soon the caller goes on and ends', () => {
     const parts = [
       { startMs: 1_000, endMs: 2_000 },
       { startMs: 3_200, endMs: 3_400 },
@@ -261,7 +261,7 @@ describe('speech', () => {
     });
   });
 
-  it('has no share without sound', () => {
+  it('has no share if nothing was heard', () => {
     const level = { dbfs: null, sentDbfs: -70, clippedPercent: 0, inaudible: true };
     expect(voiceMeasures(factsOf({ level }))).toMatchObject({
       speechShare: null,

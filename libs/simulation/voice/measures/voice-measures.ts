@@ -1,5 +1,5 @@
-import type { VoiceFacts } from '../facts.js';
-import type { VoiceMeasures } from '../results.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceMeasures } from '../facts/results.js';
 import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
 import { latenciesOf } from './latencies.js';
 import { spokenLines, takesFloor } from './lines.js';
@@ -9,15 +9,15 @@ import { lengthOf, tenth } from './spans.js';
 /** A shorter underrun is not heard; a longer one is a pause. */
 const CHOPPY_MS = { min: 20, max: 400 } as const;
 
-/** The measures of a call with sound; formulas and sources are in docs/guides/measures.md. */
-export function voiceMeasures(facts: VoiceFacts): VoiceMeasures {
+/** The measures of a voice call; formulas and sources are in docs/guides/measures.md. */
+export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] = 'heard'): VoiceMeasures {
   const lines = spokenLines(facts);
   const { interruptions, collisions } = conflictsOf(facts, lines);
   const agentMs = tenth(lengthOf(facts.agent));
   const callerMs = tenth(lines.reduce((sum, { act }) => sum + lengthOf(act.parts), 0));
   const { dbfs, sentDbfs, clippedPercent, inaudible } = facts.level;
   return {
-    clock: 'heard',
+    clock,
     latencies: latenciesOf(facts),
     bargeIns: bargeInsOf(facts, lines),
     backchannels: soundResultsOf(facts),

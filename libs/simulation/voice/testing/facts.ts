@@ -1,4 +1,4 @@
-import type { AgentSound, CallerAct, SayAct, SoundAct, VoiceFacts } from '../facts.js';
+import type { AgentSound, CallerAct, SayAct, SoundAct, VoiceFacts } from '../facts/facts.js';
 
 /** A line of the caller; `bargeIn` and several parts by `more`. */
 export const line = (startMs: number, endMs: number, more: Partial<SayAct> = {}): SayAct => ({
@@ -55,6 +55,9 @@ export const factsOf = (given: Partial<VoiceFacts>): VoiceFacts => ({
   underruns: [],
   level: { dbfs: -20, sentDbfs: -22, clippedPercent: 0, inaudible: false },
   end: { by: 'caller', code: 'script_over', reason: 'The script ended', atMs: 30_000 },
+  said: [],
+  heardCaller: [],
+  toolCalls: [],
   wireFindings: [],
   platformEvents: [],
   timing: { frameLatenessMs: { p50: 0, p99: 0, worst: 0 }, stalls: [], sentAsPlanned: true },

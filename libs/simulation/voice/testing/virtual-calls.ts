@@ -1,11 +1,11 @@
-import { decodeMulaw, encodeMulaw, tone } from '../../../audio/index.js';
-import type { SayAct, SoundAct, VoiceFacts } from '../facts.js';
-import type { InProcessMediaAgentFactory, InProcessSocket } from '../in-process-agent.js';
-import { samplesOf } from '../frames.js';
-import { LINE_RATE, type PreparedSound, type PreparedStep, type VoiceCallPlan } from '../plan.js';
-import { virtualCalls, type VirtualCallOptions } from '../virtual-call.js';
-import type { RecordingSink } from '../media.js';
-import { rawProtocol } from './raw-protocol.js';
+import { decodeMulaw, encodeMulaw, TELEPHONE_RATE, tone } from '../../../audio/index.js';
+import type { SayAct, SoundAct, VoiceFacts } from '../facts/facts.js';
+import type { InProcessMediaAgentFactory, InProcessSocket } from '../call/in-process-agent.js';
+import type { PreparedSound, PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import { virtualCalls, type VirtualCallOptions } from '../call/virtual-call.js';
+import type { CallerSounds } from '../speaking/prepare.js';
+import type { RecordingSink } from '../wire/voice-transport.js';
+import { rawWire } from './raw-wire.js';
 
 const LEVEL_DBFS = -20;
 
@@ -15,7 +15,7 @@ const tones = new Map<string, Int16Array>();
 export function speech(ms: number, dbfs = LEVEL_DBFS): Int16Array {
   const key = `${ms} ${dbfs}`;
   let made = tones.get(key);
-  if (!made) tones.set(key, (made = tone([440], { rate: LINE_RATE, ms, dbfs })));
+  if (!made) tones.set(key, (made = tone([440], { rate: TELEPHONE_RATE, ms, dbfs })));
   // Calls may keep or transfer it.
   return made.slice();
 }
@@ -24,6 +24,15 @@ export function prepared(ms: number): PreparedSound {
   const pcm = speech(ms);
   return { pcm, speechStart: 0, speechEnd: pcm.length, words: [] };
 }
+
+/** Voices whose lines last 50 ms for each character. */
+export const SOUNDS: CallerSounds = {
+  synthesise: async ({ text }) => ({
+    ...prepared(text.length * 50),
+    words: [{ text, startMs: 0, endMs: text.length * 50 }],
+  }),
+  soundOf: async () => prepared(350),
+};
 
 type Line = Omit<Extract<PreparedStep, { type: 'say' }>, 'step'>;
 type Step = PreparedStep extends infer One ? (One extends PreparedStep ? Omit<One, 'step'> : never) : never;
@@ -57,6 +66,7 @@ export const backchannel = (afterMs: number): Step => ({
 });
 
 export const planOf = (script: readonly Step[], more: Partial<VoiceCallPlan> = {}): VoiceCallPlan => ({
+  rate: TELEPHONE_RATE,
   script: script.map((step, index) => ({ ...step, step: index })),
   firstSpeaker: null,
   turnEndMs: 700,
@@ -75,7 +85,7 @@ export function callOf(
   agent: InProcessMediaAgentFactory,
   { recording, ...more }: Partial<VirtualCallOptions> & { recording?: RecordingSink } = {},
 ): Promise<VoiceFacts> {
-  const transport = virtualCalls({ protocol: rawProtocol, agent, ...more });
+  const transport = virtualCalls({ wire: rawWire, agent, ...more });
   return transport.call({ plan, signal: new AbortController().signal, ...(recording && { recording }) });
 }
 
@@ -108,7 +118,7 @@ export const cued =
 
 function perform({ playMs = 0, leadMs = 0, dbfs, clear, control, close }: Cue, socket: InProcessSocket) {
   if (clear) socket.send('clear');
-  if (leadMs > 0) socket.send(encodeMulaw(new Int16Array(samplesOf(leadMs))));
+  if (leadMs > 0) socket.send(encodeMulaw(new Int16Array((leadMs * TELEPHONE_RATE) / 1_000)));
   if (playMs > 0) socket.send(encodeMulaw(speech(playMs, dbfs)));
   if (control) socket.send(control);
   if (close !== undefined) socket.close(close);

@@ -16,7 +16,7 @@ export class AgentConnectionEntity {
   @Column({ type: 'text' })
   url: string;
 
-  /** Null: as the protocol does by default. */
+  /** Null: the protocol's default. */
   @Column({ name: 'first_speaker', type: 'text', nullable: true })
   firstSpeaker: FirstSpeaker | null;
 

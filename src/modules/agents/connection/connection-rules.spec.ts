@@ -1,14 +1,20 @@
 import { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import { type Protocol, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { type ConnectionInput, ConnectionCheck, type StoredConnection } from './connection-rules.js';
 
 /** A protocol over WebSocket with a public and a secret option. */
-const PROTOCOL: Protocol = {
-  ...PROTOCOLS['chat-completions'],
+const PROTOCOL = {
   schemes: ['ws:', 'wss:'],
   options: {
-    sampleRate: { isSecret: false, violation: (value) => (value === 8_000 ? undefined : 'must be 8000') },
-    authToken: { isSecret: true, violation: (value) => (typeof value === 'string' ? undefined : 'must be a string') },
+    sampleRate: {
+      isSecret: false,
+      description: 'rate',
+      violation: (value: unknown) => (value === 8_000 ? undefined : 'must be 8000'),
+    },
+    authToken: {
+      isSecret: true,
+      description: 'token',
+      violation: (value: unknown) => (typeof value === 'string' ? undefined : 'must be a string'),
+    },
   },
 };
 const URL = 'wss://voice.example.com/{callId}';

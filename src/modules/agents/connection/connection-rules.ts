@@ -1,6 +1,6 @@
 import { codePoints, shownName } from '../../../../libs/json-input/index.js';
 import type { OutboundClient } from '../../../../libs/outbound-http/index.js';
-import type { Protocol } from '../../../../libs/simulation/index.js';
+import { type ProtocolModule, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { isMasked, MASK } from '../../../platform/encryption/mask.js';
 import { addressViolation, originOf } from './address-rules.js';
 import type { ConnectionSecrets } from './agent-connection.entity.js';
@@ -12,9 +12,9 @@ const MAX_VALUE = 4_096;
 const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 /** No control characters, and nothing that needs more than a byte. */
 const VALUE = /^[\x20-\x7e\xa0-\xff]*$/;
-/** Set by the protocol, by the connection or by the service itself. */
+/** Set by the connection or by the service itself. */
 const RESERVED =
-  /^(host|content-.*|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|expect|upgrade|sec-websocket-.*|x-call-id|x-twilio-signature)$/i;
+  /^(host|content-.*|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|expect|upgrade|sec-websocket-.*|x-call-id)$/i;
 const MASKED = `must not begin with ${MASK}: send the value itself, or null to keep the stored one`;
 
 /** A connection as sent; its headers and options may have any values. */
@@ -47,7 +47,7 @@ export class ConnectionCheck {
   /** @param stored the connection that `input` replaces */
   constructor(
     input: ConnectionInput,
-    private readonly protocol: Protocol,
+    private readonly protocol: Pick<ProtocolModule, 'schemes' | 'options'>,
     outbound: OutboundClient,
     private readonly stored: StoredConnection | undefined,
   ) {
@@ -110,7 +110,9 @@ export class ConnectionCheck {
 
 function nameViolation(name: string): string | undefined {
   if (!NAME.test(name) || name.length > MAX_NAME) return 'is not the name of a header';
-  return RESERVED.test(name) ? 'must not be set: the service or the protocol sets this header' : undefined;
+  return RESERVED.test(name) || PROTOCOLS.reservedHeaders.has(name.toLowerCase())
+    ? 'must not be set: the service or the protocol sets this header'
+    : undefined;
 }
 
 function valueViolation(value: unknown): string | undefined {

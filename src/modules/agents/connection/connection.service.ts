@@ -3,7 +3,7 @@ import { OutboundClient } from '../../../../libs/outbound-http/index.js';
 import {
   type AgentEndpoint,
   agentUrl,
-  type Protocol,
+  type Medium,
   type ProtocolName,
   PROTOCOLS,
 } from '../../../../libs/simulation/index.js';
@@ -20,6 +20,9 @@ import { type ConnectionSecrets, connectionSecretsPurpose } from './agent-connec
 import { ConnectionCheck } from './connection-rules.js';
 import { ConnectionRepository, type ConnectionRow } from './connection.repository.js';
 import type { Connection, PutConnectionRequest } from './dto/connection.dtos.js';
+import { chooseProtocol, type ProtocolChoice } from './protocol-choice.js';
+
+export type { ProtocolChoice };
 
 /** How agents are reached: by a connection of their own, else by the settings for their provider. */
 @Injectable()
@@ -49,7 +52,7 @@ export class ConnectionService {
       const stored = await this.repository.find(agent.id);
       const { protocol = 'chat-completions', url, headers = {}, firstSpeaker = null, options = {} } = input;
       const previous = stored && { url: stored.url, secrets: this.open(stored) };
-      const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS[protocol], this.outbound, previous);
+      const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;
       if (issue !== undefined) throw invalidInput(issue, ...more);
       const secrets = this.keyRing.encrypt(JSON.stringify(checked.secrets), connectionSecretsPurpose(agent.id));
@@ -97,14 +100,17 @@ export class ConnectionService {
     };
   }
 
-  /** Whether calls of the agent have sound. */
-  async medium({ id, provider }: Pick<AgentDescription, 'id' | 'provider'>): Promise<Protocol['medium']> {
-    return this.mediumOf(provider, (await this.repository.find(id))?.protocol);
-  }
-
-  /** @param protocol that of the agent's own connection, if it has one */
-  mediumOf(provider: AgentProvider, protocol?: ProtocolName | null): Protocol['medium'] {
-    return PROTOCOLS[protocol ?? this.settings.agentProviders[provider].protocol].medium;
+  /**
+   * Decides on the protocol of an agent's calls (decision 105).
+   * @param own protocol of the agent's own connection; null without one
+   * @param medium that the calls must have
+   * @throws DomainError CONFLICT if the agent has no protocol of that medium
+   */
+  decide(provider: AgentProvider, own: ProtocolName | null, medium?: Medium | null): ProtocolChoice {
+    const setting = `${provider}_PROTOCOL`;
+    const choice = chooseProtocol({ own, provider: this.settings.agentProviders[provider].protocol, setting }, medium);
+    if ('refusal' in choice) throw conflict(choice.refusal);
+    return choice;
   }
 
   /** Says that an agent has no address, and how to set one. */
@@ -113,17 +119,18 @@ export class ConnectionService {
   }
 
   /**
-   * Checks that the agent has an address that may be called.
-   * @returns the protocol of its calls
-   * @throws DomainError CONFLICT
+   * The protocol of calls that are planned now.
+   * @param medium that they must have
+   * @throws DomainError CONFLICT as `decide` does, and if the agent has no address that may be called
    */
-  async requireAddress({ id, provider, assistantId }: AgentDescription): Promise<ProtocolName> {
+  async choose({ id, provider, assistantId }: AgentDescription, medium: Medium | null): Promise<ProtocolChoice> {
     const connection = await this.repository.find(id);
-    const { protocol, url } = connection ?? this.settings.agentProviders[provider];
+    const { url } = connection ?? this.settings.agentProviders[provider];
     if (url === undefined) throw conflict(this.withoutAddress({ provider }));
+    const choice = this.decide(provider, connection?.protocol ?? null, medium);
     // Host names are checked when they are resolved, for the call.
     if (this.outbound.check(agentUrl(url, { assistantId, phoneNumber: '', callId: '' })) !== 'ADDRESS_REFUSED') {
-      return protocol;
+      return choice;
     }
     const whose = connection
       ? 'The agent cannot be called: its address'
@@ -148,14 +155,14 @@ export class ConnectionService {
   private ofProvider(provider: AgentProvider): Connection {
     const { protocol, url } = this.settings.agentProviders[provider];
     if (url === undefined) throw notFound();
-    const { firstSpeaker }: Protocol = PROTOCOLS[protocol];
+    const { firstSpeaker } = PROTOCOLS.of(protocol);
     return { protocol, url: null, headers: {}, firstSpeaker, options: {}, source: 'provider' };
   }
 
   private toResponse(row: ConnectionRow): Connection {
     const { protocol, url, options } = row;
     const secrets = this.open(row);
-    const firstSpeaker = row.firstSpeaker ?? PROTOCOLS[protocol].firstSpeaker;
+    const firstSpeaker = row.firstSpeaker ?? PROTOCOLS.of(protocol).firstSpeaker;
     const secretOptions = namesOf(secrets.options);
     return {
       protocol,

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
@@ -6,7 +7,6 @@ import { DomainError, invalidInput } from '../../../platform/errors/domain-error
 import type { BodyGate, GatedRequest } from '../../../platform/http/body/body-gate.js';
 import { stillInProgress } from '../../../platform/idempotency/idempotency.interceptor.js';
 import { KeyedQueue, QueueFull } from '../../../platform/queue/keyed-queue.js';
-import { PrioritySemaphore } from '../../../platform/queue/priority-semaphore.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { ImportThreads } from './import-threads.js';
 

@@ -1,7 +1,7 @@
 /** Entry of the threads of `ImportThreads`. It imports nothing of the framework, so that a thread starts quickly. */
+import { serveTasks } from '../../../../libs/concurrency/index.js';
 import { DomainError, type ErrorCode } from '../../../platform/errors/domain-error.js';
 import { decodeUtf8 } from '../../../platform/http/body/utf8.js';
-import { serveTasks } from '../../../platform/threads/serve-tasks.js';
 import { type CheckedFile, checkFile } from './check-file.js';
 
 export interface ImportTask {

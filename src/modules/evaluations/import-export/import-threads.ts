@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
-import path from 'node:path';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ThreadLimitExceeded, ThreadPool } from '../../../../libs/concurrency/index.js';
 import { DomainError, invalidInput } from '../../../platform/errors/domain-error.js';
-import { ThreadLimitExceeded, ThreadPool } from '../../../platform/threads/thread-pool.js';
 import type { CheckedFile } from './check-file.js';
 import type { ImportOutcome, ImportTask } from './import-thread.js';
 
@@ -21,8 +20,7 @@ export type ReadFile = { readonly file: CheckedFile } | { readonly error: Domain
 @Injectable()
 export class ImportThreads implements OnApplicationShutdown {
   private readonly pool = new ThreadPool<ImportTask, ImportOutcome>({
-    // Compiled in production, a source in tests: like this file.
-    entry: new URL(`./import-thread${path.extname(import.meta.url)}`, import.meta.url),
+    entry: new URL('./import-thread.js', import.meta.url),
     threads: MAX_THREADS,
     heapMiB: HEAP_MIB,
     timeoutMs: TIMEOUT_MS,

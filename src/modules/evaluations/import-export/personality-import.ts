@@ -59,7 +59,7 @@ export class PersonalityImport {
       }
       const [id] = bearers;
       if (id !== undefined) existing.add(id);
-      // With several, an issue is reported, and evaluations that use the name need none of their own.
+      // A name that several have is one issue of its own: evaluations that use the name get no further one.
       const chosen = id ?? newIds[index] ?? '';
       found.set(name, [chosen]);
       return chosen;

@@ -38,9 +38,9 @@ describe('the guide to variables, tool results and language', () => {
           transport: referenceTransport(options),
           clock: new VirtualClock(),
         });
-      const sound = await call({});
-      expect(sound.outcome).toBe('passed');
-      const said = sound.timeline.flatMap((entry) => (entry.type === 'speech' ? entry.text : []));
+      const healthy = await call({});
+      expect(healthy.outcome).toBe('passed');
+      const said = healthy.timeline.flatMap((entry) => (entry.type === 'speech' ? entry.text : []));
       expect(said).toContain(`${row['spoken']} of us.`);
       expect(await call({ fault: 'wrong-tool-argument' })).toMatchObject({ outcome: 'failed' });
     }

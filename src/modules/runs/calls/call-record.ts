@@ -1,8 +1,9 @@
 import type { CallResult } from '../../../../libs/simulation/index.js';
+import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallRecord } from '../dto/call.responses.js';
 
 /** The result of an attempt as the API returns it. Fields are empty without a result, or when an older version stored it. */
-export const toRecord = (result: CallResult | null): CallRecord => ({
+export const toRecord = (result: CallResult | null, recording: RecordingFacts | null): CallRecord => ({
   timeline: result?.timeline ?? [],
   end: result?.end ?? null,
   checks: result?.checks ?? [],
@@ -17,5 +18,5 @@ export const toRecord = (result: CallResult | null): CallRecord => ({
   voice: result?.voice?.voice ?? null,
   wireFindings: result?.voice?.wireFindings ?? [],
   words: result?.voice?.words ?? [],
-  recording: result?.recording ?? null,
+  recording,
 });

@@ -3,6 +3,7 @@ import type { CallResult } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { readPage } from '../../../platform/database/page-query.js';
+import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallEntity } from '../call.entity.js';
 import type { AttemptResult } from '../attempt-result.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
@@ -16,7 +17,13 @@ export type CallWithResult = CallRow & {
   readonly result: CallResult | null;
   /** Results of earlier attempts, by the position of the attempt from 1; null if there are none. */
   readonly earlierResults: Readonly<Record<number, AttemptResult>> | null;
+  /** What there is of each attempt, by its `callId`; null if there is nothing. */
+  readonly recordings: Readonly<Record<string, RecordingFacts>> | null;
 };
+
+/** The recording of the attempt that counts: the last one of an ended call. */
+export const recordingOf = ({ status, attempts, recordings }: CallWithResult): RecordingFacts | null =>
+  (status === 'ENDED' && recordings?.[attempts.at(-1)?.callId ?? '']) || null;
 
 export type WholeCall = CallWithResult & {
   readonly evaluation: EvaluationSnapshot;
@@ -27,11 +34,14 @@ export type WholeCall = CallWithResult & {
 export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
-  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.position, c.repetition, c.status, c.outcome, c.score, c.reason, c.attempts,
-  c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
+  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.position, c.repetition, c.status, c.outcome,
+  c.score, c.reason, c.attempts, c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
 const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
-    SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults"`;
+    SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults",
+  (SELECT jsonb_object_agg(d.id, jsonb_build_object('seconds', d.seconds, 'sampleRate', d.sample_rate,
+                                                    'channels', '["caller", "agent"]'::jsonb, 'bytes', d.bytes))
+     FROM recordings d WHERE d.call_id = c.id) AS recordings`;
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 
 const LIST = {

@@ -5,12 +5,11 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { uuidOrNotFound } from '../../../platform/database/ids.js';
 import { type Page, type PageRequest, window } from '../../../platform/database/page.js';
-import { RecordingsService } from '../../recordings/recordings.service.js';
 import type { Call, CallAttempt, CallAttemptDetails, CallDetails } from '../dto/call.responses.js';
 import type { AttemptResult } from '../attempt-result.js';
 import { RunsService } from '../runs.service.js';
 import { toRecord } from './call-record.js';
-import { type CallRow, CallsRepository, type CallWithResult } from './calls.repository.js';
+import { type CallRow, CallsRepository, type CallWithResult, recordingOf } from './calls.repository.js';
 
 /** The calls of a run. */
 @Injectable()
@@ -18,7 +17,6 @@ export class CallsService {
   constructor(
     private readonly repository: CallsRepository,
     private readonly runs: RunsService,
-    private readonly recordings: RecordingsService,
   ) {}
 
   /** @throws DomainError NOT_FOUND or FORBIDDEN for the run */
@@ -32,28 +30,29 @@ export class CallsService {
   /** @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's call */
   async get(caller: Caller, id: string): Promise<CallDetails> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
-    const { evaluation, agent, agentVersion, result } = row;
-    const record = toRecord(result);
+    const { evaluation, agent, agentVersion, protocol, medium, result } = row;
     return {
       ...toCall(row),
       evaluation,
       agent,
       agentVersion,
-      ...record,
-      // The result remains when the recording is deleted.
-      recording: record.recording && (await this.recordings.exists(row.id)) ? record.recording : null,
+      protocol,
+      medium,
+      ...toRecord(result, recordingOf(row)),
       attempts: attemptsWithResults(row),
     };
   }
 }
 
 /** The last attempt of an ended call is its result. */
-function attemptsWithResults({ attempts, status, result, earlierResults }: CallWithResult): CallAttemptDetails[] {
+function attemptsWithResults(row: CallWithResult): CallAttemptDetails[] {
+  const { attempts, status, result, earlierResults, recordings } = row;
   const last = status === 'ENDED' ? attempts.length : undefined;
   return attempts.map((attempt, index) => {
     const number = index + 1;
     const found: AttemptResult | null = number === last ? result : (earlierResults?.[number] ?? null);
-    return { ...toAttempt(attempt), ...toRecord(found), isShortened: found?.isShortened ?? false };
+    const recording = recordings?.[attempt.callId ?? ''] ?? null;
+    return { ...toAttempt(attempt), ...toRecord(found, recording), isShortened: found?.isShortened ?? false };
   });
 }
 

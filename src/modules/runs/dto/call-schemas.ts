@@ -1,20 +1,22 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
 import { FAILURES } from '../../../../libs/simulation/index.js';
 import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
+import {
+  count,
+  flag,
+  type JsonSchema,
+  list,
+  number,
+  object,
+  oneOf,
+  orNull as or,
+  ref,
+  text,
+} from '../../../platform/openapi/schema-parts.js';
 import { CALL_EXAMPLES } from './call-examples.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
-const number = { type: 'number' } as const;
-const count = { type: 'integer', minimum: 0 } as const;
 const ms = (description: string) => ({ type: 'number', minimum: 0, description });
-const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-const or = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
-const list = (items: Schema): Schema => ({ type: 'array', items });
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Values of variables by name. */
 export const variablesRow = {
@@ -22,21 +24,17 @@ export const variablesRow = {
   additionalProperties: { type: ['string', 'number', 'boolean'] },
 } as const;
 
-/** @param optional names of properties that may be missing */
-const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
-
 const span = {
   start: ms('When the entry starts, in milliseconds since the call was answered'),
   end: ms('When the entry ends, in milliseconds since the call was answered'),
   turn: { ...count, description: 'Number of caller turns so far; 0 before the first' },
 };
 const speaker = oneOf('agent', 'caller');
-const entry = (type: string, properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema =>
-  object({ type: oneOf(type), ...properties, ...span }, optional);
+const entry = (
+  type: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): JsonSchema => object({ type: oneOf(type), ...properties, ...span }, optional);
 
 const position = (description: string) => ({ ...count, description });
 const script = {
@@ -62,13 +60,17 @@ const ENTRIES = {
       continues: flag,
       script,
       words: { ...oneOf('unknown'), description: 'Present when the words were heard and are not known' },
+      alternative: {
+        ...object({ source: oneOf('wire'), text }),
+        description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
+      },
       bargeIn: {
         ...object({ afterMs: count, possible: flag }),
         description:
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'bargeIn'],
+    ['cut', 'continues', 'script', 'words', 'alternative', 'bargeIn'],
   ),
   sound: entry(
     'sound',
@@ -256,7 +258,7 @@ const SCHEMAS = {
       worstStallMs: ms('The longest stall'),
       frameLatenessMs: {
         ...object({ p50: number, p99: number, worst: number }),
-        description: 'How late the frames of a call with sound were sent',
+        description: 'How late the frames of a voice call were sent',
       },
     },
     ['frameLatenessMs'],
@@ -282,7 +284,7 @@ const SCHEMAS = {
           temperature: number,
           voice: {
             ...object({ gender: text, accent: text, voice_id: text, provider: text, backgroundNoise: flag }),
-            description: 'What calls with sound use; missing in calls of earlier versions',
+            description: 'What voice calls use; missing in calls of earlier versions',
           },
         },
         ['voice'],
@@ -309,7 +311,6 @@ nameSchemas(
   ),
 );
 
-/** Documents a property as one of these schemas, or null, or a list of them. */
-export const refTo = (name: keyof typeof SCHEMAS): Schema => ref(name);
-export const orNull = or;
-export const listOf = (name: keyof typeof SCHEMAS): Schema => list(ref(name));
+/** Documents a property as one of these schemas, or a list of them. */
+export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ref(name);
+export const listOf = (name: keyof typeof SCHEMAS): JsonSchema => list(ref(name));

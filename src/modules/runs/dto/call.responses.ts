@@ -10,7 +10,6 @@ import type {
   Failure,
   Invalidity,
   Measures,
-  RecordingFacts,
   Reliability,
   TimedWord,
   TimelineEntry,
@@ -31,10 +30,12 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { CALL_STATUSES, type CallStatus, OUTCOMES } from '../call.entity.js';
+import { orNull } from '../../../platform/openapi/schema-parts.js';
+import type { RecordingFacts } from '../../recordings/recordings.service.js';
+import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
-import { listOf, orNull, refTo, variablesRow } from './call-schemas.js';
+import { listOf, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
@@ -212,7 +213,7 @@ export class CallRecord {
   reliability: Reliability | null;
 
   @SchemaField(
-    { ...orNull(refTo('CallVoice')), description: 'Measures of a call with sound, as heard; null without sound' },
+    { ...orNull(refTo('CallVoice')), description: 'Measures of a voice call, as heard; null for a text call' },
     true,
   )
   voice: VoiceMeasures | null;
@@ -221,7 +222,7 @@ export class CallRecord {
   wireFindings: readonly WireFinding[];
 
   @SchemaField(
-    { ...listOf('TimedWord'), description: 'Words of a call with sound with their times, where they are known' },
+    { ...listOf('TimedWord'), description: 'Words of a voice call with their times, where they are known' },
     true,
   )
   words: readonly TimedWord[];
@@ -254,6 +255,21 @@ export class CallDetails extends IntersectionType(Call, CallRecord) {
     nullable: true,
   })
   agentVersion: string | null;
+
+  @StringField({
+    description: 'Protocol, decided on at the start of the run; null for calls of a version that did not store it',
+    example: 'chat-completions',
+    maxLength: MAX_LENGTH.name,
+    nullable: true,
+  })
+  protocol: string | null;
+
+  @EnumField(MEDIA, {
+    description: 'Medium of that protocol; null for calls of a version that did not store it',
+    example: 'text',
+    nullable: true,
+  })
+  medium: Medium | null;
 
   @ApiProperty({ type: [CallAttemptDetails], description: 'Attempts so far with their results, oldest first' })
   declare attempts: CallAttemptDetails[];

@@ -10,9 +10,10 @@ import {
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
+import { orNull } from '../../../platform/openapi/schema-parts.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { PassRateInterval } from './agent-metrics.response.js';
-import { orNull, refTo } from './call-schemas.js';
+import { refTo } from './call-schemas.js';
 
 const CHANGES = ['better', 'worse', 'same'] as const satisfies readonly Change[];
 /** Maximum length of a case's key: an id, `#` and 12 digits. */

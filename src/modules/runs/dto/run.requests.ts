@@ -17,7 +17,7 @@ import {
 import { isUuid } from '../../../platform/database/ids.js';
 import { PageQuery } from '../../../platform/http/dto/pagination.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { OUTCOMES } from '../call.entity.js';
+import { MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { variablesRow } from './call-schemas.js';
 import { GateFields, GateRequest, RunReferenceField } from './gate.fields.js';
@@ -124,6 +124,14 @@ export class StartRunRequest extends GateRequest {
   })
   concurrency?: number;
 
+  @EnumField(MEDIA, {
+    description:
+      "Only with a protocol for such calls: refused with 409 if the agent has none; defaults to that of the agent's protocol",
+    example: 'text',
+    optional: true,
+  })
+  medium?: Medium;
+
   @StringField({
     description: 'Version of the agent under test, for instance a commit; shown in results and comparisons',
     example: 'a1b2c3d',
@@ -210,6 +218,16 @@ export class RunPlan extends GateFields {
 
   @StringField({ description: 'Version of the agent', example: 'a1b2c3d', maxLength: MAX_LENGTH.name, nullable: true })
   agentVersion: string | null;
+
+  @StringField({
+    description: 'Protocol of the calls',
+    example: 'chat-completions',
+    maxLength: MAX_LENGTH.name,
+  })
+  protocol: string;
+
+  @EnumField(MEDIA, { description: 'Medium of that protocol', example: 'text' })
+  medium: Medium;
 
   @IntegerField({ description: 'Calls per case', example: 3, minimum: 1, maximum: 50 })
   repeat: number;

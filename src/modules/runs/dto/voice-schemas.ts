@@ -1,23 +1,14 @@
 import { FINDING_SEVERITIES } from '../../../../libs/simulation/index.js';
-
-type Schema = Readonly<Record<string, unknown>>;
-
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
-const number = { type: 'number' } as const;
-const count = { type: 'integer', minimum: 0 } as const;
-const or = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
-const list = (items: Schema, description?: string): Schema => ({
-  type: 'array',
-  items,
-  ...(description && { description }),
-});
-const described = (schema: Schema, description: string): Schema => ({ ...schema, description });
-const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
+import {
+  count,
+  described,
+  flag,
+  list,
+  number,
+  object,
+  orNull as or,
+  text,
+} from '../../../platform/openapi/schema-parts.js';
 
 const latency = object(
   {
@@ -38,11 +29,11 @@ const latency = object(
   ['note'],
 );
 
-/** Schemas of the parts of a result that only calls with sound have. */
+/** Schemas of the parts of a result that only voice calls have. */
 export const VOICE_SCHEMAS = {
   CallVoice: object({
     clock: { enum: ['heard', 'estimated'], description: '`estimated` where speaking times are computed from words' },
-    latencies: list(latency, 'Response latency as heard, one per turn of the caller'),
+    latencies: described(list(latency), 'Response latency as heard, one per turn of the caller'),
     bargeIns: list(
       object({
         atMs: number,
@@ -74,8 +65,8 @@ export const VOICE_SCHEMAS = {
     level: object(
       {
         agentDbfs: or(number),
-        clippedPercent: described(or(number), 'Null if the agent sent no sound'),
-        inaudible: described(flag, 'Present when its sound could not be heard'),
+        clippedPercent: described(or(number), 'Null if the agent sent no audio'),
+        inaudible: described(flag, 'Present when its audio could not be heard'),
       },
       ['inaudible'],
     ),
@@ -130,7 +121,7 @@ export const VOICE_EXAMPLES = {
     severity: 'error',
     atMs: 5200,
     detail:
-      "The caller interrupted while 1800 ms of the agent's sound were buffered, and all of it was played: the agent sent no clear",
+      "The caller interrupted while 1800 ms of the agent's audio were buffered, and all of it was played: the agent sent no clear",
     source:
       '"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)',
   },

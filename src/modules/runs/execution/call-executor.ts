@@ -8,8 +8,6 @@ import {
   executeCall,
   failure,
   LanguageModel,
-  PROTOCOLS,
-  type RecordingSink,
   transportTo,
 } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -17,9 +15,9 @@ import type { LanguageModelSetting, Settings } from '../../../platform/config/se
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
+import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
 import { type CallPlan, type ClaimedCall, ExecutionRepository } from './execution.repository.js';
-import type { Medium } from './slot-job.js';
 
 const CACHE_SIZE = 500;
 
@@ -27,17 +25,8 @@ const CACHE_SIZE = 500;
 export interface CallEvents {
   /** What is known of a call that the signal aborts. */
   readonly onAborted: (result: CallResult) => void;
-  /** The line of a call with sound is free, though its result needs more time. */
+  /** The line of a voice call is free, though its result needs more time. */
   readonly onHangUp: () => void;
-}
-
-/** The call has not begun, because its agent is now reached by another medium than the slot is for. */
-export class OtherMedium extends Error {
-  override readonly name = 'OtherMedium';
-
-  constructor(readonly medium: Medium) {
-    super(`The call needs a slot for ${medium}`);
-  }
 }
 
 /** Executes single calls with the agents, language model and network settings of the service. */
@@ -54,8 +43,9 @@ export class CallExecutor {
     private readonly connections: ConnectionService,
     private readonly voices: CallerVoices,
     private readonly recordings: RecordingsService,
+    metrics: CallMetrics,
   ) {
-    this.model = settings.languageModel && languageModel(settings.languageModel);
+    this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
     this.plans = new LRUCache({
       max: CACHE_SIZE,
       fetchMethod: (_key, _stale, { context: { runId, evaluationId } }) => repository.plan(runId, evaluationId),
@@ -63,22 +53,23 @@ export class CallExecutor {
   }
 
   /**
-   * @throws the signal's reason; OtherMedium, or database errors, before the call begins
+   * @throws the signal's reason; database errors before the call begins
    */
   async execute(call: ClaimedCall, signal: AbortSignal, { onAborted, onHangUp }: CallEvents): Promise<CallResult> {
-    const { runId, evaluationId, agentId } = call;
+    const { id, claimId, runId, workspaceId, evaluationId, agentId } = call;
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { agent } = plan;
-    const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(call.id) : null);
-    // Not cached: a call uses the connection and the key of the moment at which it begins, both of the same moment.
+    const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(id) : null);
+    // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
-    const { medium } = PROTOCOLS[endpoint.protocol];
-    if (medium !== call.medium) throw new OtherMedium(medium);
+    if (endpoint.protocol !== call.protocol) {
+      return unstartedCall('none', failure('connection_changed', otherProtocol(call.protocol, endpoint.protocol)));
+    }
     const transport = transportTo(endpoint, {
       client: this.client,
       // New for each attempt, and known to the database even if this process dies.
-      callId: call.claimId,
+      callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
     });
@@ -94,34 +85,18 @@ export class CallExecutor {
       judgeSamples: this.settings.judgeSamples,
     };
     if (!('call' in transport)) return executeCall(options);
-    const voice = await this.voices.options(call.workspaceId, snapshot.personality.voice, options.definition);
-    return this.recorded(call, (recording) =>
+    const voice = await this.voices.options(workspaceId, snapshot.personality.voice, options.definition);
+    return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({
         ...options,
         voice: { ...voice, firstSpeaker: endpoint.firstSpeaker, onHangUp, ...(recording && { recording }) },
       }),
     );
   }
-
-  /** Runs a call with sound and stores its recording, if there is any sound. */
-  private async recorded(
-    { id, claimId, runId, workspaceId }: ClaimedCall,
-    execute: (recording: RecordingSink | undefined) => Promise<CallResult>,
-  ): Promise<CallResult> {
-    const key = { id: claimId, runId, workspaceId };
-    const writer = await this.recordings.begin(key);
-    if (!writer) return { ...(await execute(undefined)), recording: null };
-    let isStored = false;
-    try {
-      const result = await execute(writer);
-      isStored = result.recording !== null;
-      const hasRecording = isStored && (await this.recordings.store(key, id, writer));
-      return hasRecording ? result : { ...result, recording: null };
-    } finally {
-      if (!isStored) await this.recordings.discard(key, writer);
-    }
-  }
 }
+
+const otherProtocol = (planned: string, current: string): string =>
+  `${current} instead of ${planned}; start the run again`;
 
 const noAddress = (provider: string): string =>
   `the agent has no connection of its own, and ${provider}_URL is not set`;
@@ -137,12 +112,13 @@ function evaluationOf({ snapshot }: CallPlan, row: VariablesRow | null): Evaluat
   };
 }
 
-function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting): LanguageModel {
+function languageModel({ baseUrl, model, apiKey, prices }: LanguageModelSetting, metrics: CallMetrics): LanguageModel {
   return new LanguageModel({
     baseUrl,
     shownUrl: 'LLM_BASE_URL',
     model,
     ...(apiKey !== undefined && { apiKey }),
     ...(prices && { prices }),
+    onRequest: metrics.observeModelRequest,
   });
 }

@@ -7,6 +7,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import type { CallerVoice } from '../run-evaluation.entity.js';
 import { messageOf } from '../../../platform/errors/message-of.js';
+import { CallMetrics } from './call-metrics.js';
 
 /** The fields of a personality that says nothing about its voice. */
 const DEFAULT_VOICE: CallerVoice = {
@@ -25,10 +26,11 @@ export class CallerVoices implements OnApplicationShutdown {
   private readonly speech: CachedSpeech;
   private babble: Promise<Int16Array> | undefined;
 
-  constructor(@Inject(SETTINGS) { dataDir }: Settings) {
+  constructor(@Inject(SETTINGS) { dataDir }: Settings, metrics: CallMetrics) {
     this.speech = new CachedSpeech(this.engine, {
       folder: path.resolve(dataDir, 'speech'),
       onFileError: (error) => this.logger.warn(`The cache of speech cannot be used: ${messageOf(error)}`),
+      onSynthesis: metrics.observeSynthesis,
     });
   }
 

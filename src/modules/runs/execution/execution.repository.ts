@@ -4,11 +4,11 @@ import type { VariablesRow } from '../../../../libs/evaluation-definition/index.
 import type { Attempt, CallResult, ProtocolName } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
-import type { AgentProvider } from '../../../platform/config/agent-providers.js';
+import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
 import * as sql from './execution.sql.js';
-import { type Medium, SLOTS, slotJobs, slotKey } from './slot-job.js';
+import { SLOTS, slotJobs } from './slot-job.js';
 
 /** How long a claim is valid unless it is renewed, in milliseconds. */
 export const LEASE_MS = 20_000;
@@ -31,19 +31,20 @@ export interface ClaimedCall {
   readonly workspaceId: string;
   readonly agentId: string;
   readonly evaluationId: string;
-  /** The kind of slot that it was claimed for. */
+  /** Decided on when the run was started. */
+  readonly protocol: ProtocolName;
+  /** That of the protocol, and of the slot. */
   readonly medium: Medium;
 }
 
-/** An agent with due calls that have no slot job. */
+/** An agent with due calls of a protocol that have no slot job. */
 export interface WaitingAgent {
   readonly id: string;
   readonly workspaceId: string;
+  readonly protocol: ProtocolName;
+  readonly medium: Medium;
   /** Number of slot jobs needed. */
   readonly slots: number;
-  readonly provider: AgentProvider;
-  /** That of its connection; null without one. */
-  readonly protocol: ProtocolName | null;
 }
 
 /** A slot without a call. */
@@ -94,13 +95,13 @@ export class ExecutionRepository {
   ) {}
 
   /**
-   * Claims a due call of the agent for each slot, within the agent's concurrency limit.
+   * Claims a due call of the agent and medium for each slot, within the agent's concurrency limit.
    * @returns a claim per slot, in the same order
    */
   async claim(agentId: string, medium: Medium, slots: readonly FreeSlot[]): Promise<readonly Claim[]> {
     const claims = slots.map(() => randomUUID());
     const previous = new Set(slots.flatMap(({ previousRun }) => previousRun ?? []));
-    const values = [agentId, claims, LEASE_MS, [...previous]];
+    const values = [agentId, medium, claims, LEASE_MS, [...previous]];
     const rows = await this.database.query<Omit<ClaimedCall, 'agentId' | 'medium'>>(sql.CLAIM, values);
     const calls = new Map(rows.map((row) => [row.claimId, { ...row, agentId, medium }]));
     const over = new Set(rows.flatMap(({ claimId, runId }) => ((claimId as string | null) === null ? runId : [])));
@@ -170,19 +171,6 @@ export class ExecutionRepository {
     });
   }
 
-  /**
-   * Gives up the claim of a call that has not begun, because it needs a slot of the other kind, and enqueues a job for that.
-   * @param slot number of the slot that it was claimed for
-   */
-  async handOver(call: ClaimedCall, medium: Medium, slot: number): Promise<void> {
-    const { id, claimId, agentId, workspaceId } = call;
-    await this.database.transaction(async () => {
-      await this.database.query(sql.UNCLAIM, [id, claimId]);
-      const options = { jobKey: slotKey(medium, agentId, slot), priority: slot };
-      await this.queue.enqueue(SLOTS[medium], { agentId, workspaceId, slot }, options);
-    });
-  }
-
   /** Renews the leases of these calls. @returns the claims that are still valid */
   async renew(calls: readonly ClaimedCall[]): Promise<ReadonlySet<string>> {
     const values = [calls.map(({ id }) => id), calls.map(({ claimId }) => claimId), LEASE_MS];
@@ -195,8 +183,11 @@ export class ExecutionRepository {
     return row?.isOver ?? false;
   }
 
-  /** Requeues the calls of dead processes and enqueues slot jobs for due calls that have none. */
-  async sweep(mediumOf: (agent: WaitingAgent) => Medium): Promise<void> {
+  /**
+   * Requeues the calls of dead processes and enqueues slot jobs for due calls that have none.
+   * @returns the agents of these calls
+   */
+  async sweep(): Promise<readonly WaitingAgent[]> {
     await this.database.transaction(async () => {
       const [lock] = await this.database.query<{ taken: boolean }>(sql.TRY_SWEEP, []);
       if (!lock?.taken) return;
@@ -205,10 +196,11 @@ export class ExecutionRepository {
     // After the commit, so that the calls that were just requeued are found.
     const waiting = await this.database.query<WaitingAgent>(sql.FIND_WAITING, []);
     for (const agent of waiting) {
-      const medium = mediumOf(agent);
+      const { medium, slots } = agent;
       // One per statement: a statement that locks a single job cannot deadlock.
-      for (const job of slotJobs(medium, agent, agent.slots)) await this.queue.enqueueAll(SLOTS[medium], [job]);
+      for (const job of slotJobs(medium, agent, slots)) await this.queue.enqueueAll(SLOTS[medium], [job]);
     }
+    return waiting;
   }
 
   /** Open runs whose calls have all ended. */

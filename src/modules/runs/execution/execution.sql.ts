@@ -2,12 +2,13 @@ const CHANGED = `changed_in = pg_current_xact_id()::text::bigint, updated_at = n
 const UNCLAIMED = 'claim_id = NULL, lease_until = NULL';
 
 /**
- * $1: agent; $2: fencing tokens, one per requested call; $3: duration of the leases in milliseconds; $4: runs whose calls
- * have just ended. Returns the claimed calls, and without a claim the runs of $4 in which no call is left.
+ * $1: agent; $2: medium; $3: fencing tokens, one per requested call; $4: duration of the leases in milliseconds; $5: runs whose
+ * calls have just ended. Returns the claimed calls, and without a claim the runs of $5 in which no call is left.
  */
 export const CLAIM = `
-  SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId"
-    FROM claim_calls($1, $2, $3 * interval '1 millisecond', $4)`;
+  SELECT claim_id AS "claimId", id, run_id AS "runId", workspace_id AS "workspaceId", evaluation_id AS "evaluationId",
+         protocol
+    FROM claim_calls($1, $2, $3, $4 * interval '1 millisecond', $5)`;
 
 /**
  * $1: JSON list of ended calls (`EndedCall`); $2: ids of the calls; $3: their fencing tokens. Returns the calls whose
@@ -45,10 +46,6 @@ export const RELEASE = `
     INSERT INTO call_attempts (call_id, number, result)
     SELECT id, number, $4::jsonb FROM released WHERE $4::jsonb IS NOT NULL)
   SELECT id FROM released`;
-
-/** A call that has not begun is as it was, except that its run has started. */
-export const UNCLAIM = `
-  UPDATE calls SET status = 'QUEUED', ${UNCLAIMED}, ${CHANGED} WHERE id = $1 AND claim_id = $2`;
 
 /**
  * $1: calls; $2: their fencing tokens, in the same order; $3: milliseconds. Returns the claims that are still valid.
@@ -96,14 +93,15 @@ export const EXPIRE_LEASES = `
    WHERE id IN (SELECT id FROM calls WHERE status = 'RUNNING' AND lease_until < now() ORDER BY id FOR UPDATE)
   RETURNING id`;
 
-/** Agents with calls that are due and allowed to run but unclaimed, and the number of slot jobs needed. */
+/** Agents with due, unclaimed calls of a protocol that are allowed to run, and the number of slot jobs needed. */
 export const FIND_WAITING = `
-  SELECT w.id, w."workspaceId", least(w.due, w.concurrency - w.running)::int AS slots, a.provider, k.protocol
-    FROM (SELECT c.agent_id AS id, c.workspace_id AS "workspaceId", count(*) AS due, max(r.concurrency) AS concurrency,
+  SELECT w.id, w."workspaceId", w.protocol, w.medium, least(w.due, w.concurrency - w.running)::int AS slots
+    FROM (SELECT c.agent_id AS id, c.workspace_id AS "workspaceId", c.protocol, c.medium, count(*) AS due,
+                 max(r.concurrency) AS concurrency,
                  (SELECT count(*) FROM calls o WHERE o.agent_id = c.agent_id AND o.status = 'RUNNING') AS running
             FROM calls c JOIN runs r ON r.id = c.run_id
-           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' GROUP BY c.agent_id, c.workspace_id) w
-    JOIN agents a ON a.id = w.id LEFT JOIN agent_connections k ON k.agent_id = a.id
+           WHERE c.status = 'QUEUED' AND c.due_at < now() - interval '2 seconds' AND c.medium IS NOT NULL
+           GROUP BY c.agent_id, c.workspace_id, c.protocol, c.medium) w
    WHERE w.running < w.concurrency`;
 
 /** Open runs whose calls have all ended. */

@@ -8,16 +8,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import {
-  afterAttempt,
-  type Attempt,
-  attemptOf,
-  unstartedCall,
-  type CallResult,
-  CallView,
-  failure,
-  warmUp,
-} from '../../../../libs/simulation/index.js';
+import { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
+import { type CallResult, failure, unstartedCall, warmUp } from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
@@ -25,26 +17,18 @@ import { messageOf } from '../../../platform/errors/message-of.js';
 import { Notifications } from '../../../platform/database/notifications.js';
 import type { JobContext } from '../../../platform/queue/job.js';
 import { GroupCommit } from '../../../platform/queue/group-commit.js';
-import { PrioritySemaphore } from '../../../platform/queue/priority-semaphore.js';
-import { withRetry } from '../../../platform/queue/with-retry.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { QueueWorker } from '../../../platform/queue/queue-worker.js';
-import { RUN_CANCELLED } from '../progress/channels.js';
-import { attemptResultJson } from '../attempt-result.js';
-import { ConnectionService } from '../../agents/connection/connection.service.js';
-import { type CallEvents, CallExecutor, OtherMedium } from './call-executor.js';
-import {
-  type Claim,
-  type ClaimedCall,
-  type EndedCall,
-  endedCall,
-  ExecutionRepository,
-  type FreeSlot,
-  LEASE_MS,
-} from './execution.repository.js';
+import { MEDIA, type Medium } from '../call.entity.js';
+import { RUN_CANCELLED } from '../runs.repository.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import { type CallEvents, CallExecutor } from './call-executor.js';
+import { CallMetrics } from './call-metrics.js';
+import { type Claim, type ClaimedCall, ExecutionRepository, type FreeSlot, LEASE_MS } from './execution.repository.js';
 import { FairSlots } from './fair-slots.js';
-import { MAX_SLOTS, MEDIA, type Medium, type SlotJob, slotKey, SLOTS } from './slot-job.js';
+import { MAX_SLOTS, type SlotJob, slotKey, SLOTS } from './slot-job.js';
 import { RunFinisher } from './run-finisher.js';
+import { UndecidedCalls } from './undecided-calls.repository.js';
 
 const RENEW_MS = LEASE_MS / 4;
 /**
@@ -60,9 +44,6 @@ const PARKED_MS = 5_000;
 const PARKED_MS_PER_JOB = 50;
 /** How long a slot job runs before it yields to waiting jobs, in milliseconds. */
 const TIME_SLICE_MS = 5_000;
-/** Maximum number of calls that one statement ends, and of characters of their results. */
-const MAX_ENDED_CALLS = 100;
-const MAX_ENDED_CHARACTERS = 4 * 1024 * 1024;
 
 interface HeldCall {
   readonly call: ClaimedCall;
@@ -80,7 +61,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   private readonly database: PrioritySemaphore;
   /** By medium and agent id, because claims of one agent are serialised anyway. */
   private readonly claims = new LRUCache<string, GroupCommit<FreeSlot, Claim>>({ max: 1_000 });
-  private readonly ends: GroupCommit<EndedCall, boolean>;
+  private readonly recorder: AttemptRecorder;
   private isStopping = false;
   private warmedUp: Promise<void> | undefined;
   private renewing: NodeJS.Timeout | undefined;
@@ -91,19 +72,15 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     private readonly repository: ExecutionRepository,
     private readonly executor: CallExecutor,
     private readonly finisher: RunFinisher,
-    private readonly connections: ConnectionService,
+    private readonly undecided: UndecidedCalls,
+    private readonly metrics: CallMetrics,
     notifications: Notifications,
     @Inject(SETTINGS) { databasePoolSize }: Settings,
   ) {
     const fairSlots = (medium: Medium) => new FairSlots(worker.concurrency(SLOTS[medium].kind));
-    this.slots = { text: fairSlots('text'), sound: fairSlots('sound') };
+    this.slots = { text: fairSlots('text'), voice: fairSlots('voice') };
     this.database = new PrioritySemaphore(Math.max(1, Math.floor(databasePoolSize / 2)));
-    this.ends = new GroupCommit({
-      maxItems: MAX_ENDED_CALLS,
-      size: { of: ({ json }) => json.length, max: MAX_ENDED_CHARACTERS },
-      concurrency: 2,
-      execute: (calls) => withRetry(this.database, () => this.repository.end(calls)),
-    });
+    this.recorder = new AttemptRecorder(repository, this.database);
     for (const medium of MEDIA) queue.handle(SLOTS[medium], (job, context) => this.runSlot(medium, job, context));
     queue.onSweep(() => this.sweep());
     notifications.subscribe(RUN_CANCELLED, (runId) => this.drop(({ call }) => call.runId === runId));
@@ -182,7 +159,6 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
       if (previousRun !== undefined && claim.isPreviousRunOver) await this.finisher.finish(previousRun);
       if (!claim.call) return false;
       const next = await this.runCall(claim.call, job, context, { spreadStart: isFirst });
-      if (next === 'other-slot') return false;
       previousRun = next === 'ended' ? claim.call.runId : undefined;
       isFirst = false;
     }
@@ -191,20 +167,20 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   /**
-   * Executes a call until its slot is free: a call with sound is checked and judged after that, beside the next one.
-   * @returns `detached` if the call has not ended; `other-slot` if it needs a slot of the other kind
+   * Executes a call until its slot is free: a voice call is checked and judged after that, beside the next one.
+   * @returns `detached` if the call has not ended
    */
   private async runCall(
     call: ClaimedCall,
     job: SlotJob,
     { signal, shutdown, detach }: JobContext,
     { spreadStart }: { spreadStart: boolean },
-  ): Promise<'ended' | 'detached' | 'other-slot'> {
+  ): Promise<'ended' | 'detached'> {
     let hangUp = () => {};
     const hungUp = new Promise<'detached'>((resolve) => (hangUp = () => resolve('detached')));
-    const stops = call.medium === 'sound' ? [signal, shutdown] : [signal];
-    const ended = this.execute(call, job.slot, stops, { spreadStart, onHangUp: hangUp });
-    const next = await Promise.race([ended, hungUp]);
+    const stops = call.medium === 'voice' ? [signal, shutdown] : [signal];
+    const ended = this.execute(call, stops, { spreadStart, onHangUp: hangUp });
+    const next = await Promise.race([ended.then(() => 'ended' as const), hungUp]);
     if (next === 'detached') detach(this.completed(call, job, ended));
     return next;
   }
@@ -242,16 +218,14 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   /**
-   * @param slot number of the slot that the call was claimed for
    * @param stops any of them interrupts the call
    * @param spreadStart delays the call at random, for the first call of a slot job
    */
   private async execute(
     call: ClaimedCall,
-    slot: number,
     stops: readonly AbortSignal[],
     { spreadStart, onHangUp }: { spreadStart: boolean; onHangUp: () => void },
-  ): Promise<'ended' | 'other-slot'> {
+  ): Promise<void> {
     const abort = new AbortController();
     const stopped = () => abort.abort(new ShuttingDown());
     for (const stop of stops) {
@@ -264,23 +238,18 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let interrupted: CallResult | undefined;
     try {
       const onAborted = (known: CallResult) => (interrupted = known);
-      const result = await this.attempt(call, abort.signal, { onAborted, onHangUp });
-      await this.recordOrFail(call, result, startedAt);
+      const attempt = () => this.attempt(call, abort.signal, { onAborted, onHangUp });
+      const result = await this.metrics.observe(call.protocol, abort.signal, attempt);
+      await this.recorder.ended(call, result, startedAt);
     } catch (error) {
       const { reason } = abort.signal as { reason: unknown };
-      if (error instanceof OtherMedium) {
-        await withRetry(this.database, () => this.repository.handOver(call, error.medium, slot));
-        return 'other-slot';
-      }
-      if (reason instanceof LeaseLost) return 'ended';
+      if (reason instanceof LeaseLost) return;
       if (!(reason instanceof ShuttingDown)) throw error;
-      const json = interrupted && attemptResultJson(interrupted);
-      await withRetry(this.database, () => this.repository.release(call, startedAt, json));
+      await this.recorder.interrupted(call, interrupted, startedAt);
     } finally {
       this.held.delete(call.claimId);
       for (const stop of stops) stop.removeEventListener('abort', stopped);
     }
-    return 'ended';
   }
 
   /** Returns internal errors as results: rethrown, they would be retried forever. */
@@ -288,37 +257,10 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     try {
       return await this.executor.execute(call, signal, events);
     } catch (error) {
-      if (error instanceof OtherMedium || signal.aborted || isDatabaseUnavailable(error)) throw error;
+      if (signal.aborted || isDatabaseUnavailable(error)) throw error;
       this.logger.error(new Error(`Call ${call.id} could not be started`, { cause: error }));
       return unstartedCall('none', failure('internal'));
     }
-  }
-
-  /** Records an internal error if the database rejects the result; otherwise the call would wait for its lease to expire. */
-  private async recordOrFail(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    try {
-      await this.record(call, result, startedAt);
-    } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error;
-      this.logger.error(new Error(`The result of call ${call.id} cannot be stored`, { cause: error }));
-      await this.record(call, unstartedCall('none', failure('internal', 'its result cannot be stored')), startedAt);
-    }
-  }
-
-  private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
-    const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
-    const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
-    const after = afterAttempt(result, earlier.filter(wasNotInterrupted));
-    const times = { startedAt, endedAt: new Date().toISOString() };
-    const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
-    if (after.next === 'retry') {
-      const json = attemptResultJson(result);
-      await withRetry(this.database, () => this.repository.retry(call, attempt, json, after.delayMs));
-      return;
-    }
-    const latencies = latenciesOf(after.result);
-    const isRecorded = await this.ends.add(endedCall(call, after.result, latencies, attempt));
-    if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
   }
 
   /** Renews the leases of this process, and aborts calls that were cancelled or claimed by another process. */
@@ -339,19 +281,11 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   }
 
   private async sweep(): Promise<void> {
-    await this.repository.sweep(({ provider, protocol }) => this.connections.mediumOf(provider, protocol));
+    await this.undecided.decide();
+    this.metrics.setWaiting(await this.repository.sweep());
     for (const id of await this.repository.findOver()) await this.finisher.finish(id);
   }
 }
-
-/** In milliseconds: with sound as heard, which its entries alone do not show. */
-function latenciesOf({ timeline, voice }: CallResult): readonly number[] {
-  if (!voice) return CallView.of(timeline).latencies;
-  return voice.voice.latencies.flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
-}
-
-/** An interrupted attempt says nothing about the agent and is not one of the retries. */
-const wasNotInterrupted = ({ failureCode }: Attempt): boolean => failureCode !== 'interrupted';
 
 /** Abort reason: the call was cancelled or claimed by another process. */
 class LeaseLost extends Error {

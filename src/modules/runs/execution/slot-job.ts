@@ -1,9 +1,5 @@
-import type { Protocol } from '../../../../libs/simulation/index.js';
 import { defineJob, type Job } from '../../../platform/queue/job.js';
-
-/** Calls with sound have slots of their own (decision 94). */
-export type Medium = Protocol['medium'];
-export const MEDIA = ['text', 'sound'] as const satisfies readonly Medium[];
+import type { Medium } from '../call.entity.js';
 
 export interface SlotJob {
   readonly agentId: string;
@@ -15,18 +11,18 @@ export interface SlotJob {
 /**
  * Runs calls of an agent in one of its concurrency slots, one call after the other, until none is due. The priority of
  * the job is the number of the slot: the first slots of all agents come before the second ones, so that an agent with
- * many slots does not delay the others.
+ * many slots does not delay the others. Voice calls have slots of their own (decision 105).
  */
 export const SLOTS: Readonly<Record<Medium, Job<SlotJob>>> = {
   text: defineJob({ name: 'runs.slot', kind: 'calls' }),
-  sound: defineJob({ name: 'runs.voice-slot', kind: 'voice-calls' }),
+  voice: defineJob({ name: 'runs.voice-slot', kind: 'voice-calls' }),
 };
 
 /** Maximum number of queued slot jobs of an agent or run, regardless of the requested concurrency. */
 export const MAX_SLOTS = 100;
 
 /** What the keys of jobs begin with: keys are unique among all jobs. */
-const KEYS: Readonly<Record<Medium, string>> = { text: 'slot', sound: 'voice-slot' };
+const KEYS: Readonly<Record<Medium, string>> = { text: 'slot', voice: 'voice-slot' };
 
 /** @param owner id of the agent or, for the slots that a new run enqueues, of the run */
 export const slotKey = (medium: Medium, owner: string, slot: number): string => `${KEYS[medium]}:${owner}:${slot}`;

@@ -7,7 +7,7 @@ import { type CallRow, CallsRepository } from '../calls/calls.repository.js';
 import type { RunDetails } from '../dto/run.responses.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
-import { RunWatcher } from './run-watcher.js';
+import { RunWatcher } from '../run-watcher.js';
 
 const POLL_MS = 500;
 /** Interval of comments that keep the connection open through proxies. */

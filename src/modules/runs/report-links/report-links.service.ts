@@ -72,12 +72,12 @@ export class ReportLinksService {
   }
 
   /** Reads the run of a link for its report. @throws DomainError NOT_FOUND if the token is unknown, revoked or expired */
-  async read(token: string): Promise<Omit<RunResults, 'readSound'> & Partial<RunResults>> {
+  async read(token: string): Promise<Omit<RunResults, 'readAudio'> & Partial<RunResults>> {
     const found = await this.repository.findRun(hashOf(token));
     if (!found) throw notFound();
     const { runId, workspaceId, includeRecordings } = found;
-    const { readSound, ...results } = await this.results.read({ workspaceId }, runId, { withComparison: true });
-    return includeRecordings ? { ...results, readSound } : results;
+    const { readAudio, ...results } = await this.results.read({ workspaceId }, runId, { withComparison: true });
+    return includeRecordings ? { ...results, readAudio } : results;
   }
 }
 

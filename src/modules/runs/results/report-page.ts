@@ -12,12 +12,12 @@ export const REPORT_CONTENT: FileContent = { 'text/html': { schema: { type: 'str
 
 /** The report of a run as a response, with its Content-Security-Policy. */
 export function reportPage(
-  { run, readCalls, readSound }: Pick<RunResults, 'run' | 'readCalls'> & Partial<Pick<RunResults, 'readSound'>>,
+  { run, readCalls, readAudio }: Pick<RunResults, 'run' | 'readCalls'> & Partial<Pick<RunResults, 'readAudio'>>,
   response: Response,
 ): StreamableFile {
   response.setHeader('Content-Security-Policy', REPORT_CSP);
   return streamedFile(
-    renderReport(run, readCalls, readSound),
+    renderReport(run, readCalls, readAudio),
     { type: 'text/html; charset=utf-8', name: 'Report' },
     response,
   );

@@ -6,7 +6,7 @@ import {
   type ReportedEvaluation,
   type ReportedRun,
   type ReportedVoice,
-  type SoundReader,
+  type AudioReader,
 } from '../../../../libs/run-report/index.js';
 import type { Attempt, CallResult, VoiceResult } from '../../../../libs/simulation/index.js';
 import { caseStatistics, isCounted, runScore } from '../../../../libs/statistics/index.js';
@@ -15,8 +15,8 @@ import type { Caller } from '../../../platform/access/caller.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { notFound } from '../../../platform/errors/domain-error.js';
-import { RecordingsService } from '../../recordings/recordings.service.js';
-import { type CallFigures, CallsRepository, type CallWithResult } from '../calls/calls.repository.js';
+import { type RecordingFacts, RecordingsService } from '../../recordings/recordings.service.js';
+import { type CallFigures, CallsRepository, type CallWithResult, recordingOf } from '../calls/calls.repository.js';
 import { ComparisonService } from '../comparison/comparison.service.js';
 import { type CaseOfPlan, RunsRepository } from '../runs.repository.js';
 import { RetentionRepository } from '../retention/retention.repository.js';
@@ -25,7 +25,7 @@ import { RunsService } from '../runs.service.js';
 export interface RunResults {
   readonly run: ReportedRun;
   readonly readCalls: CallReader;
-  readonly readSound: SoundReader;
+  readonly readAudio: AudioReader;
 }
 
 /** Reads the results of a run for the renderers of libs/run-report. */
@@ -80,7 +80,7 @@ export class ResultsService {
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),
-      readSound: (callId, wanted) => this.recordings.sound(caller.workspaceId, callId, wanted),
+      readAudio: (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted),
     };
   }
 
@@ -130,7 +130,8 @@ function reportedEvaluations(plan: readonly CaseOfPlan[], figures: readonly Call
 }
 
 async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<ReportedCall> {
-  for await (const { result, attempts, earlierResults, ...call } of calls) {
+  for await (const call of calls) {
+    const { result, attempts, earlierResults } = call;
     yield {
       id: call.id,
       evaluationId: call.evaluationId,
@@ -149,18 +150,23 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
       checks: result?.checks ?? [],
       criteria: result?.criteria ?? [],
       measures: result?.measures ?? null,
-      voice: result?.voice ? reportedVoice(result.voice, result) : null,
+      voice: result?.voice ? reportedVoice(result.voice, result.reliability, recordingOf(call)) : null,
     };
   }
 }
 
-function reportedVoice(
+const reportedVoice = (
   { voice: measures, wireFindings, words, lanes }: VoiceResult,
-  { recording, reliability }: Pick<CallResult, 'recording' | 'reliability'>,
-): ReportedVoice {
-  const { frameLatenessMs } = reliability;
-  return { measures, wireFindings, words, lanes, recording, ...(frameLatenessMs && { frameLatenessMs }) };
-}
+  { frameLatenessMs }: CallResult['reliability'],
+  recording: RecordingFacts | null,
+): ReportedVoice => ({
+  measures,
+  wireFindings,
+  words,
+  lanes,
+  recording,
+  ...(frameLatenessMs && { frameLatenessMs }),
+});
 
 /** @param attempts those before the one that counts */
 const earlierAttempts = (

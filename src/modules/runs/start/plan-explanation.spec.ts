@@ -54,7 +54,7 @@ describe('explanationOf', () => {
     ]);
   });
 
-  it('says what a caller with a voice does, which checks need sound, and what the line is like', () => {
+  it('says what a caller with a voice does, which checks need a voice call, and what the line is like', () => {
     expect(
       explained({
         script: [
@@ -95,14 +95,14 @@ describe('explanationOf', () => {
       'Check: The agent interrupts the caller at most 1 time.',
       'Check: The agent speaks over the caller for at most 500 ms.',
       'Check: The agent speaks 100 to 200 words per minute.',
-      "Check: The agent's speech has a level of at least -40 dBFS and at most 1 % of the agent's sound is clipped.",
+      "Check: The agent's speech has a level of at least -40 dBFS and at most 1 % of the agent's audio is clipped.",
       "Check: The agent's speech has at most 2 gaps per minute.",
       'Check: The agent keeps to the protocol of its platform.',
       'Check: After the keys 12#, agent says something or transfers the call.',
       'Check: After the keys 2, agent calls find.',
       'Check: After the keys 1, agent transfers the call to "+1555".',
       'Check: Understood, the same value: "Rossi"; argument name of book.',
-      'On calls with sound the line has babble noise 20 dB below the caller, 1 % packet loss.',
+      'On voice calls the line has babble noise 20 dB below the caller, 1 % packet loss.',
       'The call is cut off after 40 turns or 600 seconds.',
     ]);
   });

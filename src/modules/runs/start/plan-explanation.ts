@@ -29,7 +29,7 @@ export function explanationOf({ snapshot }: Pick<PlannedEvaluation, 'snapshot'>)
   ];
 }
 
-/** Conditions of the line on calls with sound, as at most one sentence. */
+/** Conditions of the line on voice calls, as at most one sentence. */
 function conditionsText(conditions: LineConditions): string[] {
   const { noise, gainDb, echoDb, packetLossPercent, jitterMs, band } = conditions;
   const parts = [
@@ -40,7 +40,7 @@ function conditionsText(conditions: LineConditions): string[] {
     ...(jitterMs === undefined ? [] : [`${jitterMs} ms of jitter`]),
     ...(band === undefined ? [] : [`${band} band`]),
   ];
-  return parts.length === 0 ? [] : [`On calls with sound the line has ${parts.join(', ')}.`];
+  return parts.length === 0 ? [] : [`On voice calls the line has ${parts.join(', ')}.`];
 }
 
 const kind = (what: string, required: boolean): string => (required ? what : `${what}, which only lowers the score`);

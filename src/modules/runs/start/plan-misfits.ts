@@ -8,12 +8,7 @@ export function misfits(evaluations: readonly PlannedEvaluation[], protocol: Pro
     const { name, language, definition } = snapshot;
     const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
     for (const row of rows) {
-      const reason = misfitOf(
-        withVariables(definition, row),
-        language ?? DEFAULT_LANGUAGE,
-        protocol,
-        PROTOCOLS[protocol],
-      );
+      const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, PROTOCOLS.of(protocol));
       if (reason !== undefined) return [{ name, reason }];
     }
     return [];

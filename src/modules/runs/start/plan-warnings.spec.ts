@@ -5,7 +5,7 @@ import { type PlanContext, planWarnings } from './plan-warnings.js';
 const CONTEXT: PlanContext = {
   protocol: 'chat-completions',
   hasModel: true,
-  concurrency: { text: 20, sound: 50 },
+  concurrency: { text: 20, voice: 50 },
   voices: [],
 };
 const never = { type: 'never_says', text: 'prompt' } as const;
@@ -21,6 +21,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
   allowedUncounted: 0,
   notWorseThan: null,
   agentVersion: null,
+  medium: null,
   baselines: { gate: null, previous: null },
   evaluations: Object.entries(definitions).map(([name, definition]) => ({
     id: name,
@@ -42,7 +43,7 @@ const plan = (definitions: Readonly<Record<string, DefinitionInput>>, concurrenc
 const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, context: Partial<PlanContext> = {}) =>
   planWarnings(plan(definitions), { ...CONTEXT, ...context });
 
-describe('planWarnings for calls over text and with sound', () => {
+describe('planWarnings for text and voice calls', () => {
   const script = [
     { say: 'Hello.' },
     { backchannel: 'yeah' as const, afterMs: 1 },
@@ -52,7 +53,7 @@ describe('planWarnings for calls over text and with sound', () => {
   const optional = { ...criterion, required: false };
   const checks = [{ type: 'max_turns', turns: 3 }] as const;
 
-  it('says what calls over text leave out', () => {
+  it('says what text calls leave out', () => {
     const conditions = { gainDb: -6 };
     expect(warningsOf({ A: { script, checks, conditions }, B: { script: script.slice(3), checks } })).toEqual([
       '"A": lines with bargeIn are said after the response, because the agent is called over text.',
@@ -74,13 +75,13 @@ describe('planWarnings for calls over text and with sound', () => {
       ),
     ).toEqual([
       '"A": has only checks for what must never happen, so an agent that does nothing useful passes.',
-      `"A": the criteria are not judged, because ${protocol} does not bring the agent's words.`,
-      `"A": its toolResults have no effect, because ${protocol} does not bring the agent's tool calls.`,
+      `"A": the criteria are not judged, because ${protocol} does not provide the agent's words.`,
+      `"A": its toolResults have no effect, because ${protocol} does not provide the agent's tool calls.`,
     ]);
   });
 });
 
-describe('planWarnings for calls with sound', () => {
+describe('planWarnings for voice calls', () => {
   const checks = [{ type: 'max_turns', turns: 3 }] as const;
   const protocol = 'twilio-media-streams';
 
@@ -107,7 +108,7 @@ describe('planWarnings for calls with sound', () => {
 });
 
 describe('planWarnings', () => {
-  it('has none for a sound plan', () => {
+  it('has none for a plan without faults', () => {
     expect(warningsOf({ A: { checks: [says, never] }, B: { criteria: [criterion] } })).toEqual([]);
   });
 
@@ -137,7 +138,7 @@ describe('planWarnings', () => {
       'A concurrency of 16 needs more than one process: one executes at most 15 calls of a workspace at once (three quarters of WORKER_CONCURRENCY, 20).',
     ]);
     expect(
-      planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, concurrency: { text: 1, sound: 1 } }),
+      planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, concurrency: { text: 1, voice: 1 } }),
     ).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { EvaluationDefinition, NestedCheck } from '../../../../libs/evaluation-definition/index.js';
-import { type Protocol, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
+import { type Medium, type ProtocolName, PROTOCOLS } from '../../../../libs/simulation/index.js';
 import { voiceOf } from '../../../../libs/speech/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
@@ -15,7 +15,7 @@ export interface PlanContext {
   readonly protocol: ProtocolName;
   readonly hasModel: boolean;
   /** Calls that one process executes at once, by the medium of their protocol. */
-  readonly concurrency: Readonly<Record<Protocol['medium'], number>>;
+  readonly concurrency: Readonly<Record<Medium, number>>;
   /** Personalities of the plan with settings that only a caller with a voice needs. */
   readonly voices: readonly { readonly name: string; readonly settings: readonly string[] }[];
 }
@@ -24,8 +24,9 @@ export interface PlanContext {
 export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { evaluations, concurrency } = plan;
   const { protocol, hasModel, voices } = context;
-  const { medium, brings }: Protocol = PROTOCOLS[protocol];
-  const isJudged = hasModel && brings.words;
+  const { medium, provides } = PROTOCOLS.of(protocol);
+  const hasWords = medium === 'text' && provides.words;
+  const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
     [
@@ -33,29 +34,31 @@ export function planWarnings(plan: Plan, context: PlanContext): string[] {
       namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, isJudged)),
     ],
     [
-      brings.words
+      hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
-        : `the criteria are not judged, because ${protocol} does not bring the agent's words`,
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words`,
       isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : []),
     [
-      `its toolResults have no effect, because ${protocol} does not bring the agent's tool calls`,
-      brings.toolCalls ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),
+      `its toolResults have no effect, because ${protocol} does not provide the agent's tool calls`,
+      provides.toolCalls === 'answered'
+        ? []
+        : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),
     ],
   ];
   return [
     ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
     ...(medium === 'text' ? voiceWarnings(voices) : []),
-    ...(medium === 'sound' ? chosenVoiceWarnings(evaluations) : []),
+    ...(medium === 'voice' ? chosenVoiceWarnings(evaluations) : []),
     ...concurrencyWarnings(concurrency, medium, context.concurrency[medium]),
     ...baselineWarnings(plan),
   ];
 }
 
-const CONCURRENCY_SETTINGS = { text: 'WORKER_CONCURRENCY', sound: 'VOICE_CONCURRENCY' } as const;
+const CONCURRENCY_SETTINGS = { text: 'WORKER_CONCURRENCY', voice: 'VOICE_CONCURRENCY' } as const;
 
-function concurrencyWarnings(concurrency: number, medium: Protocol['medium'], perProcess: number): string[] {
+function concurrencyWarnings(concurrency: number, medium: Medium, perProcess: number): string[] {
   const slots = workspaceShare(perProcess);
   if (concurrency <= slots) return [];
   return [
@@ -72,7 +75,7 @@ function chosenVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[
   });
 }
 
-/** What calls over text leave out of evaluations for calls with sound. */
+/** What text calls leave out of evaluations for voice calls. */
 function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, readonly string[]][] {
   const having = (matches: (definition: EvaluationDefinition) => boolean) =>
     namesOf(evaluations, ({ snapshot }) => matches(snapshot.definition));

@@ -1,6 +1,7 @@
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
 import type { GateSettings } from '../../../../libs/statistics/index.js';
 import type { Baselines } from '../comparison/baselines.service.js';
+import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 
 /** Maximum number of calls of one run. */
@@ -14,6 +15,8 @@ export interface Plan extends GateSettings {
   readonly name: string;
   /** Version of the agent as given by the caller, for instance a commit. */
   readonly agentVersion: string | null;
+  /** Medium that was asked for; null: that of the agent's protocol. */
+  readonly medium: Medium | null;
   readonly repeat: number;
   readonly concurrency: number;
   readonly evaluations: readonly PlannedEvaluation[];

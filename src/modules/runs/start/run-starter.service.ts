@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
-import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -12,7 +11,7 @@ import { sequentialIds } from '../../../platform/database/sequential-ids.js';
 import { DomainError, conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import { type AgentDescription, AgentsService } from '../../agents/agents.service.js';
-import { ConnectionService } from '../../agents/connection/connection.service.js';
+import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
 import { EvaluationsService, type SelectedEvaluation } from '../../evaluations/evaluations.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
 import { BaselinesService } from '../comparison/baselines.service.js';
@@ -62,12 +61,13 @@ export class RunStarterService {
    */
   async plan(caller: Caller, agentId: string, request: StartRunRequest): Promise<RunPlan> {
     const agent = await this.agents.describe(caller, agentId);
-    const { plan, protocol } = await this.makePlan(caller, agent, request);
+    const { plan, choice } = await this.makePlan(caller, agent, request);
     const { evaluations, baselines, ...settings } = plan;
     const { repeat } = plan;
     return {
       agentId: agent.id,
       ...settings,
+      ...choice,
       baselineRunId: baselines.gate?.id ?? null,
       totalCalls: callCount(plan),
       evaluations: evaluations.map(({ id, snapshot, cases }) => ({
@@ -83,9 +83,9 @@ export class RunStarterService {
         explanation: explanationOf({ snapshot }),
       })),
       warnings: planWarnings(plan, {
-        protocol,
+        protocol: choice.protocol,
         hasModel: this.settings.languageModel !== undefined,
-        concurrency: { text: this.settings.workerConcurrency, sound: this.settings.voiceConcurrency },
+        concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
         voices: await this.personalities.voiceSettings([
           ...new Set(evaluations.map(({ snapshot }) => snapshot.personality.id)),
         ]),
@@ -98,8 +98,8 @@ export class RunStarterService {
     return this.database.transaction(async () => {
       // The lock prevents the agent from being deleted concurrently.
       const agent = await this.agents.describe(caller, agentId, { lock: true });
-      const { plan } = await this.makePlan(caller, agent, request);
-      return this.write(caller, agent, plan);
+      const { plan, choice } = await this.makePlan(caller, agent, request);
+      return this.write(caller, agent, plan, choice);
     });
   }
 
@@ -115,7 +115,7 @@ export class RunStarterService {
       if (onlyFailed && !hasEnded(run.status)) throw conflict('The run has not ended yet');
       if (await this.agents.isDeleted(run.agentId)) throw conflict('The agent of the run was deleted');
       const agent = await this.agents.describe(caller, run.agentId, { lock: true });
-      const protocol = await this.connections.requireAddress(agent);
+      const choice = await this.connections.choose(agent, run.medium);
       const evaluations = await this.repository.readPlan(run.id, onlyFailed);
       if (evaluations.length === 0) {
         // A run without cases was deleted since it was read.
@@ -123,13 +123,13 @@ export class RunStarterService {
         throw conflict('Every call of the run has passed');
       }
       await this.requirePersonalities(evaluations.map(({ snapshot }) => [snapshot.name, snapshot.personality.id]));
-      this.requireRunnable(evaluations, protocol);
-      const { name, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
+      this.requireRunnable(evaluations, choice);
+      const { name, medium, repeat, concurrency, minimumScore, minimumPassRate, allowedUncounted, notWorseThan } = run;
       const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
       const baselines = await this.baselines.ofRerun(run, evaluations);
       // The agent may have changed since, so its version is unknown.
-      const settings = { name, agentVersion: null, repeat, concurrency, ...gate };
-      return this.write(caller, agent, { ...settings, evaluations, baselines });
+      const settings = { name, agentVersion: null, medium, repeat, concurrency, ...gate };
+      return this.write(caller, agent, { ...settings, evaluations, baselines }, choice);
     });
   }
 
@@ -137,15 +137,15 @@ export class RunStarterService {
     caller: Caller,
     agent: AgentDescription,
     request: StartRunRequest,
-  ): Promise<{ plan: Plan; protocol: ProtocolName }> {
-    const { agentVersion = null } = request;
+  ): Promise<{ plan: Plan; choice: ProtocolChoice }> {
+    const { agentVersion = null, medium = null } = request;
     const { minimumScore = null, minimumPassRate = null, allowedUncounted = 0 } = request;
     const notWorseThan = request.notWorseThan?.toLowerCase() ?? null;
     const { repeat = DEFAULTS.repeat, concurrency = DEFAULTS.concurrency } = request;
     const selected = await this.select(caller, agent.id, request);
-    const protocol = await this.connections.requireAddress(agent);
+    const choice = await this.connections.choose(agent, medium);
     const evaluations = await this.snapshots(agent, selected);
-    this.requireRunnable(evaluations, protocol);
+    this.requireRunnable(evaluations, choice);
     const name = request.name ?? `Run of ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const calls = callCount({ evaluations, repeat });
     if (calls > MAX_CALLS) {
@@ -153,7 +153,8 @@ export class RunStarterService {
     }
     const gate = { minimumScore, minimumPassRate, allowedUncounted, notWorseThan };
     const baselines = await this.baselines.find(caller, agent.id, notWorseThan, evaluations);
-    return { plan: { name, agentVersion, repeat, concurrency, ...gate, evaluations, baselines }, protocol };
+    const settings = { name, agentVersion, medium, repeat, concurrency, ...gate };
+    return { plan: { ...settings, evaluations, baselines }, choice };
   }
 
   private async select(
@@ -220,10 +221,10 @@ export class RunStarterService {
   }
 
   /**
-   * Checks that the agent's protocol and the configured engines bring what the evaluations need.
+   * Checks that the agent's protocol and the configured engines provide what the evaluations need.
    * @throws DomainError CONFLICT that lists the evaluations
    */
-  private requireRunnable(evaluations: readonly PlannedEvaluation[], protocol: ProtocolName): void {
+  private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
     refuse(misfits(evaluations, protocol));
     if (this.settings.languageModel) return;
     const without = 'no language model is configured';
@@ -247,7 +248,12 @@ export class RunStarterService {
     }
   }
 
-  private async write(caller: Caller, agent: AgentDescription, plan: Plan): Promise<RunDetails> {
+  private async write(
+    caller: Caller,
+    agent: AgentDescription,
+    plan: Plan,
+    choice: ProtocolChoice,
+  ): Promise<RunDetails> {
     const { workspaceId, userId } = caller;
     const { evaluations, baselines, ...settings } = plan;
     const { concurrency } = plan;
@@ -268,8 +274,8 @@ export class RunStarterService {
     await this.baselines.store(run.id, baselines);
     // Lists are sorted by descending creation time and id: descending ids list the calls in plan order.
     const ids = sequentialIds(totalCalls).reverse();
-    await this.repository.insertCalls(run, evaluations, ids);
-    const medium = await this.connections.medium(agent);
+    await this.repository.insertCalls(run, evaluations, ids, choice);
+    const { medium } = choice;
     const slots = slotJobs(medium, { id: agentId, workspaceId }, Math.min(concurrency, totalCalls), run.id);
     await this.queue.enqueueAll(SLOTS[medium], slots);
     return toDetails(run, { pending: totalCalls });

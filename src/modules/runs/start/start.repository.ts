@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
+import type { ProtocolChoice } from '../../agents/connection/connection.service.js';
 import type { RunEntity } from '../run.entity.js';
 import { RUN_COLUMNS } from '../runs.columns.js';
 import type { PlannedEvaluation } from './plan.js';
@@ -12,8 +13,9 @@ const CASES_PER_STATEMENT = 500;
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
-                         not_worse_than, baseline_id, agent_version)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15) RETURNING ${RUN_COLUMNS}`;
+                         not_worse_than, baseline_id, agent_version, medium)
+  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16)
+  RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
 const IS_FULL = `
@@ -27,12 +29,16 @@ const INSERT_PLAN = `
     FROM unnest($2::uuid[], $3::jsonb[], $4::integer[], $5::integer[])
          WITH ORDINALITY AS e (id, snapshot, first_call, cases, ordinal)`;
 
-/** $4: ids of the calls; $5: evaluations, $6: keys and $7: rows of the cases, in plan order; $8: calls per case; $9: position of the first call. */
+/**
+ * $4: ids of the calls; $5: evaluations, $6: keys and $7: rows of the cases, in plan order; $8: calls per case; $9: position of
+ * the first call; $10: protocol; $11: medium.
+ */
 const INSERT_CALLS = `
   INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
-                     attempts, lease_expirations, latencies, due_at, changed_in)
+                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium)
   SELECT c.id, $1, $2, $3, k.evaluation_id, k.key, k.variables, $9::integer + c.ordinal - 1,
-         (c.ordinal - 1) % $8::integer + 1, 'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint
+         (c.ordinal - 1) % $8::integer + 1, 'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint,
+         $10, $11
     FROM unnest($4::uuid[]) WITH ORDINALITY AS c (id, ordinal)
     JOIN unnest($5::uuid[], $6::text[], $7::jsonb[]) WITH ORDINALITY AS k (evaluation_id, key, variables, ordinal)
       ON k.ordinal = (c.ordinal - 1) / $8::integer + 1`;
@@ -69,6 +75,7 @@ type NewRun = Pick<
   | 'notWorseThan'
   | 'baselineRunId'
   | 'agentVersion'
+  | 'medium'
 >;
 
 /** SQL for starting runs. */
@@ -104,6 +111,7 @@ export class StartRepository {
       run.notWorseThan,
       run.baselineRunId,
       run.agentVersion,
+      run.medium,
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;
@@ -132,6 +140,7 @@ export class StartRepository {
     { id, workspaceId, agentId, repeat }: Pick<RunEntity, 'id' | 'workspaceId' | 'agentId' | 'repeat'>,
     evaluations: readonly PlannedEvaluation[],
     ids: readonly string[],
+    { protocol, medium }: ProtocolChoice,
   ): Promise<void> {
     const cases = evaluations.flatMap((evaluation) => evaluation.cases.map((one) => ({ ...one, of: evaluation.id })));
     for (let at = 0; at < cases.length; at += CASES_PER_STATEMENT) {
@@ -147,6 +156,8 @@ export class StartRepository {
         batch.map(({ variables }) => variables && JSON.stringify(variables)),
         repeat,
         first,
+        protocol,
+        medium,
       ]);
     }
   }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Conditions of the line and the silence that ends a turn, for evaluations whose calls have sound. */
+/** Conditions of the line and the silence that ends a turn, for evaluations on voice calls. */
 export class VoiceDefinition1732900000000 implements MigrationInterface {
   name = 'VoiceDefinition1732900000000';
 

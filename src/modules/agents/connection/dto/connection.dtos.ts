@@ -1,16 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
-  CONNECTION_STEPS,
   type ConnectionStep,
-  type ConnectionStepName,
   type ConnectionTestResult,
   FINDING_SEVERITIES,
   type FindingSeverity,
   FIRST_SPEAKERS,
   type FirstSpeaker,
+  type ProtocolModule,
+  type ProtocolName,
+  PROTOCOLS,
   STEP_STATUSES,
 } from '../../../../../libs/simulation/index.js';
-import { AGENT_PROTOCOLS, type AgentProtocol } from '../../../../platform/config/settings.js';
 import { EXAMPLE_ID } from '../../../../platform/http/dto/example-ids.js';
 import {
   BooleanField,
@@ -35,16 +35,24 @@ const fields = {
   },
   firstSpeaker: {
     description:
-      'Which side says the first words. By default `caller` over text, and null over sound: whichever side speaks',
+      'Which side says the first words. By default `caller` on text calls, and null on voice calls: whichever side speaks',
     example: 'caller',
     nullable: true,
   },
 } as const;
 
+/** The options of a protocol in one sentence. */
+function optionsText({ name, options }: ProtocolModule): string {
+  const texts = Object.entries(options).map(
+    ([option, { description, isSecret }]) => `\`${option}\` (${isSecret ? 'secret; ' : ''}${description})`,
+  );
+  return `\`${name}\`: ${texts.length === 0 ? 'none' : texts.join(', ')}`;
+}
+
 /** How an agent is reached. */
 export class Connection {
-  @EnumField(AGENT_PROTOCOLS, fields.protocol)
-  protocol: AgentProtocol;
+  @EnumField(PROTOCOLS.names, fields.protocol)
+  protocol: ProtocolName;
 
   @StringField({
     ...fields.url,
@@ -75,8 +83,8 @@ export class Connection {
 
 /** A whole connection: what is missing gets its default. */
 export class PutConnectionRequest {
-  @EnumField(AGENT_PROTOCOLS, { ...fields.protocol, optional: true, default: 'chat-completions' })
-  protocol?: AgentProtocol;
+  @EnumField(PROTOCOLS.names, { ...fields.protocol, optional: true, default: 'chat-completions' })
+  protocol?: ProtocolName;
 
   @StringField(fields.url)
   url: string;
@@ -97,8 +105,7 @@ export class PutConnectionRequest {
   firstSpeaker?: FirstSpeaker | null;
 
   @ObjectField({
-    description:
-      'Options of the protocol. `chat-completions` has none. `twilio-media-streams`: `authToken` (secret; by default the `apiKey` of the agent), `publicUrl` (signed in place of the address that is called), `from`, `to`, `accountSid`, and `parameters`, an object of strings',
+    description: `Options of the protocol. ${PROTOCOLS.all.map(optionsText).join('. ')}`,
     example: {},
     optional: true,
     default: {},
@@ -108,12 +115,12 @@ export class PutConnectionRequest {
 
 /** One step of a test. */
 class ConnectionTestStep implements ConnectionStep {
-  @EnumField(CONNECTION_STEPS, {
+  @EnumField(PROTOCOLS.steps, {
     description:
-      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of calls with sound only: `twiml`: the response connects a media stream; `websocket`',
+      '`resolved`: the host name leads to an address that may be called; `connected`; `secured`: TLS; `accepted`: the request or webhook; `answered`: first words or first sound. Of voice calls only: `twiml`: the response connects a media stream; `websocket`',
     example: 'resolved',
   })
-  step: ConnectionStepName;
+  step: string;
 
   @EnumField(STEP_STATUSES, {
     description: '`skipped`: not reached, or not part of this connection, such as TLS over http',

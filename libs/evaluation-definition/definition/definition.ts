@@ -1,0 +1,203 @@
+import type { EventMatcher, Placement, ToolMatcher, TurnSelector, ValueSource } from './events.js';
+import type { ScriptStep, Speaker, SpokenMatcher } from './script.js';
+import type { LineConditions, SoundCheckSpec, UnderstoodSpec } from './voice.js';
+
+export type * from './events.js';
+export type * from './script.js';
+export type * from './voice.js';
+
+export const PERSONAL_DATA_KINDS = ['card', 'iban', 'email', 'phone'] as const;
+export type PersonalDataKind = (typeof PERSONAL_DATA_KINDS)[number];
+
+/** The ways in which each side can end a call. */
+export const ENDED_BY = {
+  agent: ['agent_hung_up'],
+  caller: ['script_over', 'caller_done', 'no_answer', 'agent_silent'],
+} as const;
+export type EndedBy = (typeof ENDED_BY)[Speaker][number];
+
+interface Judged {
+  readonly weight: number;
+  readonly required: boolean;
+}
+
+interface Named {
+  readonly name?: string;
+}
+
+export type SaysSpec = { readonly type: 'says' | 'never_says'; readonly turn?: TurnSelector } & SpokenMatcher &
+  Placement;
+export type ToolSpec = { readonly type: 'calls_tool' | 'never_calls_tool' } & ToolMatcher & Placement;
+export type EndsBySpec = {
+  readonly type: 'ends_by';
+  readonly by: Speaker;
+  /** How the call ended, as in the result. */
+  readonly code?: EndedBy;
+  /** Milliseconds from the first goodbye of either side. */
+  readonly withinMs?: number;
+};
+export type MaxTurnsSpec = { readonly type: 'max_turns'; readonly turns: number };
+export type MaxLatencySpec = {
+  readonly type: 'max_latency_ms';
+  readonly ms: number;
+  /** 100 is the slowest response. */
+  readonly percentile: 50 | 90 | 95 | 99 | 100;
+};
+export type MaxTimeSpec = {
+  readonly type: 'max_duration_ms' | 'max_silence_ms' | 'max_time_to_first_word_ms' | 'max_pause_ms';
+  readonly ms: number;
+};
+export type MaxAnswerWordsSpec = { readonly type: 'max_answer_words'; readonly words: number };
+/** The agent's share of all words, 0 to 1. */
+export type TalkRatioSpec = { readonly type: 'talk_ratio'; readonly min?: number; readonly max?: number };
+/** A language as BCP 47; only its first part counts. */
+export type LanguageSpec = { readonly type: 'language'; readonly language: string };
+export type SpeakableSpec = {
+  readonly type: 'speakable';
+  readonly maxDigits?: number;
+  readonly allow?: readonly string[];
+};
+export type NoPersonalDataSpec = {
+  readonly type: 'no_personal_data';
+  readonly speaker: Speaker;
+  /** By default all kinds. */
+  readonly kinds?: readonly PersonalDataKind[];
+  readonly allow?: readonly string[];
+};
+export type SameValueSpec = { readonly type: 'same_value'; readonly sources: readonly ValueSource[] };
+export type SaysBeforeSpec = {
+  readonly type: 'says_before';
+  readonly first: SpokenMatcher;
+  readonly then: SpokenMatcher;
+};
+/** The first time that each event happens; an event that is listed twice must happen twice. */
+export type InOrderSpec = { readonly type: 'in_order'; readonly events: readonly EventMatcher[] };
+export type ListSpec = { readonly type: 'any_of' | 'all_of'; readonly checks: readonly NestedCheck[] };
+export type NotSpec = { readonly type: 'not'; readonly check: NestedCheck };
+export type WhenSpec = { readonly type: 'when'; readonly if: NestedCheck; readonly then: NestedCheck };
+
+/** The fields of a check that are its own. */
+export type CheckSpec =
+  | SaysSpec
+  | ToolSpec
+  | EndsBySpec
+  | MaxTurnsSpec
+  | MaxLatencySpec
+  | MaxTimeSpec
+  | MaxAnswerWordsSpec
+  | TalkRatioSpec
+  | LanguageSpec
+  | SpeakableSpec
+  | NoPersonalDataSpec
+  | SameValueSpec
+  | SaysBeforeSpec
+  | InOrderSpec
+  | ListSpec
+  | NotSpec
+  | WhenSpec
+  | SoundCheckSpec
+  | UnderstoodSpec;
+
+/** A check inside another one, which alone counts for the score. */
+export type NestedCheck = Named & CheckSpec;
+
+/** A deterministic condition on the timeline of a call. */
+export type Check = Named & Judged & CheckSpec;
+export type CheckType = Check['type'];
+
+/** A statement that a judge decides. */
+export interface Criterion extends Judged {
+  readonly text: string;
+}
+
+export type VariableValue = string | number | boolean;
+
+/** Values of the variables of one case, by name. */
+export type VariablesRow = Readonly<Record<string, VariableValue>>;
+
+/** Result that the tester returns for a call of a tool. */
+export interface ToolResult {
+  readonly tool: string;
+  /** Applies only to calls with these arguments; further arguments are ignored. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Any JSON value. */
+  readonly result: unknown;
+}
+
+/** Script, checks, criteria and limits of an evaluation, with all defaults filled in. */
+export interface EvaluationDefinition {
+  /** Empty if a language model plays the caller. */
+  readonly script: readonly ScriptStep[];
+  readonly checks: readonly Check[];
+  readonly criteria: readonly Criterion[];
+  /** The first entry that fits a call applies. */
+  readonly toolResults: readonly ToolResult[];
+  /** A turn is one exchange: the caller speaks, the agent responds. */
+  readonly maxTurns: number;
+  readonly maxDurationSeconds: number;
+  /** Of voice calls; an empty object for a good line. */
+  readonly conditions: LineConditions;
+  /** Heard silence that ends a turn of the agent, in milliseconds; only voice calls use it. */
+  readonly turnEndMs: number;
+}
+
+/** A definition whose invalid parts are undefined; the others are still validated, so that all violations are reported at once. */
+export interface PartialDefinition {
+  readonly script: readonly (ScriptStep | undefined)[];
+  readonly checks: readonly (Check | undefined)[];
+  readonly criteria: readonly (Criterion | undefined)[];
+  readonly maxTurns: number | undefined;
+  readonly maxDurationSeconds: number | undefined;
+}
+
+/** The editable fields of an evaluation. */
+export interface AuthoredEvaluation extends EvaluationDefinition {
+  readonly key: string | null;
+  readonly name: string;
+  readonly scenarioText: string;
+  readonly generalInstructions: string;
+  readonly personalityId: string;
+  readonly vendorCallPhoneNumber: string;
+  readonly critical: boolean;
+  readonly tags: readonly string[];
+  /** BCP 47; null for the agent's. */
+  readonly language: string | null;
+  /** One object per case, all with the same names; empty for a single case without variables. */
+  readonly variables: readonly VariablesRow[];
+}
+
+/** An evaluation in a request or file: fields with defaults are optional. */
+export type EvaluationInput = Pick<AuthoredEvaluation, 'name' | 'scenarioText' | 'personalityId'> &
+  Partial<Omit<AuthoredEvaluation, keyof EvaluationDefinition>> &
+  DefinitionInput;
+
+/** An evaluation in a file: it names its personality by exactly one of `personality` and `personalityId`. */
+export type FileEvaluationInput = Omit<EvaluationInput, 'key' | 'personalityId'> & {
+  readonly key: string;
+  readonly personality?: string;
+  readonly personalityId?: string;
+};
+
+/** A definition that is valid according to the schema, without its defaults. */
+export interface DefinitionInput {
+  readonly script?: readonly ScriptStep[];
+  readonly checks?: readonly CheckInput[];
+  readonly criteria?: readonly CriterionInput[];
+  readonly toolResults?: readonly ToolResult[];
+  readonly maxTurns?: number;
+  readonly maxDurationSeconds?: number;
+  readonly conditions?: LineConditions;
+  readonly turnEndMs?: number;
+}
+
+/** Fields that are optional in a request or file, because they have defaults. */
+type Defaulted = 'weight' | 'required' | 'percentile' | 'speaker' | 'occurrence';
+type Input<T> = T extends readonly (infer Item)[]
+  ? readonly Input<Item>[]
+  : T extends object
+    ? { [K in keyof T as K extends Defaulted ? never : K]: Input<T[K]> } & {
+        [K in keyof T as K extends Defaulted ? K : never]?: T[K];
+      }
+    : T;
+export type CheckInput = Input<Check>;
+export type CriterionInput = Input<Criterion>;

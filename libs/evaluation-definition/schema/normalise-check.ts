@@ -1,0 +1,46 @@
+import { CHECK_DEFINITIONS, checkDefinitions } from './check-schema.js';
+import type { Check, CheckInput } from '../definition/definition.js';
+import type { JsonSchema } from './script-schema.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fills in the defaults of a check and orders its fields as in the schema. */
+export const normaliseCheck = (check: CheckInput): Check => normalised('Check', check, false) as unknown as Check;
+
+/** @param isNested whether it is inside another check, where weights have no meaning */
+function normalised(part: string, value: Fields, isNested: boolean): Fields {
+  const name = part === 'Check' ? CHECK_DEFINITIONS[String(value['type'])] : part;
+  // A template whose type is a variable.
+  if (name === undefined) return value;
+  const { properties } = (checkDefinitions as Readonly<Record<string, JsonSchema>>)[name] as {
+    properties: Readonly<Record<string, JsonSchema>>;
+  };
+  const result: Record<string, unknown> = {};
+  for (const [field, schema] of Object.entries(properties)) {
+    const given = value[field] ?? (hasDefault(field, value, isNested) ? schema['default'] : undefined);
+    // What is false by default is only stored when it is true.
+    if (given === undefined || (given === false && schema['default'] === false)) continue;
+    result[field] = normalisedField(schema, given);
+  }
+  return result;
+}
+
+function hasDefault(field: string, value: Fields, isNested: boolean): boolean {
+  if (field === 'weight' || field === 'required') return !isNested;
+  if (field === 'occurrence') return !('value' in value);
+  return field !== 'speaker' || !('tool' in value || 'value' in value || 'transfer' in value);
+}
+
+function normalisedField(schema: JsonSchema, value: unknown): unknown {
+  if (Array.isArray(value) && schema['items']) {
+    return value.map((item) => normalisedField(schema['items'] as JsonSchema, item));
+  }
+  const part = partOf(schema);
+  return part === undefined ? value : normalised(part, value as Fields, true);
+}
+
+/** The name of the schema part that a field refers to. */
+function partOf({ $ref, allOf }: JsonSchema): string | undefined {
+  const reference = $ref ?? (allOf as readonly JsonSchema[] | undefined)?.[0]?.['$ref'];
+  return typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
+}

@@ -1,0 +1,79 @@
+import type {
+  Condition,
+  Criterion,
+  CriterionInput,
+  DefinitionInput,
+  EvaluationDefinition,
+  LineConditions,
+  Matcher,
+  ScriptStep,
+  ToolResult,
+  VariablesRow,
+} from '../definition/definition.js';
+import { DEFAULTS } from '../definition/limits.js';
+import { normaliseCheck } from './normalise-check.js';
+
+/** Fills in all defaults and orders the fields as documented. */
+export function normalise(input: DefinitionInput): EvaluationDefinition {
+  return {
+    script: (input.script ?? []).map(normaliseStep),
+    checks: (input.checks ?? []).map(normaliseCheck),
+    criteria: (input.criteria ?? []).map(normaliseCriterion),
+    toolResults: (input.toolResults ?? []).map(normaliseToolResult),
+    maxTurns: input.maxTurns ?? DEFAULTS.maxTurns,
+    maxDurationSeconds: input.maxDurationSeconds ?? DEFAULTS.maxDurationSeconds,
+    conditions: normaliseConditions(input.conditions ?? {}),
+    turnEndMs: input.turnEndMs ?? DEFAULTS.turnEndMs,
+  };
+}
+
+export function normaliseStep(step: ScriptStep): ScriptStep {
+  const when = step.when && { when: condition(step.when) };
+  if ('say' in step) return { ...when, say: step.say, ...(step.bargeIn && { bargeIn: step.bargeIn }) };
+  if ('backchannel' in step) return { backchannel: step.backchannel, afterMs: step.afterMs };
+  if ('noise' in step) {
+    return { ...when, noise: step.noise, ...(step.afterMs !== undefined && { afterMs: step.afterMs }) };
+  }
+  if ('press' in step) return { ...when, press: step.press };
+  if ('waitSeconds' in step) return { ...when, waitSeconds: step.waitSeconds };
+  if ('end' in step) return { ...when, end: step.end };
+  return {
+    ...when,
+    answers: step.answers.map((answer) => ({ when: condition(answer.when), say: answer.say })),
+    ...(step.until && { until: condition(step.until), otherwise: step.otherwise }),
+  };
+}
+
+export function normaliseCriterion({ text, weight, required }: CriterionInput): Criterion {
+  return { text, weight: weight ?? DEFAULTS.weight, required: required ?? DEFAULTS.required };
+}
+
+/** Conditions in the order of the schema: the database does not preserve it. */
+export function normaliseConditions(input: LineConditions): LineConditions {
+  const { noise, ...others } = input;
+  const given = CONDITIONS.flatMap((name) => (others[name] === undefined ? [] : [[name, others[name]] as const]));
+  return {
+    ...(noise && { noise: { type: noise.type, snrDb: noise.snrDb } }),
+    ...(Object.fromEntries(given) as Omit<LineConditions, 'noise'>),
+  };
+}
+
+const CONDITIONS = ['gainDb', 'echoDb', 'packetLossPercent', 'jitterMs', 'band', 'seed'] as const;
+
+const normaliseToolResult = ({ tool, arguments: wanted, result }: ToolResult): ToolResult => ({
+  tool,
+  ...(wanted && { arguments: wanted }),
+  result,
+});
+
+/** With sorted names: the database does not preserve their order. */
+export const normaliseRow = (row: VariablesRow): VariablesRow =>
+  Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const condition = ({ says, notSays }: Condition): Condition => ({
+  ...(says && { says: matcher(says) }),
+  ...(notSays && { notSays: matcher(notSays) }),
+});
+
+const matcher = (input: Matcher): Matcher =>
+  'pattern' in input ? { pattern: input.pattern } : { text: input.text, ...(input.partOfWord && { partOfWord: true }) };

@@ -1,0 +1,112 @@
+import { allChecks, eventsOf } from './check-events.js';
+import { checkViolations } from './check-violations.js';
+import type { DefinitionInput, Matcher, PartialDefinition } from '../definition/definition.js';
+import { DEFAULTS } from '../definition/limits.js';
+import { fold } from '../matching/matcher.js';
+import { normaliseCheck } from '../schema/normalise-check.js';
+import { normaliseCriterion, normaliseStep } from '../schema/normalise.js';
+import type { Violation, Path } from '../../json-input/index.js';
+import { PatternChecker } from '../matching/pattern.js';
+import { scriptViolations, scriptMatchers } from './script-violations.js';
+import { voiceStepViolations } from './voice-step-violations.js';
+import { ToolViolations } from './tool-violations.js';
+
+type Patterns = Pick<PatternChecker, 'violationOf'>;
+
+/**
+ * Violations that the schema cannot express: invalid patterns, checks that could never be evaluated, fail or be met,
+ * unreachable steps, duplicates.
+ * @param searchBudget limit of the time to search the lines of the script, in microseconds
+ */
+export function definitionViolations(
+  definition: PartialDefinition,
+  patterns: Patterns = new PatternChecker(),
+  searchBudget?: number,
+): Violation[] {
+  const invalid = new Set<Matcher>();
+  const matchers = [...scriptMatchers(definition.script), ...checkMatchers(definition.checks)];
+  const violations = matchers.flatMap(({ matcher, path }) => {
+    const violation = matcherViolation(matcher, path, patterns);
+    if (violation) invalid.add(matcher);
+    return violation ?? [];
+  });
+  return [
+    ...violations,
+    ...toolViolations(definition.checks, patterns),
+    ...scriptViolations(definition),
+    ...voiceStepViolations(definition.script),
+    ...checkViolations(definition, (matcher) => !invalid.has(matcher), searchBudget),
+    ...criteriaViolations(definition.criteria),
+  ];
+}
+
+/**
+ * The definition without the parts that violate the schema.
+ * @param isWhole whether omitted fields have their defaults; in a change they are unknown
+ */
+export function usableParts(
+  input: DefinitionInput,
+  schemaViolations: readonly Violation[],
+  isWhole: boolean,
+): PartialDefinition {
+  const broken = new Set(schemaViolations.map(({ path }) => path.slice(0, 2).join('/')));
+  const list = <In, Out>(
+    field: keyof DefinitionInput,
+    entries: readonly In[] | undefined,
+    read: (entry: In) => Out,
+  ): (Out | undefined)[] => {
+    if (entries === undefined && isWhole) return [];
+    if (!Array.isArray(entries) || broken.has(field)) return [undefined];
+    return (entries as readonly In[]).map((entry, index) =>
+      broken.has(`${field}/${index}`) ? undefined : read(entry),
+    );
+  };
+  const limit = (field: 'maxTurns' | 'maxDurationSeconds'): number | undefined =>
+    broken.has(field) ? undefined : (input[field] ?? (isWhole ? DEFAULTS[field] : undefined));
+  return {
+    script: list('script', input.script, normaliseStep),
+    checks: list('checks', input.checks, normaliseCheck),
+    criteria: list('criteria', input.criteria, normaliseCriterion),
+    maxTurns: limit('maxTurns'),
+    maxDurationSeconds: limit('maxDurationSeconds'),
+  };
+}
+
+function checkMatchers(checks: PartialDefinition['checks']): { matcher: Matcher; path: Path }[] {
+  return allChecks(checks).flatMap(({ check, path }) =>
+    eventsOf(check).flatMap(([steps, event]) =>
+      'tool' in event ? [] : [{ matcher: event, path: [...path, ...steps] }],
+    ),
+  );
+}
+
+function toolViolations(checks: PartialDefinition['checks'], patterns: Patterns): Violation[] {
+  const tools = new ToolViolations(patterns);
+  return allChecks(checks).flatMap(({ check, path }) =>
+    eventsOf(check).flatMap(([steps, event]) => ('tool' in event ? tools.of(event, [...path, ...steps]) : [])),
+  );
+}
+
+function matcherViolation(matcher: Matcher, path: Path, patterns: Patterns): Violation | undefined {
+  if ('pattern' in matcher) {
+    const text = patterns.violationOf(matcher.pattern);
+    return text === undefined ? undefined : { path: [...path, 'pattern'], text };
+  }
+  return fold(matcher.text) === ''
+    ? { path: [...path, 'text'], text: 'must not consist of white space only' }
+    : undefined;
+}
+
+function criteriaViolations(criteria: PartialDefinition['criteria']): Violation[] {
+  const earlier = new Map<string, number>();
+  return criteria.flatMap((criterion, index) => {
+    if (!criterion) return [];
+    const text = fold(criterion.text);
+    const path = ['criteria', index, 'text'];
+    if (text === '') return [{ path, text: 'must not consist of white space only' }];
+    const same = earlier.get(text);
+    if (same !== undefined) return [{ path, text: `duplicates criteria[${same}]` }];
+    earlier.set(text, index);
+    return [];
+  });
+}

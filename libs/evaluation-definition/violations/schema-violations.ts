@@ -1,0 +1,150 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { CHECK_DEFINITIONS } from '../schema/check-schema.js';
+import type { Violation, Path } from '../../json-input/index.js';
+import { definitions, type InputKind, inputSchemas } from '../schema/schema.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+// The first request waits for the compilation, and others with it: without inlining and optimisation it takes a third.
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  discriminator: true,
+  strictTypes: false,
+  inlineRefs: false,
+  code: { optimize: false },
+})
+  .addVocabulary(['patternErrorMessage'])
+  .addFormat('uuid', UUID);
+
+const ROOT = 'input';
+
+/** Compiled on first use: most processes that import this library never validate. */
+function validatorOf(kind: InputKind): ValidateFunction {
+  // One schema for all kinds, so that their common parts are compiled once.
+  if (!ajv.schemas[ROOT]) ajv.addSchema({ $defs: { ...definitions, input: { properties: inputSchemas } } }, ROOT);
+  const validator = ajv.getSchema(`${ROOT}#/$defs/input/properties/${kind}`);
+  if (!validator) throw new Error(`There is no schema for ${kind}`);
+  return validator;
+}
+
+/** Violations of the JSON Schema. */
+export function schemaViolations(kind: InputKind, value: unknown): Violation[] {
+  const validate = validatorOf(kind);
+  if (validate(value)) return [];
+  const errors = validate.errors ?? [];
+  // Errors of the branches of "exactly one of" and "at least one of" are redundant.
+  const choices = errors
+    .filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf')
+    .map(({ schemaPath }) => `${schemaPath}/`);
+  // A value of the wrong type also lacks the required fields, and 1.5 may lie below the minimum of a whole number.
+  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  return (
+    errors
+      // `propertyNames` and `if` only repeat the violation of the rule inside them.
+      .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
+      .filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice)))
+      .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
+      .map((error) => violationOf(error, value))
+  );
+}
+
+function violationOf(error: ErrorObject, root: unknown): Violation {
+  const path = pathOf(error.instancePath, root);
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'required':
+      return { path: [...path, String(params['missingProperty'])], text: 'is required' };
+    case 'additionalProperties':
+      return { path: [...path, String(params['additionalProperty'])], text: 'is not a known field' };
+    case 'discriminator':
+      return { path: [...path, String(params['tag'])], text: `must be one of ${tags(error.parentSchema)}` };
+    case 'dependentRequired':
+      return {
+        path: [...path, String(params['missingProperty'])],
+        text: `is required with ${String(params['property'])}`,
+      };
+    default:
+      return { path, text: requirement(error.keyword, params, error) };
+  }
+}
+
+function requirement(keyword: string, params: Readonly<Record<string, unknown>>, error: ErrorObject): string {
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'type':
+      return `must be ${typeName(params['type'])}`;
+    case 'minLength':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minimum':
+      return `must not be less than ${limit}`;
+    case 'maximum':
+      return `must not be greater than ${limit}`;
+    case 'exclusiveMinimum':
+      return `must be greater than ${limit}`;
+    case 'minItems':
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} entries`;
+    case 'maxItems':
+      return `must have at most ${limit} entries`;
+    case 'uniqueItems':
+      return `must not contain duplicates: entries ${String(params['i'])} and ${String(params['j'])} are equal`;
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+    case 'format':
+      return 'must be a UUID';
+    case 'pattern':
+      return String((error.parentSchema as Readonly<Record<string, unknown>>)['patternErrorMessage']);
+    case 'maxProperties':
+      return `must have at most ${limit} names`;
+    case 'minProperties':
+      if (!propertyNames(error.parentSchema)) return 'must not be empty';
+      return `must have at least one of ${propertyNames(error.parentSchema)}`;
+    case 'anyOf':
+      return `must have at least one of ${choicesOf(error.schema)}`;
+    case 'oneOf':
+      return `must have exactly one of ${choicesOf(error.schema)}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const typeName = (type: unknown): string =>
+  (Array.isArray(type) ? (type as string[]) : [String(type)]).map((name) => TYPE_NAMES[name] ?? name).join(' or ');
+
+const choicesOf = (branches: unknown): string =>
+  (branches as { required?: string[] }[]).flatMap(({ required = [] }) => required).join(', ');
+
+const propertyNames = (schema: unknown): string =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}).join(', ');
+
+const tags = (schema: unknown): string =>
+  ((schema as { oneOf?: { $ref: string }[] } | undefined)?.oneOf ?? [])
+    .map(({ $ref }) => TYPE_OF.get($ref.split('/').at(-1) ?? ''))
+    .join(', ');
+
+/** The value of `type`, by the name of its schema part. */
+const TYPE_OF = new Map(Object.entries(CHECK_DEFINITIONS).map(([type, part]) => [part, type]));
+
+/** Parses a JSON Pointer; the value says whether a step is an index or a name. */
+function pathOf(pointer: string, root: unknown): Path {
+  const path: (string | number)[] = [];
+  let node = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const step = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(node) ? Number(step) : step);
+    node = (node as Readonly<Record<string, unknown>> | undefined)?.[step];
+  }
+  return path;
+}

@@ -1,0 +1,119 @@
+import type { Matcher, PartialDefinition, ScriptStep, TextMatcher } from '../definition/definition.js';
+import { lineText } from '../definition/script.js';
+import { compileText, fold } from '../matching/matcher.js';
+import { compilePattern, compileTime } from '../matching/pattern.js';
+import type { Violation, Path } from '../../json-input/index.js';
+
+/** Steps that can never be executed. */
+export function scriptViolations({ script, maxTurns, maxDurationSeconds }: PartialDefinition): Violation[] {
+  const violations: Violation[] = [];
+  const end = script.findIndex((step) => step && 'end' in step && !step.when);
+  if (end !== -1 && end < script.length - 1) {
+    violations.push({ path: ['script', end + 1], text: `can never be reached, because script[${end}] ends the call` });
+  }
+  const steps = certain(script);
+  const lines = steps.filter((step) => 'say' in step).length;
+  if (maxTurns !== undefined && lines > maxTurns) {
+    violations.push({ path: ['script'], text: `says ${lines} lines, more than maxTurns (${maxTurns}) allows` });
+  }
+  const silence = steps.reduce((sum, step) => sum + ('waitSeconds' in step ? step.waitSeconds : 0), 0);
+  if (maxDurationSeconds !== undefined && silence >= maxDurationSeconds) {
+    violations.push({
+      path: ['script'],
+      text: `waits ${silence} seconds, which maxDurationSeconds (${maxDurationSeconds}) does not allow`,
+    });
+  }
+  return violations;
+}
+
+/** Steps that are never skipped. */
+const certain = (script: PartialDefinition['script']) =>
+  script.filter((step): step is ScriptStep => step !== undefined && !step.when);
+
+/** All matchers of a script with their paths. */
+export function scriptMatchers(script: PartialDefinition['script']): { matcher: Matcher; path: Path }[] {
+  const found: { matcher: Matcher; path: Path }[] = [];
+  const add = (condition: ScriptStep['when'], path: Path) => {
+    if (condition?.says) found.push({ matcher: condition.says, path: [...path, 'says'] });
+    if (condition?.notSays) found.push({ matcher: condition.notSays, path: [...path, 'notSays'] });
+  };
+  script.forEach((step, index) => {
+    if (!step) return;
+    const path = ['script', index];
+    add(step.when, [...path, 'when']);
+    if (!('answers' in step)) return;
+    step.answers.forEach((answer, position) => add(answer.when, [...path, 'answers', position, 'when']));
+    add(step.until, [...path, 'until']);
+  });
+  return found;
+}
+
+/**
+ * Maximum number of turns of a call with this script.
+ * @returns undefined when nothing but `maxTurns` limits them
+ */
+export function mostTurns(script: PartialDefinition['script']): number | undefined {
+  if (script.length === 0 || script.some((step) => !step || 'answers' in step)) return undefined;
+  return script.filter((step) => step && 'say' in step).length;
+}
+
+/** Limit of the estimated time to search the lines of one script, in microseconds. */
+export const SEARCH_BUDGET = 50_000;
+/** Time to search one character, for a text or for each instruction of a pattern, in microseconds. */
+const TIME_PER_STEP = 0.03;
+
+/** The lines of a script. */
+export class ScriptedLines {
+  private readonly lines: readonly string[];
+  private readonly length: number;
+  private readonly isUnknown: boolean;
+  private folded: readonly string[] | undefined;
+  private spent = 0;
+
+  constructor(
+    private readonly script: PartialDefinition['script'],
+    private readonly budget = SEARCH_BUDGET,
+  ) {
+    this.isUnknown = script.length === 0 || script.includes(undefined);
+    this.lines = script.flatMap((step) => {
+      if (!step) return [];
+      if ('say' in step) return [lineText(step.say)];
+      if (!('answers' in step)) return [];
+      return [
+        ...step.answers.map(({ say }) => lineText(say)),
+        ...(step.otherwise === undefined ? [] : [step.otherwise]),
+      ];
+    });
+    this.length = this.lines.reduce((sum, line) => sum + line.length, 0);
+  }
+
+  /** Whether the matcher can match a line; undefined if unknown or if the search would take too long. */
+  includes(matcher: Matcher): boolean | undefined {
+    if (this.isUnknown) return undefined;
+    const isMatch = 'pattern' in matcher ? this.patternSearch(matcher.pattern) : this.textSearch(matcher);
+    if (!isMatch) return undefined;
+    if (isMatch()) return true;
+    // Answers to several questions at once are said in one turn; a matcher may span them.
+    return this.script.some((step) => step && 'answers' in step && step.answers.length > 1) ? undefined : false;
+  }
+
+  private patternSearch(source: string): (() => boolean) | undefined {
+    if (!this.spend(compileTime(source))) return undefined;
+    const pattern = compilePattern(source);
+    return this.spend(this.length * pattern.size * TIME_PER_STEP) ? () => this.lines.some(pattern.test) : undefined;
+  }
+
+  private textSearch(matcher: TextMatcher): (() => boolean) | undefined {
+    if (!this.spend(this.length * TIME_PER_STEP)) return undefined;
+    const search = compileText(matcher);
+    this.folded ??= this.lines.map(fold);
+    return () => (this.folded ?? []).some((line) => search(line) !== -1);
+  }
+
+  /** @returns false when the budget does not suffice */
+  private spend(time: number): boolean {
+    if (this.spent + time > this.budget) return false;
+    this.spent += time;
+    return true;
+  }
+}

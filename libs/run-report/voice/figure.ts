@@ -1,0 +1,205 @@
+import { html, type Html, NOTHING } from '../html.js';
+import { axis } from '../latency.js';
+import { share } from '../parts.js';
+import { platformText, type TimelineEntry } from '../../simulation/index.js';
+import { duration, number, title } from '../../text/index.js';
+import type { ReportedAudio, ReportedVoice } from './reported-voice.js';
+import { waveform } from './waveform.js';
+
+const LANE = 52;
+const WORDS = 16;
+const MARKS_Y = 12;
+const CALLER_Y = 18;
+const CALLER_WORDS_Y = CALLER_Y + LANE;
+const AGENT_Y = CALLER_WORDS_Y + WORDS;
+const AGENT_WORDS_Y = AGENT_Y + LANE;
+const AXIS_Y = AGENT_WORDS_Y + WORDS + 0.5;
+const HEIGHT = AXIS_Y + 18;
+/** Longer answers are marked; a caller notices them (EVA). */
+const SLOW_MS = 2_000;
+/** More marks would not be distinguishable. */
+const MAX_MARKS = 200;
+
+/** Everything that one figure is drawn from; times are milliseconds from the answer, as heard. */
+export interface Figure {
+  readonly voice: ReportedVoice;
+  readonly audio: ReportedAudio | undefined;
+  readonly timeline: readonly TimelineEntry[];
+  /** Duration of the call. */
+  readonly whole: number;
+}
+
+/** The call as heard: a lane with the waveform of each side, words where they are known, and what happened, on one axis. */
+export function voiceFigure(figure: Figure): Html {
+  const { voice, audio, whole } = figure;
+  const label = `The call as heard over ${duration(whole)}: caller above, agent below`;
+  return html`<svg class="heard" width="100%" height="${HEIGHT}" role="img" aria-label="${label}">
+    ${lane('caller', CALLER_Y, figure)} ${lane('agent', AGENT_Y, figure)}
+    ${audio && html`${waveform('caller', audio.peaks.caller, CALLER_Y, LANE)}${waveform('agent', audio.peaks.agent, AGENT_Y, LANE)}`}
+    ${overlaps(voice, whole)} ${latencies(figure)} ${marks(figure)} ${words(figure)} ${axis(whole, AXIS_Y)}
+    <line class="playhead" x1="0" x2="0" y1="${MARKS_Y}" y2="${AXIS_Y}" />
+  </svg>`;
+}
+
+/** The lane with the spans in which its side was heard. */
+const lane = (side: 'caller' | 'agent', y: number, { voice, whole }: Figure): Html =>
+  html`<rect class="lane" width="100%" y="${y}" height="${LANE}" rx="3" /> ${voice.lanes[side]
+      .slice(0, MAX_MARKS)
+      .map(({ startMs, endMs }) => span(`spoken ${side}`, { startMs, endMs }, y, LANE, whole))}`;
+
+function span(kind: string, { startMs, endMs }: Span, y: number, height: number, whole: number, label?: string): Html {
+  const width = Math.max(0.002, (endMs - startMs) / whole);
+  return html`<rect
+    class="${kind}"
+    x="${share(Math.min(startMs / whole, 0.998), 1)}"
+    width="${share(width, 1)}"
+    y="${y}"
+    height="${height}"
+    >${label !== undefined && html`<title>${label}</title>`}</rect
+  >`;
+}
+
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const overlaps = ({ measures }: ReportedVoice, whole: number): Html =>
+  html`${measures.interruptions.slice(0, MAX_MARKS).map(({ atMs, overlapMs, inHesitation }) => {
+    const label = `The agent interrupts${inHesitation ? ' a hesitation' : ''}: ${duration(overlapMs)} at once`;
+    return span(
+      'overlap',
+      { startMs: atMs, endMs: atMs + overlapMs },
+      CALLER_Y,
+      AGENT_WORDS_Y - CALLER_Y,
+      whole,
+      label,
+    );
+  })}`;
+
+/** A dotted line from the end of the caller's words to the agent's onset, with its length. */
+function latencies({ voice, timeline, whole }: Figure): Html {
+  const ends = endsOfTurns(timeline);
+  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered }) => {
+    const from = ends.get(turn);
+    if (heardMs === null || from === undefined) return NOTHING;
+    const kind = answered && heardMs < SLOW_MS ? 'latency' : 'latency slow';
+    const y = AGENT_Y + LANE / 2;
+    return html`<line
+        class="${kind}"
+        x1="${share(from, whole)}"
+        x2="${share(from + heardMs, whole)}"
+        y1="${y}"
+        y2="${y}"
+      />
+      <text class="tick ${kind}" x="${share(from + heardMs / 2, whole)}" y="${y - 5}" text-anchor="middle"
+        >${answered ? duration(heardMs) : 'no answer'}</text
+      >`;
+  })}`;
+}
+
+/** When the caller's words or keys of each turn ended. */
+function endsOfTurns(timeline: readonly TimelineEntry[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  for (const entry of timeline) {
+    const isLine = entry.type === 'speech' && entry.speaker === 'caller';
+    if (isLine || (entry.type === 'sound' && entry.kind === 'keys')) ends.set(entry.turn, entry.end);
+  }
+  return ends;
+}
+
+const MEANINGS = {
+  '▼': 'barge-in',
+  '○': 'backchannel',
+  '∿': 'noise',
+  '#': 'keys',
+  '▲': 'protocol finding',
+  '▷': 'instruction to the platform',
+  '✕': 'error',
+} as const;
+type Sign = keyof typeof MEANINGS;
+
+/** The signs in the figure of a call with their meanings, for its legend. */
+export function signs(voice: ReportedVoice, timeline: readonly TimelineEntry[]): readonly string[] {
+  const used = new Set<string>([...bargeIns(voice), ...timeline.flatMap(markOf)].map(({ sign }) => sign));
+  return Object.entries(MEANINGS).flatMap(([sign, meaning]) => (used.has(sign) ? [`${sign} ${meaning}`] : []));
+}
+
+interface Mark {
+  readonly kind: string;
+  readonly atMs: number;
+  readonly sign: Sign;
+  readonly label: string;
+}
+
+/** Signs above the lanes; the text of each is shown when the pointer rests on it. */
+function marks({ voice, timeline, whole }: Figure): Html {
+  const all = [...bargeIns(voice), ...timeline.flatMap(markOf)].slice(0, MAX_MARKS);
+  return html`${all.map(
+    ({ kind, atMs, sign, label }) =>
+      html`<line
+          class="mark-line ${kind}"
+          x1="${share(atMs, whole)}"
+          x2="${share(atMs, whole)}"
+          y1="${MARKS_Y}"
+          y2="${AGENT_WORDS_Y}"
+        />
+        <text class="tick mark ${kind}" x="${share(atMs, whole)}" y="${MARKS_Y - 1}" text-anchor="middle"
+          >${sign}<title>${title(label)}</title></text
+        >`,
+  )}`;
+}
+
+const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
+  measures.bargeIns
+    .filter(({ possible }) => possible)
+    .map(({ atMs, yielded, yieldMs }) => ({
+      kind: yielded === false ? 'bad' : 'plain',
+      atMs,
+      sign: '▼',
+      label:
+        yielded === null
+          ? 'Barge-in; the agent had finished by itself'
+          : `Barge-in; the agent ${yielded ? 'stopped' : 'did not stop'}${yieldMs === null ? '' : ` (${number(yieldMs)} ms)`}`,
+    }));
+
+function markOf(entry: TimelineEntry): Mark[] {
+  const atMs = entry.start;
+  if (entry.type === 'sound' && entry.possible) {
+    const sign = ({ backchannel: '○', noise: '∿', keys: '#' } as const)[entry.kind];
+    return [{ kind: 'plain', atMs, sign, label: `${entry.kind}: ${entry.name}` }];
+  }
+  if (entry.type === 'finding') {
+    const kind = entry.severity === 'error' ? 'bad' : 'warn';
+    return [{ kind, atMs, sign: '▲', label: `${entry.code}: ${entry.detail}` }];
+  }
+  if (entry.type === 'platform') return [{ kind: 'plain', atMs, sign: '▷', label: platformText(entry) }];
+  if (entry.type === 'error') return [{ kind: 'bad', atMs, sign: '✕', label: entry.message }];
+  return [];
+}
+
+/** Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. */
+const words = (figure: Figure): Html =>
+  html`${lines(figure, 'caller', CALLER_WORDS_Y)}${lines(figure, 'agent', AGENT_WORDS_Y)}`;
+
+function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: number): Html {
+  const spoken = timeline.flatMap((entry) =>
+    entry.type === 'speech' && entry.speaker === speaker && entry.text !== '' ? [entry] : [],
+  );
+  return html`${spoken.slice(0, MAX_MARKS).map(({ text, start }, index) => {
+    const until = spoken[index + 1]?.start ?? whole;
+    return html`<svg
+      class="line"
+      x="${share(start, whole)}"
+      y="${y}"
+      width="${share(until - start, whole)}"
+      height="${WORDS}"
+    >
+      <line class="line-start" y1="2" y2="${WORDS - 2}" />
+      <text class="tick" x="4" y="11">
+        ${title(text)}
+        <title>${title(text)}</title>
+      </text>
+    </svg>`;
+  })}`;
+}

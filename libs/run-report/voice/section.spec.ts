@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { renderReport, REPORT_CSP } from '../index.js';
+import { readerOf } from '../testing/build.js';
+import { VOICE, voiceRun, voiceAudio } from '../testing/voice-run.js';
+import { MAX_AUDIO } from './audio-budget.js';
+import type { AudioReader } from './index.js';
+
+async function page(calls: number, readAudio?: AudioReader, more: Parameters<typeof voiceRun>[1] = {}) {
+  const { run, read } = voiceRun(calls, more);
+  let text = '';
+  for await (const part of renderReport(run, read, readAudio)) text += part;
+  return text;
+}
+const all: AudioReader = (_id, wanted) => Promise.resolve(voiceAudio(wanted));
+const count = (text: string, what: string | RegExp): number => text.split(what).length - 1;
+
+describe('a voice call in a report', () => {
+  it('has two lanes with waveforms, its latencies, overlaps and events on one axis', async () => {
+    const text = await page(1, all);
+    expect(count(text, /class="wave"/)).toBe(2);
+    expect(count(text, /class="tick latency/)).toBe(2);
+    expect(text).toContain('>812 ms</text');
+    expect(text).toContain('The agent interrupts: 800 ms at once');
+    expect(text).toContain('Barge-in; the agent stopped (1,750 ms)');
+    expect(text).toContain('backchannel: mm-hmm');
+    expect(text).toContain('mark_without_name: A mark has no name');
+    for (const sign of ['▼ barge-in', '○ backchannel', '▲ protocol finding', '▷ instruction to the platform'])
+      expect(text).toContain(`>${sign}</span>`);
+    expect(text).not.toContain('# keys</span>');
+    expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
+  });
+
+  it('shows no numbers of words and tool calls, which are not known', async () => {
+    const text = await page(1, all);
+    expect(text).toContain('Longest silence');
+    expect(text).not.toMatch(/Words, caller|share of words|Tool calls/);
+  });
+
+  it('does not count undecided barge-ins and backchannels as failures', async () => {
+    const { run, calls } = voiceRun(1);
+    const { measures } = VOICE;
+    const [bargeIn] = measures.bargeIns;
+    const backchannels = measures.backchannels.map((result) => ({ ...result, kept: null }));
+    const bargeIns = [bargeIn!, { ...bargeIn!, yielded: null }];
+    const voice = { ...VOICE, measures: { ...measures, bargeIns, backchannels } };
+    let text = '';
+    for await (const part of renderReport(run, readerOf(calls.map((call) => ({ ...call, voice }))))) text += part;
+    expect(text).toContain('1 of 1 yielded to, 1 undecided');
+    expect(text).toMatch(/Backchannels and noises<\/dt>\s*<dd>1 undecided</);
+  });
+
+  it('shows no numbers of an agent that was never heard', async () => {
+    const { run, calls } = voiceRun(1);
+    const { measures, frameLatenessMs: _, ...heard } = VOICE;
+    const unheard = {
+      interruptions: [],
+      overlapMs: null,
+      choppiness: { gaps: 0, perMinute: null },
+      level: { agentDbfs: null, clippedPercent: null },
+    };
+    const voice = { ...heard, measures: { ...measures, ...unheard } };
+    let text = '';
+    for await (const part of renderReport(run, readerOf(calls.map((call) => ({ ...call, voice }))))) text += part;
+    expect(text).toContain('Dead air');
+    expect(text).not.toMatch(/Interruptions by the agent|Gaps in the audio|Level<|Tester’s lateness|null/);
+  });
+
+  it('carries the audio of calls that did not pass, up to a limit, and the player once', async () => {
+    const text = await page(50, all);
+    const fitting = Math.floor(MAX_AUDIO.page / VOICE.recording!.bytes);
+    expect(count(text, '<audio ')).toBe(fitting);
+    expect(count(text, '<script>')).toBe(1);
+    const passed = text.slice(text.indexOf('class="call passed"'));
+    expect(passed.slice(0, passed.indexOf('</details>'))).not.toContain('<audio');
+  });
+
+  it('has no script but the one that its policy allows', async () => {
+    const [, script = ''] = /<script>(.*?)<\/script>/s.exec(await page(1, all)) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(REPORT_CSP).toContain(`; script-src 'sha256-${hash}'; media-src data:;`);
+  });
+
+  it('says how to listen to other calls', async () => {
+    const here = await page(50, all, { serviceUrl: 'https://vat.example.com' });
+    expect(here).toMatch(/<a href="https:\/\/vat\.example\.com\/calls\/[\w-]+\/recording">/);
+    expect(await page(50, all)).toMatch(/Listen with <code>GET \/calls\/[\w-]+\/recording<\/code>/);
+  });
+
+  it('has lanes without waveforms and no script if its recording may not be shown or was deleted', async () => {
+    for (const readAudio of [undefined, () => Promise.resolve(undefined)]) {
+      const text = await page(2, readAudio);
+      expect(count(text, /class="heard"/)).toBe(2);
+      expect(count(text, /class="wave"/)).toBe(0);
+      expect(text).not.toMatch(/<audio|<script/);
+    }
+  });
+});

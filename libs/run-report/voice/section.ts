@@ -1,0 +1,116 @@
+import { html, type Html, NOTHING } from '../html.js';
+import { facts } from '../parts.js';
+import type { ReportedCall } from '../reported.js';
+import { count, duration, number, percent } from '../../text/index.js';
+import { signs, voiceFigure } from './figure.js';
+import { audioElement } from './player.js';
+import type { ReportedAudio, ReportedVoice } from './reported-voice.js';
+
+/** The call as heard, with its audio if that is part of the page. */
+export function voiceSection(
+  { id, voice, timeline, measures }: Pick<ReportedCall, 'id' | 'voice' | 'timeline' | 'measures'>,
+  audio: ReportedAudio | undefined,
+  serviceUrl: string | null,
+): Html {
+  if (!voice) return NOTHING;
+  const whole = Math.max(1, measures?.durationMs ?? 0, (voice.recording?.seconds ?? 0) * 1000);
+  const hasAudio = audio?.wav !== undefined;
+  return html`<section class="voice">
+    <h5>As heard</h5>
+    <div class="player" data-seconds="${whole / 1000}" ${hasAudio && KEYBOARD}>
+      ${voiceFigure({ voice, audio, timeline, whole })}
+      ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture or a time of the transcript to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
+    </div>
+    ${legend(voice, timeline)} ${heardFacts(voice)}
+  </section>`;
+}
+
+const KEYBOARD = html`tabindex="0" role="group" aria-label="Recording"`;
+
+function listenAt(id: string, { recording }: ReportedVoice, serviceUrl: string | null): Html {
+  if (!recording) return html`<p class="note">There is no recording of this call.</p>`;
+  const path = `/calls/${id}/recording`;
+  if (serviceUrl === null) return html`<p class="note">Listen with <code>GET ${path}</code>.</p>`;
+  return html`<p class="note">
+    Listen at <a href="${serviceUrl}${path}">${path}</a> (needs an API key):
+    <code>curl -H "Authorization: Bearer $VAT_API_KEY" -o call.wav ${serviceUrl}${path}</code>
+  </p>`;
+}
+
+const legend = (voice: ReportedVoice, timeline: ReportedCall['timeline']): Html =>
+  html`<p class="legend" aria-hidden="true">
+    <span class="caller">Caller</span> <span class="agent">Agent</span> <span class="waiting">latency as heard</span>
+    ${voice.measures.interruptions.length > 0 && html`<span class="error">both at once</span>`}
+    ${signs(voice, timeline).map((sign) => html`<span class="sign">${sign}</span> `)}
+  </p>`;
+
+/** "1 of 2 yielded to, 1 undecided"; undefined if there is nothing to count. @param results null is undecided */
+function shareOf(results: readonly (boolean | null)[], what: string): string | undefined {
+  const decided = results.filter((result) => result !== null);
+  const open = results.length - decided.length;
+  const parts = [
+    decided.length > 0 && `${decided.filter(Boolean).length} of ${decided.length} ${what}`,
+    open > 0 && `${open} undecided`,
+  ];
+  return parts.filter(Boolean).join(', ') || undefined;
+}
+
+const interruptionsText = (total: number, overlapMs: number): string =>
+  total === 0 ? '0' : `${total}, ${duration(overlapMs)} at once`;
+
+const gapsText = (total: number, perMinute: number): string =>
+  total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
+
+function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
+  const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
+  const tried = bargeIns.filter(({ possible }) => possible);
+  const errors = wireFindings.filter(({ severity }) => severity === 'error').length;
+  return facts([
+    ['Greeting after', measures.greetingMs === null ? undefined : duration(measures.greetingMs)],
+    [
+      'Barge-ins',
+      shareOf(
+        tried.map(({ yielded }) => yielded),
+        'yielded to',
+      ),
+    ],
+    [
+      'Backchannels and noises',
+      shareOf(
+        backchannels.map(({ kept }) => kept),
+        'spoken through',
+      ),
+    ],
+    [
+      'Interruptions by the agent',
+      measures.overlapMs === null ? undefined : interruptionsText(interruptions.length, measures.overlapMs),
+    ],
+    [
+      'Dead air',
+      deadAir.over3s === 0 ? 'none over 3 s' : `${deadAir.over3s} over 3 s, longest ${duration(deadAir.longestMs)}`,
+    ],
+    [
+      'Speech of agent and caller',
+      `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
+    ],
+    ['Gaps in the audio', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
+    [
+      'Level',
+      level.inaudible
+        ? 'inaudible'
+        : level.agentDbfs === null
+          ? undefined
+          : `${number(level.agentDbfs)} dBFS${level.clippedPercent ? `, ${number(level.clippedPercent)} % clipped` : ''}`,
+    ],
+    [
+      'Protocol',
+      wireFindings.length === 0
+        ? 'clean'
+        : `${count(wireFindings.length, 'finding')}${errors === 0 ? '' : `, ${count(errors, 'error')}`}`,
+    ],
+    [
+      'Tester’s lateness',
+      frameLatenessMs && `p99 ${number(frameLatenessMs.p99)} ms, worst ${number(frameLatenessMs.worst)} ms`,
+    ],
+  ]);
+}

@@ -1,0 +1,294 @@
+import type { EvaluationDefinition } from '../../evaluation-definition/index.js';
+import { Redaction } from '../../text/index.js';
+import { eventLoopYielder } from '../time/yield-to-event-loop.js';
+import { type CallExchange, UNUSABLE_ANSWER_LIMITS, type UnusableAnswer } from '../other-side/call-exchange.js';
+import type { Caller } from '../callers/caller.js';
+import { GeneratedCaller } from '../callers/generated.js';
+import { CALLER_PROMPT_VERSION, type Personality, type Scenario } from '../callers/persona.js';
+import { ScriptedCaller } from '../callers/scripted.js';
+import { CallView } from '../timeline/call-view.js';
+import type { CheckResult } from '../checks/check-result.js';
+import { evaluateChecks } from '../checks/evaluate-checks.js';
+import { type Clock, RealClock } from '../time/clock.js';
+import { type ConversationResult, runConversation } from '../conversation/conversation.js';
+import {
+  runVoiceConversation,
+  type VoiceConversationResult,
+  type VoiceOptions,
+} from '../voice/conversation/voice-conversation.js';
+import type { VoiceTransport } from '../voice/wire/voice-transport.js';
+import type { VoiceResult } from '../voice/facts/results.js';
+import { CallFailure, failure } from '../timeline/failure.js';
+import type { CriterionResult } from '../judge/criterion-result.js';
+import { Judge, type JudgeSamples, unjudged } from '../judge/judge.js';
+import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
+import type { LanguageModel } from '../model/llm.js';
+import { measure, type Measures } from '../measures/measures.js';
+import { isReliable, type Reliability, reliabilityOf } from '../time/stalls.js';
+import { sanitizeText, truncate } from '../timeline/text.js';
+import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
+import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
+import { toolAnswers, withStoredResults } from '../conversation/tool-results.js';
+import type { Transport } from '../conversation/transport.js';
+import { findInvalidity } from '../validity/find-invalidity.js';
+import type { Invalidity } from '../validity/invalidity.js';
+import { decide, type Verdict } from './verdict.js';
+
+/** Increased whenever the same call could get a different result. */
+export const SIMULATION_VERSION = '2';
+/** How long the caller waits for an answer, by default. */
+export const DEFAULT_PATIENCE_MS = 5_000;
+
+export interface CallOptions {
+  readonly definition: EvaluationDefinition;
+  readonly scenario: Scenario;
+  readonly personality: Personality;
+  readonly transport: Transport | VoiceTransport;
+  /** Required for a `VoiceTransport`. */
+  readonly voice?: VoiceOptions;
+  /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
+  readonly model?: LanguageModel;
+  readonly clock?: Clock;
+  /** Aborts the call; `executeCall` then throws its reason. */
+  readonly signal?: AbortSignal;
+  /** Called with what is known of a call that was aborted, as the result of an interrupted attempt. */
+  readonly onAborted?: (result: CallResult) => void;
+  readonly patienceMs?: number;
+  /** Verdicts on one statement: 3 (default) takes two, and a third when they disagree; 1 takes one. */
+  readonly judgeSamples?: JudgeSamples;
+  readonly onProgress?: (progress: CallProgress) => void;
+}
+
+export type CallPhase = 'talking' | 'checking' | 'judging';
+export type CallProgress =
+  { readonly type: 'phase'; readonly phase: CallPhase } | { readonly type: 'entry'; readonly entry: TimelineEntry };
+
+/** The complete result of a call; plain JSON. */
+export interface CallResult extends Verdict {
+  readonly timeline: readonly TimelineEntry[];
+  readonly end: Pick<EndEntry, 'by' | 'code' | 'reason'>;
+  readonly checks: readonly CheckResult[];
+  readonly criteria: readonly CriterionResult[];
+  readonly measures: Measures;
+  /** How the caller broke its role; null if it did not. */
+  readonly invalidity: Invalidity | null;
+  readonly versions: CallVersions;
+  /** Number of the caller's turns that the agent answered with words, and its greeting. */
+  readonly answeredTurns: number;
+  /** What was sent to the agent and came back; null if the agent was not called, or runs in this process. */
+  readonly exchange: CallExchange | null;
+  /** The model's answers as the caller that could not be used, at most `UNUSABLE_ANSWER_LIMITS.answers`. */
+  readonly unusableAnswers: readonly UnusableAnswer[];
+  /** How far the tester kept up with the call. */
+  readonly reliability: Reliability;
+  /** Null for a text call, and if there was no call. */
+  readonly voice: VoiceResult | null;
+}
+
+export interface CallVersions {
+  readonly simulation: string;
+  readonly transport: string;
+  readonly caller: 'scripted' | 'generated';
+  /** Null when no language model was used. */
+  readonly model: string | null;
+  readonly callerPrompt: string | null;
+  readonly judgePrompt: string | null;
+}
+
+/**
+ * Runs one call: talks to the agent, evaluates the checks, has the criteria judged and decides the outcome.
+ * Failures of the agent, the network or the language model are results, not exceptions.
+ * @throws the signal's reason
+ */
+export async function executeCall(options: CallOptions): Promise<CallResult> {
+  const clock = options.clock ?? new RealClock();
+  const stopWatching = clock.watchStalls();
+  try {
+    return await new Call(options, clock).execute();
+  } finally {
+    stopWatching();
+  }
+}
+
+const isFromAgent = (entry: TimelineEntry): boolean =>
+  entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
+
+class Call {
+  private readonly signal: AbortSignal;
+  private readonly callerMeter: ModelMeter;
+  private readonly judgeMeter: ModelMeter;
+  private readonly timeline: Timeline;
+  private readonly unusable: UnusableAnswer[] = [];
+  private readonly kind: 'scripted' | 'generated';
+
+  constructor(
+    private readonly options: CallOptions,
+    private readonly clock: Clock,
+  ) {
+    this.signal = options.signal ?? new AbortController().signal;
+    const secrets = options.transport.secrets?.spoken ?? [];
+    const onEntry = (entry: TimelineEntry) => options.onProgress?.({ type: 'entry', entry: { ...entry } });
+    this.timeline = new Timeline(onEntry, new Redaction(secrets));
+    this.callerMeter = new ModelMeter(options.model?.prices);
+    this.judgeMeter = new ModelMeter(options.model?.prices);
+    this.kind = options.definition.script.length > 0 ? 'scripted' : 'generated';
+  }
+
+  async execute(): Promise<CallResult> {
+    this.signal.throwIfAborted();
+    try {
+      return await this.run();
+    } catch (error) {
+      if (this.signal.aborted) this.options.onAborted?.(this.interrupted());
+      throw error;
+    }
+  }
+
+  private async run(): Promise<CallResult> {
+    const { definition } = this.options;
+    this.enter('talking');
+    const conversation = await this.talk();
+    this.enter('checking');
+    const { entries } = this.timeline;
+    const { stalls } = conversation;
+    const view = CallView.of(entries, stalls, conversation.heard);
+    // If the call broke off before the agent said or did anything, checks would prove nothing.
+    const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
+    const applicable = wasAgentSilent ? [] : definition.checks;
+    const { evaluateVoiceCheck, frameLatenessMs, voice = null } = conversation;
+    const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
+    const invalidity = this.invalidity(conversation);
+    const judged = await this.judge(conversation, invalidity);
+    const verdict = decide({
+      ...conversation,
+      ...judged,
+      checks,
+      gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
+    });
+    const { by, code, reason } = conversation.end;
+    return {
+      ...verdict,
+      timeline: withStoredResults(entries),
+      end: { by, code, reason },
+      checks,
+      criteria: judged.criteria,
+      measures: measure(entries, testerUsage(this.callerMeter, this.judgeMeter), stalls),
+      invalidity: judged.invalidity ?? null,
+      versions: this.versions(),
+      answeredTurns: conversation.answeredTurns,
+      exchange: conversation.exchange,
+      unusableAnswers: this.unusable,
+      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }) },
+      voice,
+    };
+  }
+
+  private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
+    const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
+    const { clock, timeline, signal } = this;
+    if ('call' in transport) {
+      if (!voice) throw new TypeError('A voice call needs the option "voice".');
+      return runVoiceConversation({ transport, definition, voice, timeline, signal });
+    }
+    const { maxTurns, maxDurationSeconds } = definition;
+    return runConversation({
+      transport,
+      caller: this.caller(),
+      toolAnswers: toolAnswers(definition.toolResults),
+      clock,
+      timeline,
+      maxTurns,
+      maxDurationSeconds,
+      patienceMs,
+      signal,
+    });
+  }
+
+  private yielder() {
+    return eventLoopYielder(this.clock, this.signal);
+  }
+
+  /** The transcript so far; nothing is decided. */
+  private interrupted(): CallResult {
+    const { timeline } = this;
+    const broken = failure('interrupted');
+    const at = Math.max(0, ...timeline.entries.map((entry) => entry.end));
+    timeline.failed(broken, at);
+    const { by, code, reason } = timeline.ended('tester', 'failure', broken.message, at);
+    const end = { by, code, reason };
+    return {
+      ...decide({ checks: [], criteria: [], end, failure: broken, invalidity: undefined }),
+      timeline: timeline.entries,
+      end,
+      checks: [],
+      criteria: [],
+      measures: measure(timeline.entries, testerUsage(this.callerMeter, this.judgeMeter)),
+      invalidity: null,
+      versions: this.versions(),
+      answeredTurns: 0,
+      exchange: null,
+      unusableAnswers: this.unusable,
+      reliability: reliabilityOf([]),
+      voice: null,
+    };
+  }
+
+  private caller(): Caller {
+    const { definition, personality, scenario, model } = this.options;
+    if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.yielder());
+    if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
+    const { clock, callerMeter: meter, onUnusable } = this;
+    return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
+  }
+
+  private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {
+    if (failure) return undefined;
+    const { personality, scenario } = this.options;
+    return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
+  }
+
+  /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
+  private async judge(
+    { failure, voice }: ConversationResult & Partial<VoiceConversationResult>,
+    invalidity: Invalidity | undefined,
+  ) {
+    const { definition, model, scenario } = this.options;
+    const isGenerated = this.kind === 'generated';
+    const skip = (reason: string) => ({ criteria: unjudged(definition.criteria, reason), invalidity });
+    if (failure?.fault === 'infrastructure') return skip('The call broke off');
+    if (invalidity) return skip('The caller broke its role');
+    if (voice) return skip('The words of the agent are not known');
+    if (!model) return skip('No language model is configured');
+    if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
+    this.enter('judging');
+    const { clock, signal, judgeMeter: meter } = this;
+    const samples = this.options.judgeSamples ?? 3;
+    const judge = new Judge({ model, entries: this.timeline.entries, scenario, clock, signal, meter, samples });
+    const role = isGenerated ? await judge.callerRole() : {};
+    if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
+    return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };
+  }
+
+  private readonly onUnusable = (answer: string): void => {
+    if (this.unusable.length === UNUSABLE_ANSWER_LIMITS.answers) return;
+    this.unusable.push({ task: 'caller', text: truncate(sanitizeText(answer), UNUSABLE_ANSWER_LIMITS.text) });
+  };
+
+  private enter(phase: CallPhase): void {
+    this.options.onProgress?.({ type: 'phase', phase });
+  }
+
+  private versions(): CallVersions {
+    const isGenerated = this.kind === 'generated';
+    const hasJudged = this.judgeMeter.use.requests > 0;
+    const usesModel = isGenerated || hasJudged;
+    return {
+      simulation: SIMULATION_VERSION,
+      transport: this.options.transport.name,
+      caller: this.kind,
+      model: usesModel ? (this.options.model?.model ?? null) : null,
+      callerPrompt: isGenerated ? CALLER_PROMPT_VERSION : null,
+      judgePrompt: hasJudged ? JUDGE_PROMPT_VERSION : null,
+    };
+  }
+}

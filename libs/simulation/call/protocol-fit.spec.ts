@@ -1,0 +1,126 @@
+import { type DefinitionInput, normalise } from '../../evaluation-definition/index.js';
+import { needsOf } from '../checks/needs.js';
+import { misfitOf, PROTOCOLS } from '../index.js';
+
+const misfit = (definition: DefinitionInput, protocol: string, language = 'en-US') =>
+  misfitOf(normalise(definition), language, PROTOCOLS.of(protocol));
+const overText = (definition: DefinitionInput) => misfit(definition, 'chat-completions');
+const overTwilio = (definition: DefinitionInput) => misfit(definition, 'twilio-media-streams');
+
+const script = [
+  { say: 'Hello.' },
+  { backchannel: 'yeah' as const, afterMs: 500 },
+  { say: ['My', { pauseMs: 900 }, 'name'], bargeIn: { afterMs: 1000 } },
+  { press: '1' },
+  { noise: 'door' as const },
+  { waitSeconds: 1 },
+  { end: 'Done' },
+];
+const checks: DefinitionInput['checks'] = [
+  { type: 'says', text: 'hello', speaker: 'caller' },
+  { type: 'no_personal_data', speaker: 'caller' },
+  { type: 'max_latency_ms', ms: 900 },
+  { type: 'max_time_to_first_word_ms', ms: 900 },
+  { type: 'max_pause_ms', ms: 900 },
+  { type: 'max_silence_ms', ms: 900 },
+  { type: 'max_duration_ms', ms: 900 },
+  { type: 'max_turns', turns: 3 },
+  { type: 'ends_by', by: 'caller' },
+];
+const voiceChecks: DefinitionInput['checks'] = [
+  { type: 'yields_within_ms', ms: 900 },
+  { type: 'keeps_speaking' },
+  { type: 'max_interruptions', count: 0 },
+  { type: 'max_overlap_ms', ms: 900 },
+  { type: 'audio_level', minDbfs: -40 },
+  { type: 'max_choppiness', perMinute: 2 },
+  { type: 'clean_protocol' },
+  { type: 'hears_keys', keys: '1' },
+  { type: 'hears_keys', keys: '1', then: { transfer: true } },
+];
+
+describe('misfitOf', () => {
+  it('finds nothing in an evaluation that the protocol can carry', () => {
+    expect(overText({ script, checks, criteria: [{ text: 'Polite.' }] })).toBeUndefined();
+    expect(overText({})).toBeUndefined();
+    expect(misfit({ script, checks }, 'chat-completions', 'de')).toBeUndefined();
+    expect(overTwilio({ script, checks: [...checks, ...voiceChecks] })).toBeUndefined();
+    expect(overTwilio({ script, criteria: [{ text: 'Polite.', required: false }] })).toBeUndefined();
+  });
+
+  it.each(voiceChecks)('finds a check that needs a voice call, over text: $type', (check) => {
+    const reason = 'it needs a voice call, which chat-completions does not provide: checks[0] (Heard)';
+    expect(overText({ script, checks: [{ ...check, name: 'Heard' }] })).toBe(reason);
+    const nested = { type: 'any_of', name: 'Heard', checks: [{ type: 'not', check }, checks[0]!] } as const;
+    expect(overText({ script, checks: [nested] })).toBe(reason);
+  });
+
+  it('finds a generated caller, conditions, answers and required criteria where no words are heard', () => {
+    const words = "it needs the agent's words, which twilio-media-streams does not provide: ";
+    expect(overTwilio({})).toBe(`${words}the caller, which has no script`);
+    const when = { says: { text: 'a' } };
+    expect(
+      overTwilio({
+        script: [{ say: 'a' }, { when, say: 'b' }, { answers: [{ when, say: 'c' }], until: when, otherwise: 'd' }],
+        criteria: [{ text: 'A.', required: false }, { text: 'B.' }],
+      }),
+    ).toBe(`${words}script[1] (when), script[2] (answers), criteria[1]`);
+  });
+
+  it.each<[NonNullable<DefinitionInput['checks']>[number], string[]]>([
+    [{ type: 'says', text: 'a' }, ['words']],
+    [{ type: 'never_says', text: 'a', speaker: 'caller', before: { tool: 'b' } }, ['toolCalls']],
+    [{ type: 'says', text: 'a', speaker: 'caller', after: { text: 'b' } }, ['words']],
+    [{ type: 'calls_tool', tool: 'a' }, ['toolCalls']],
+    [{ type: 'never_calls_tool', tool: 'a', before: { text: 'yes' } }, ['toolCalls', 'words']],
+    [{ type: 'in_order', events: [{ text: 'a', speaker: 'caller' }, { tool: 'b' }] }, ['toolCalls']],
+    [{ type: 'says_before', first: { text: 'a' }, then: { text: 'b' } }, ['words']],
+    [{ type: 'same_value', sources: [{ value: 1 }, { pattern: '(?P<a>b)' }] }, ['words']],
+    [{ type: 'understood', values: [{ value: 1 }, { tool: 'a', argument: 'b' }] }, ['toolCalls']],
+    [{ type: 'ends_by', by: 'agent', withinMs: 5 }, ['words']],
+    [{ type: 'max_answer_words', words: 5 }, ['words']],
+    [{ type: 'talk_ratio', max: 0.5 }, ['words']],
+    [{ type: 'language', language: 'en' }, ['words']],
+    [{ type: 'speakable' }, ['words']],
+    [{ type: 'no_personal_data' }, ['words']],
+    [{ type: 'speaking_rate', minWpm: 100 }, ['voice', 'words']],
+    [{ type: 'hears_keys', keys: '1', then: { text: 'a' } }, ['voice', 'words']],
+    [{ type: 'hears_keys', keys: '1', then: { tool: 'a' } }, ['voice', 'toolCalls']],
+    [{ type: 'when', if: { type: 'clean_protocol' }, then: { type: 'speakable' } }, ['voice', 'words']],
+  ])('finds a check that needs more than Twilio provides: %j', (check, needs) => {
+    const [normalised] = normalise({ checks: [check] }).checks;
+    expect(needsOf(normalised!)).toEqual(needs);
+    const missing = needs.filter((need) => need !== 'voice').map((need) => (need === 'words' ? 'words' : 'tool calls'));
+    const reason = overTwilio({ script, checks: [{ ...check, name: 'It' }] });
+    for (const what of missing) {
+      expect(reason).toContain(
+        `it needs the agent's ${what}, which twilio-media-streams does not provide: checks[0] (It)`,
+      );
+    }
+  });
+
+  it('describes checks without a name, and names only some of many parts', () => {
+    const says = Array.from({ length: 7 }, (_, index) => ({ type: 'says', text: `a${index}` }) as const);
+    expect(overTwilio({ script, checks: says })).toMatch(
+      /: checks\[0\] \(Agent says "a0"\), .*checks\[4\] \(Agent says "a4"\) and 2 more$/,
+    );
+  });
+
+  it('finds lines that no voice can speak, also between hesitations', () => {
+    const silent = [{ say: 'Hello.' }, { say: '...' }, { say: ['Well', { pauseMs: 500 }, '?!', 'a'] }, { say: '東京' }];
+    expect(overTwilio({ script: silent })).toBe('it has lines without a word to speak: script[1], script[2]');
+    expect(overText({ script: silent })).toBeUndefined();
+  });
+
+  it.each([
+    ['en', true],
+    ['EN-gb', true],
+    ['de-AT', false],
+    ['eng', false],
+  ])('lets a caller with a voice speak English only: %s', (language, isSpoken) => {
+    const reason = misfit({ script }, 'twilio-media-streams', language);
+    expect(reason).toBe(
+      isSpoken ? undefined : `its language is ${language}, and the voices of the caller speak English`,
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import type { Check, EvaluationDefinition, ScriptStep } from '../../evaluation-definition/index.js';
+import { describeCheck } from '../checks/check-description.js';
+import { type Need, needsOf } from '../checks/needs.js';
+import { truncate } from '../timeline/text.js';
+import type { ProtocolModule } from '../transports/modules/module.js';
+
+/** A part of an evaluation that needs what the protocol lacks. */
+interface Lack {
+  readonly need: Need;
+  /** `script[2] (answers)`. */
+  readonly part: string;
+}
+
+const NAMES: Readonly<Record<Need, string>> = {
+  words: "the agent's words",
+  toolCalls: "the agent's tool calls",
+  voice: 'a voice call',
+};
+
+/** Parts named for each need; the rest is only counted. */
+const MAX_NAMED = 5;
+const MAX_CHECK = 80;
+
+/**
+ * Why an evaluation cannot be run over a protocol, as the rest of a sentence about it that names the steps, checks and
+ * criteria; undefined if it can.
+ * @param language BCP 47 language of the call
+ */
+export function misfitOf(
+  definition: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>,
+  language: string,
+  { name, medium, provides }: Pick<ProtocolModule, 'name' | 'medium' | 'provides'>,
+): string | undefined {
+  const isThere: Readonly<Record<Need, boolean>> = {
+    // Words that a platform reports on a voice call are shown, and not judged yet.
+    words: medium === 'text' && provides.words,
+    toolCalls: provides.toolCalls !== 'none',
+    voice: medium === 'voice',
+  };
+  const lacks = partsOf(definition).filter(({ need }) => !isThere[need]);
+  const reasons = (['voice', 'words', 'toolCalls'] as const).flatMap((need) => {
+    const parts = lacks.filter((lack) => lack.need === need).map(({ part }) => part);
+    return parts.length === 0 ? [] : [`it needs ${NAMES[need]}, which ${name} does not provide: ${listed(parts)}`];
+  });
+  // Words of another language would be unintelligible, and the agent would be blamed for it.
+  if (medium === 'voice' && !/^en(-|$)/i.test(language)) {
+    reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
+  }
+  const silent = medium === 'voice' ? silentLines(definition.script) : [];
+  if (silent.length > 0) reasons.push(`it has lines without a word to speak: ${listed(silent)}`);
+  return reasons.length === 0 ? undefined : reasons.join('; ');
+}
+
+function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
+  return [
+    ...(script.length === 0 ? [{ need: 'words', part: 'the caller, which has no script' } as const] : []),
+    ...script.flatMap((step, index) =>
+      conditionsOf(step).map((field) => ({ need: 'words', part: `script[${index}] (${field})` }) as const),
+    ),
+    ...checks.flatMap((check, index) => needsOf(check).map((need) => ({ need, part: checkName(check, index) }))),
+    ...criteria.flatMap(({ required }, index) =>
+      required ? [{ need: 'words', part: `criteria[${index}]` } as const] : [],
+    ),
+  ];
+}
+
+/** The fields of a step that depend on what the agent says. */
+const conditionsOf = (step: ScriptStep): string[] => [
+  ...(step.when ? ['when'] : []),
+  ...('answers' in step ? ['answers'] : []),
+];
+
+/** Lines that no voice can speak, such as "...". */
+function silentLines(script: readonly ScriptStep[]): string[] {
+  return script.flatMap((step, index) => {
+    if (!('say' in step)) return [];
+    const texts = typeof step.say === 'string' ? [step.say] : step.say.filter((part) => typeof part === 'string');
+    return texts.every((text) => /[\p{L}\p{N}]/u.test(text)) ? [] : [`script[${index}]`];
+  });
+}
+
+const checkName = (check: Check, index: number): string =>
+  `checks[${index}] (${truncate(check.name ?? describeCheck(check), MAX_CHECK)})`;
+
+function listed(parts: readonly string[]): string {
+  const more = parts.length - MAX_NAMED;
+  return `${parts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

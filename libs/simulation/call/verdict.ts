@@ -1,0 +1,166 @@
+import type { Outcome } from '../../statistics/index.js';
+import type { CheckResult, Undecided } from '../checks/check-result.js';
+import { type Failure, failure, type FailureCode } from '../timeline/failure.js';
+import type { CriterionResult } from '../judge/criterion-result.js';
+import { truncate } from '../timeline/text.js';
+import { END_CODES, type EndEntry } from '../timeline/timeline.js';
+import type { Invalidity } from '../validity/invalidity.js';
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** Weighted share of met checks and criteria, 0 to 100 with at most one decimal; null unless the call is counted. */
+  readonly score: number | null;
+  /** Explanation in sentences. */
+  readonly reason: string;
+  /** The failure of an `error`, or of a call that `failed` because the agent broke it. */
+  readonly failure: Failure | null;
+}
+
+export interface VerdictInput {
+  readonly checks: readonly CheckResult[];
+  readonly criteria: readonly CriterionResult[];
+  readonly end: Pick<EndEntry, 'code'>;
+  readonly failure: Failure | undefined;
+  readonly invalidity: Invalidity | undefined;
+  /** Why the judge could not decide whether a generated caller kept its role. */
+  readonly roleFailure?: Failure | undefined;
+  /** Whether the caller gave up waiting for an answer while the tester stalled. */
+  readonly gaveUpWhileStalled?: boolean;
+}
+
+/** Decides the outcome of a call. */
+export function decide(input: VerdictInput): Verdict {
+  const { failure: broken, invalidity } = input;
+  if (broken?.fault === 'infrastructure') return uncounted('error', `${broken.message}.`, broken);
+
+  const items = [...input.checks.map((check) => ofCheck(check, invalidity)), ...input.criteria.map(ofCriterion)];
+  const counted = items.filter(({ met }) => met !== undefined);
+  const missed = counted.filter(({ met }) => met === false);
+  const isBroken = breakage(input) !== undefined;
+  const isFailed = missed.some(({ required }) => required) || isBroken;
+  if (invalidity && !isFailed) return uncounted('invalid', `${invalidity.message}.`);
+  const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
+  const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
+  if (undecided) return uncounted('error', `${undecided.message}.`, undecided);
+  return {
+    outcome: isFailed ? 'failed' : 'passed',
+    score: scoreOf(counted, isFailed),
+    reason: sentences(input, items, missed),
+    failure: broken ?? null,
+  };
+}
+
+/** Why a call in which nothing was decided against the agent for good has no verdict. */
+function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {
+  if (input.gaveUpWhileStalled) return failure('tester_overloaded', 'it stalled while it waited for an answer');
+  return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
+}
+
+const UNDECIDED_FAILURES = {
+  stalled: 'tester_overloaded',
+  evidence: 'check_undecided',
+  not_exercised: 'not_exercised',
+} as const satisfies Record<Undecided | 'stalled', FailureCode>;
+
+/** Whether a check is undecided that the outcome depends on. */
+function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
+  const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
+  if (!undecided) return undefined;
+  return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
+}
+
+/** Why a call that did not fail cannot pass either. */
+function missingVerdict({ checks, criteria }: VerdictInput, countedItems: number): Failure | undefined {
+  const failed = criteria.find((criterion) => criterion.failure)?.failure;
+  if (failed) return failed;
+  const open = criteria.filter(({ verdict }) => verdict === 'no_verdict' || verdict === 'not_judged');
+  const required = open.find((criterion) => criterion.required);
+  if (required?.verdict === 'no_verdict') return failure('no_verdict', truncate(required.text, 200));
+  const isUntested = countedItems === 0 && checks.length + criteria.length > 0;
+  return required || isUntested
+    ? failure('nothing_judged', truncate((required ?? open[0])?.reason ?? '', 200))
+    : undefined;
+}
+
+interface Item {
+  readonly name: string;
+  readonly detail: string;
+  readonly weight: number;
+  readonly required: boolean;
+  /** Undefined when not counted. */
+  readonly met: boolean | undefined;
+  /** Whether it was decided against the agent, whatever followed. */
+  readonly isFinal: boolean;
+}
+
+/** After the caller broke its role, only what was decided against the agent before counts as not met. */
+function ofCheck({ name, detail, weight, required, met, decidedByEntry }: CheckResult, invalidity?: Invalidity): Item {
+  const brokenAt = invalidity?.evidence[0]?.entry ?? Infinity;
+  const isFinal = met === false && decidedByEntry !== undefined && decidedByEntry <= brokenAt;
+  const isOpen = met === null || (invalidity && !met && !isFinal);
+  return { name, detail, weight, required, met: isOpen ? undefined : met, isFinal };
+}
+
+const ofCriterion = ({ text, reason, weight, required, verdict }: CriterionResult): Item => ({
+  name: text,
+  detail: reason,
+  weight,
+  required,
+  met: verdict === 'met' ? true : verdict === 'not_met' ? false : undefined,
+  isFinal: false,
+});
+
+const uncounted = (outcome: 'invalid' | 'error', reason: string, cause: Failure | null = null): Verdict => ({
+  outcome,
+  score: null,
+  reason,
+  failure: cause,
+});
+
+/** Without checks and criteria, the call itself was the test. */
+function scoreOf(counted: readonly Item[], isFailed: boolean): number {
+  const sum = (items: readonly Item[]) => items.reduce((total, { weight }) => total + weight, 0);
+  const all = sum(counted);
+  if (all === 0) return isFailed ? 0 : 100;
+  return Math.round((sum(counted.filter(({ met }) => met)) / all) * 1000) / 10;
+}
+
+/** Why the agent failed the call regardless of its checks and criteria. */
+function breakage({ end, failure: broken, invalidity, gaveUpWhileStalled }: VerdictInput): string | undefined {
+  if (broken) return broken.message;
+  const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled;
+  return wasSilent ? `Broken off: ${END_CODES.agent_silent}` : undefined;
+}
+
+const MAX_NAMED = 3;
+
+function sentences(input: VerdictInput, items: readonly Item[], missed: readonly Item[]): string {
+  const found: string[] = [];
+  const broken = breakage(input);
+  if (broken !== undefined) found.push(`${broken}.`);
+  // Required ones decide the outcome, so they come first.
+  const ordered = [...missed].sort((a, b) => Number(b.required) - Number(a.required));
+  if (ordered.length > 0) {
+    const named = ordered.slice(0, MAX_NAMED).map(({ name, detail, required }) => {
+      const optional = required ? '' : ', not required';
+      return `${truncate(name, 120)} (${truncate(detail, 240)}${optional})`;
+    });
+    const more = ordered.length > MAX_NAMED ? `; and ${ordered.length - MAX_NAMED} more` : '';
+    found.push(`Not met: ${named.join('; ')}${more}.`);
+  }
+  if (input.invalidity) found.push(`Decided before the caller broke its role: ${input.invalidity.message}.`);
+  const undecided = items.filter(({ met }) => met === undefined);
+  if (found.length === 0) {
+    const count = items.length - undecided.length;
+    if (items.length === 0) found.push('The call took place; the evaluation has no checks or criteria.');
+    else found.push(count === 1 ? 'The only requirement was met.' : `All ${count} requirements were met.`);
+  }
+  if (undecided.length > 0) {
+    const [first] = undecided;
+    const others = undecided.length > 1 ? ` and ${undecided.length - 1} more` : '';
+    found.push(
+      `Not decided and not counted: ${truncate(first!.name, 120)} (${truncate(first!.detail, 240)})${others}.`,
+    );
+  }
+  return found.join(' ');
+}

@@ -1,0 +1,124 @@
+import { CallFailure, type Failure, failure, failureOf } from '../timeline/failure.js';
+import type { AgentCall, AgentEndpoint } from '../transports/modules/endpoint.js';
+import type { WireModule, WireSession } from '../transports/modules/module.js';
+import { VoiceCall } from '../transports/voice-call.js';
+import { WireFindings } from '../voice/call/wire-findings.js';
+import type { VoiceFacts, WireFinding } from '../voice/facts/facts.js';
+import type { VoiceCallPlan } from '../voice/facts/plan.js';
+import type { MediaThread } from '../voice/thread/media-thread.js';
+import { cureOfVoiceStep } from './cures.js';
+import { type ConnectionStep, type ConnectionTestResult, skipped, UNREACHABLE } from './steps.js';
+
+/** The test goes on for so long after the first audible sound. */
+const LISTEN_MS = 1_000;
+
+/** Calls an agent over a wire with a caller that only listens. */
+export class VoiceConnectionTest {
+  private readonly session: WireSession;
+  private readonly driver: VoiceCall;
+  private readonly reached = new Map<string, number>();
+  private readonly startedAt = performance.now();
+  private readonly over = new AbortController();
+  private facts: VoiceFacts | undefined;
+
+  constructor(
+    private readonly module: WireModule,
+    private readonly endpoint: AgentEndpoint,
+    private readonly call: AgentCall,
+    thread: MediaThread,
+  ) {
+    this.session = module.session(endpoint, call);
+    this.driver = new VoiceCall(module, this.session, call, thread, (step, at) => this.reach(step, at));
+  }
+
+  async run(timeoutMs: number): Promise<ConnectionTestResult> {
+    const timer = setTimeout(() => this.over.abort(new CallFailure('timeout', 'the test is over')), timeoutMs);
+    try {
+      const problem = await this.attempt().catch(failureOf);
+      const probed = await this.session.probe?.(problem, this.over.signal);
+      return this.result(problem, probed);
+    } finally {
+      clearTimeout(timer);
+      this.over.abort();
+    }
+  }
+
+  /** @returns why the agent was not heard */
+  private async attempt(): Promise<Failure | undefined> {
+    const facts = await this.driver.run({
+      plan: this.plan(),
+      signal: this.over.signal,
+      onAborted: (facts) => (this.facts = facts),
+    });
+    this.facts = facts;
+    const [first] = facts.agent;
+    const heardMs = first?.startMs ?? facts.said[0]?.atMs;
+    if (heardMs !== undefined) this.reach('answered', this.reached.get('ready')! + heardMs);
+    if (heardMs !== undefined || this.isCallerFirst) return undefined;
+    return facts.failure ?? failure('connection_lost', 'it hung up before it was heard');
+  }
+
+  private plan(): VoiceCallPlan {
+    return {
+      rate: this.module.lineRate(this.endpoint.options),
+      script: [],
+      firstSpeaker: this.endpoint.firstSpeaker,
+      listenMs: LISTEN_MS,
+      turnEndMs: 700,
+      patienceMs: Infinity,
+      maxTurns: 1,
+      maxDurationSeconds: Infinity,
+      conditions: {},
+      backgroundNoise: false,
+      seed: 1,
+    };
+  }
+
+  private get isCallerFirst(): boolean {
+    return this.endpoint.firstSpeaker === 'caller';
+  }
+
+  private reach(step: string, at: number): void {
+    if (!this.reached.has(step)) this.reached.set(step, at);
+  }
+
+  private result(problem: Failure | undefined, probed?: { findings: readonly WireFinding[]; cure?: string }) {
+    const names = Object.keys(this.module.steps);
+    const failed = problem && (names.find((step) => !this.reached.has(step) && !this.omitted(step)) ?? names.at(-1));
+    let previous = this.startedAt;
+    const steps = names.map((step): ConnectionStep => {
+      const omitted = this.omitted(step);
+      if (omitted !== undefined) return skipped(step, omitted);
+      const at = step === failed ? performance.now() : this.reached.get(step);
+      if (at === undefined) return skipped(step, 'Not reached');
+      const ms = Math.max(0, Math.round((at - previous) * 10) / 10);
+      previous = at;
+      if (step === failed) return this.failedStep(step, ms, problem!, probed?.cure);
+      return { step, status: 'passed', ms, message: this.module.steps[step]!, said: null, cure: null };
+    });
+    const found = new WireFindings().with([...(this.facts?.wireFindings ?? []), ...(probed?.findings ?? [])]).list();
+    const findings = found.map(({ code, severity, detail, source }) => ({ code, severity, detail, source }));
+    return { ok: problem === undefined, callId: this.call.callId, steps, findings } satisfies ConnectionTestResult;
+  }
+
+  /** Why a step does not belong to this test. */
+  private omitted(step: string): string | undefined {
+    if (step === 'secured' && !/^(https|wss):/i.test(this.endpoint.url)) return 'The url has no TLS';
+    if (step === 'answered' && this.isCallerFirst) {
+      return this.reached.has('websocket') ? 'The caller speaks first' : 'Not reached';
+    }
+    return this.session.skippedSteps[step];
+  }
+
+  private failedStep(step: string, ms: number, problem: Failure, probedCure: string | undefined): ConnectionStep {
+    const cure = probedCure ?? cureOfVoiceStep(step, problem, (failed) => this.session.cure?.(step, failed));
+    const { code, message, said = null } = problem;
+    const common = { step, status: 'failed', cure } as const;
+    const isUnreachable = code === 'address_refused' || code === 'name_not_found';
+    if (isUnreachable) return { ...common, ms: 0, message: UNREACHABLE, said: null };
+    return { ...common, ms, message: withoutSaid(message), said: said || null };
+  }
+}
+
+/** What the other side said has a field of its own. */
+const withoutSaid = (message: string): string => message.replace(/; it said .*$/s, '');

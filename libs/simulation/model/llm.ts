@@ -1,0 +1,170 @@
+import type OpenAI from 'openai';
+import { retryAfterMs } from '../../text/index.js';
+import type { Clock } from '../time/clock.js';
+import { CallFailure, type FailureCode, type FailureDetail } from '../timeline/failure.js';
+import { ErrorStatus, fetchAnswer, readCompletion, UnreadableAnswer } from './llm-response.js';
+import { OtherSide, secretsOfUrl, withoutSecrets } from '../other-side/other-side.js';
+import type { ModelMeter, ModelPrices } from '../measures/tester-usage.js';
+
+/** An OpenAI-compatible chat-completions server. */
+export interface LanguageModelOptions {
+  readonly baseUrl: string;
+  /** What failures show instead of the URL, such as the name of its setting; by default the URL without secrets. */
+  readonly shownUrl?: string;
+  readonly apiKey?: string;
+  readonly model: string;
+  /** Timeout of one attempt, including the body; 30 s by default. */
+  readonly timeoutMs?: number;
+  /** Without prices, the cost is unknown. */
+  readonly prices?: ModelPrices;
+  /** Called with the time of each request; not of one that the caller of `ask` aborts. */
+  readonly onRequest?: (ms: number, outcome: 'answered' | 'failed') => void;
+}
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface AskOptions {
+  readonly temperature: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Adds up the usage. */
+  readonly meter: ModelMeter;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const ATTEMPTS = 4;
+/** Delay before the second attempt; doubled before each further one. */
+const BACK_OFF_MS = 500;
+/** Longest `Retry-After` to wait for; beyond it, the whole call is retried. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+type Library = typeof import('openai');
+/** Loaded on first use, because it takes 0.1 s and 12 MB. */
+let library: Promise<Library> | undefined;
+
+/** The tester's own language model, which plays callers and judges criteria. */
+export class LanguageModel {
+  readonly model: string;
+  readonly prices: ModelPrices | undefined;
+  private client: OpenAI | undefined;
+  private readonly timeoutMs: number;
+  private readonly server: Pick<LanguageModelOptions, 'baseUrl' | 'apiKey'>;
+  /** How failures describe the server. */
+  private readonly otherSide: OtherSide;
+  private readonly onRequest: NonNullable<LanguageModelOptions['onRequest']>;
+  /** Some models reject any temperature but their default. */
+  private hasTemperature = true;
+
+  constructor(options: LanguageModelOptions) {
+    const { baseUrl, shownUrl, apiKey, model, timeoutMs = DEFAULT_TIMEOUT_MS, prices, onRequest } = options;
+    this.model = model;
+    this.prices = prices;
+    this.onRequest = onRequest ?? (() => undefined);
+    this.timeoutMs = timeoutMs;
+    this.server = { baseUrl, ...(apiKey !== undefined && { apiKey }) };
+    const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfUrl(baseUrl)];
+    this.otherSide = new OtherSide(shownUrl ?? withoutSecrets(baseUrl), secrets);
+  }
+
+  /**
+   * Returns the model's answer, possibly empty. Retries timeouts, 408, 409, 429 (after its `Retry-After`), 5xx and broken
+   * connections with exponential backoff.
+   * @throws CallFailure; the signal's reason
+   */
+  async ask(messages: readonly Message[], options: AskOptions): Promise<string> {
+    const { clock, signal, meter } = options;
+    library ??= import('openai');
+    const openai = await clock.awaitExternal(library);
+    for (let attempt = 1; ; attempt++) {
+      const begun = clock.now();
+      try {
+        const answer = await clock.awaitExternal(this.attempt(openai, messages, options));
+        const ms = clock.now() - begun;
+        meter.add(ms, answer.tokens);
+        this.onRequest(ms, 'answered');
+        return answer.text;
+      } catch (error) {
+        signal.throwIfAborted();
+        const failed = describe(error, openai);
+        const ms = clock.now() - begun;
+        // Failed requests are not charged.
+        meter.add(ms, { prompt: 0, completion: 0 });
+        this.onRequest(ms, 'failed');
+        if (this.dropTemperature(error)) continue;
+        const delay = failed.detail.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1);
+        if (!failed.isPassing || attempt === ATTEMPTS || delay > MAX_RETRY_AFTER_MS) {
+          throw new CallFailure(failed.code, this.otherSide.describe(failed.detail), { cause: error });
+        }
+        await clock.sleep(delay, signal);
+      }
+    }
+  }
+
+  private async attempt(openai: Library, messages: readonly Message[], { temperature, signal }: AskOptions) {
+    this.client ??= new openai.OpenAI({
+      baseURL: this.server.baseUrl,
+      // The library requires a key, even for servers that need none.
+      apiKey: this.server.apiKey || 'none',
+      organization: null,
+      project: null,
+      // Retried in `ask`: the library's timeout does not cover the body, and its delays do not use our clock.
+      maxRetries: 0,
+      fetch: fetchAnswer,
+    });
+    const timeout = AbortSignal.timeout(this.timeoutMs);
+    try {
+      const response = await this.client.chat.completions
+        .create(
+          { model: this.model, messages: [...messages], ...(this.hasTemperature && { temperature }) },
+          { signal: AbortSignal.any([signal, timeout]) },
+        )
+        .asResponse();
+      return await readCompletion(response);
+    } catch (error) {
+      if (timeout.aborted) throw new openai.APIConnectionTimeoutError();
+      throw error;
+    }
+  }
+
+  /** @returns whether the request may be sent again without the temperature */
+  private dropTemperature(error: unknown): boolean {
+    const { cause } = (error ?? {}) as { cause?: unknown };
+    const isRefused = cause instanceof ErrorStatus && cause.status === 400 && /temperature/i.test(cause.said);
+    if (!isRefused || !this.hasTemperature) return false;
+    this.hasTemperature = false;
+    return true;
+  }
+}
+
+interface Failed {
+  readonly code: FailureCode;
+  readonly detail: Pick<FailureDetail, 'what' | 'said' | 'retryAfterMs'>;
+  readonly isPassing: boolean;
+}
+
+function describe(error: unknown, { APIConnectionError, APIConnectionTimeoutError }: Library): Failed {
+  if (error instanceof APIConnectionTimeoutError) return { code: 'llm_timeout', detail: {}, isPassing: true };
+  if (error instanceof UnreadableAnswer) {
+    return { code: 'llm_invalid_answer', detail: { said: error.said }, isPassing: !error.isTooLarge };
+  }
+  const cause: unknown = error instanceof APIConnectionError ? error.cause : error;
+  if (!(cause instanceof ErrorStatus)) {
+    return { code: 'llm_unreachable', detail: { what: systemCode(cause) }, isPassing: true };
+  }
+  const { status, said, retryAfter, redirectedTo } = cause;
+  const what = `HTTP ${status}${redirectedTo === undefined ? '' : ` to ${redirectedTo}`}`;
+  const detail = { what, said, retryAfterMs: retryAfterMs(retryAfter) };
+  if (status === 429) return { code: 'llm_rate_limited', detail, isPassing: true };
+  const isPassing = status >= 500 || status === 408 || status === 409;
+  return { code: isPassing ? 'llm_status' : 'llm_refused', detail, isPassing };
+}
+
+/** The error code of the system, such as `ECONNREFUSED`, which `fetch` gives as a cause. */
+function systemCode(error: unknown): string | undefined {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  const found = [code, cause?.code].find((value) => typeof value === 'string');
+  return typeof found === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(found) ? found : undefined;
+}

@@ -1,0 +1,2 @@
+/** Wires as virtual calls use them: without socket and thread. */
+export { default as twilioWire, type TwilioStream } from '../transports/wires/twilio-media-streams/wire.js';

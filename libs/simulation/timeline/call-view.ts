@@ -1,0 +1,194 @@
+import type { Speaker } from '../../evaluation-definition/index.js';
+import { type Stall, tenths, worstStall } from '../time/stalls.js';
+import { type EndEntry, joinSpeech, type SpeechEntry, type TimelineEntry, type ToolCallEntry } from './timeline.js';
+
+/** A timeline entry with its index, which evidence refers to. */
+export interface Placed<T extends TimelineEntry = TimelineEntry> {
+  readonly index: number;
+  readonly entry: T;
+}
+
+/** Everything one side said in one turn, possibly in several entries. */
+export interface Utterance {
+  readonly speaker: Speaker;
+  readonly turn: number;
+  readonly text: string;
+  readonly parts: readonly Placed<SpeechEntry>[];
+}
+
+/** How long the caller waited for an answer. */
+export interface Wait {
+  /** From the end of the caller's words to the agent's first word. */
+  readonly ms: number;
+  /** By how much `ms` may be off, because the tester stalled during the wait. */
+  readonly plusMinusMs: number;
+  /** Undefined when there was no answer; `ms` is then a lower bound. */
+  readonly answer: Placed<SpeechEntry> | undefined;
+  /** The caller's words before the wait. */
+  readonly words: Placed<SpeechEntry>;
+}
+
+/** A time in which neither side spoke. The caller's own waits do not count. */
+export interface Gap {
+  readonly start: number;
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
+/** A silence of the agent inside an answer. */
+export interface Pause {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+  /** What the agent said after it. */
+  readonly part: Placed<SpeechEntry>;
+}
+
+/** Times of a voice call, which do not follow from its entries alone. */
+export interface HeardTimes {
+  readonly waits: readonly Wait[];
+  readonly gaps: readonly Gap[];
+  readonly pauses: readonly Pause[];
+}
+
+/** A timeline, prepared for checks and measures. */
+export class CallView {
+  private static readonly views = new WeakMap<readonly TimelineEntry[], CallView>();
+
+  /** The view of a finished call, computed once. @param stalls of the tester during the call, in call time */
+  static of(entries: readonly TimelineEntry[], stalls: readonly Stall[] = [], heard?: HeardTimes): CallView {
+    let view = CallView.views.get(entries);
+    if (!view) CallView.views.set(entries, (view = new CallView(entries, stalls, heard)));
+    return view;
+  }
+
+  readonly utterances: readonly Utterance[];
+  readonly toolCalls: readonly Placed<ToolCallEntry>[];
+  readonly waits: readonly Wait[];
+  readonly end: EndEntry | undefined;
+
+  constructor(
+    readonly entries: readonly TimelineEntry[],
+    private readonly stalls: readonly Stall[] = [],
+    private readonly heard?: HeardTimes,
+  ) {
+    const placed = entries.map((entry, index) => ({ entry, index }));
+    this.utterances = utterancesOf(placed.filter(isSpeech));
+    this.toolCalls = placed.filter((item): item is Placed<ToolCallEntry> => item.entry.type === 'tool_call');
+    this.end = entries.findLast((entry) => entry.type === 'end');
+    this.waits = heard?.waits ?? waitsOf(placed, this.end, stalls);
+  }
+
+  /** Longest stall of the tester in a span of the call. */
+  stallWithin(start: number, end: number): number {
+    return worstStall(this.stalls, start, end);
+  }
+
+  /** Longest stall of the tester while the caller waited for an answer in vain. */
+  get stallInSilences(): number {
+    return this.entries.reduce((worst, entry) => {
+      if (entry.type !== 'silence' || entry.of !== 'agent') return worst;
+      return Math.max(worst, this.stallWithin(entry.start, entry.end));
+    }, 0);
+  }
+
+  /** In order of their start. */
+  get gaps(): readonly Gap[] {
+    if (this.heard) return this.heard.gaps;
+    const gaps: Gap[] = [];
+    let quietSince = 0;
+    for (const entry of this.entries) {
+      if (entry.type !== 'end' && entry.type !== 'speech' && !isCallersWait(entry)) continue;
+      const ms = tenths(entry.start - quietSince);
+      if (ms > 0) gaps.push({ start: quietSince, ms, plusMinusMs: this.stallWithin(quietSince, entry.start) });
+      quietSince = Math.max(quietSince, entry.end);
+    }
+    return gaps;
+  }
+
+  /** Whether this is a voice call and the agent was never heard. */
+  get isUnheard(): boolean {
+    return this.heard !== undefined && this.said('agent').length === 0;
+  }
+
+  /** Inside answers, in order. */
+  get pauses(): readonly Pause[] {
+    if (this.heard) return this.heard.pauses;
+    return this.said('agent').flatMap(({ parts }) =>
+      parts.slice(1).map((part, index) => {
+        const [from, to] = [parts[index]!.entry.end, part.entry.start];
+        return { ms: Math.max(0, to - from), plusMinusMs: this.stallWithin(from, to), part };
+      }),
+    );
+  }
+
+  /** Response latencies in order, in milliseconds. */
+  get latencies(): number[] {
+    return this.waits.flatMap(({ ms, answer }) => (answer ? [ms] : []));
+  }
+
+  /** The agent's answers to the caller's turns. */
+  get answers(): Utterance[] {
+    return this.said('agent').filter(({ turn }) => turn > 0);
+  }
+
+  /** Number of the caller's turns that the agent answered. */
+  get turns(): number {
+    return this.answers.length;
+  }
+
+  said(speaker: Speaker): Utterance[] {
+    return this.utterances.filter((utterance) => utterance.speaker === speaker);
+  }
+}
+
+/** The part of an utterance that has the character at a position of its text, and where in the part it stands. */
+export function partAt(
+  { parts }: Utterance,
+  position: number,
+): { readonly part: Placed<SpeechEntry>; readonly offset: number } {
+  let start = 0;
+  for (const [index, part] of parts.entries()) {
+    // As `joinSpeech` puts a space between.
+    if (index > 0 && !part.entry.continues) start++;
+    const { length } = part.entry.text;
+    if (position < start + length) return { part, offset: Math.max(0, position - start) };
+    start += length;
+  }
+  const last = parts.at(-1)!;
+  return { part: last, offset: last.entry.text.length };
+}
+
+const isSpeech = (item: Placed): item is Placed<SpeechEntry> => item.entry.type === 'speech';
+
+function utterancesOf(speech: readonly Placed<SpeechEntry>[]): Utterance[] {
+  const groups = new Map<string, Placed<SpeechEntry>[]>();
+  for (const item of speech) {
+    const key = `${item.entry.turn} ${item.entry.speaker}`;
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups.values()].map((parts) => ({
+    speaker: parts[0]!.entry.speaker,
+    turn: parts[0]!.entry.turn,
+    text: joinSpeech(parts.map(({ entry }) => entry)),
+    parts,
+  }));
+}
+
+const isCallersWait = (entry: TimelineEntry): boolean => entry.type === 'silence' && entry.of === 'caller';
+
+function waitsOf(placed: readonly Placed[], end: EndEntry | undefined, stalls: readonly Stall[]): Wait[] {
+  const heard = placed.filter((item) => isSpeech(item) || isCallersWait(item.entry));
+  return heard.flatMap((words, position) => {
+    if (!isSpeech(words) || words.entry.speaker !== 'caller') return [];
+    const answer = heard
+      .filter(isSpeech)
+      .find(({ entry }) => entry.speaker === 'agent' && entry.turn === words.entry.turn);
+    const until = answer?.entry.start ?? heard[position + 1]?.entry.start ?? end?.start;
+    if (until === undefined) return [];
+    // An agent that interrupts the caller has a latency of 0.
+    const ms = Math.max(0, tenths(until - words.entry.end));
+    return [{ ms, plusMinusMs: worstStall(stalls, words.entry.end, until), answer, words }];
+  });
+}

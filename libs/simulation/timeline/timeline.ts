@@ -1,0 +1,302 @@
+import type { Speaker } from '../../evaluation-definition/index.js';
+import type { Failure } from './failure.js';
+import { Redaction } from '../../text/index.js';
+import { sanitizeText } from './text.js';
+import type { JsonValue } from './text.js';
+
+interface Span {
+  /** Milliseconds since the call was answered. */
+  readonly start: number;
+  readonly end: number;
+  /** 0 before the caller's first words; n from its nth words until it speaks again. */
+  readonly turn: number;
+}
+
+/** Where in its script a scripted caller found a line; positions count from 0. */
+export interface ScriptSource {
+  readonly step: number;
+  /** Positions of the answers that matched. */
+  readonly answers?: readonly number[];
+  /** Present when no answer matched. */
+  readonly otherwise?: true;
+  /** Present when the caller repeated its line because the agent had not answered. */
+  readonly repeated?: true;
+}
+
+/** Words of one side; both sides may overlap. */
+export interface SpeechEntry extends Span {
+  readonly type: 'speech';
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** Present when the speaker was cut off by the end of the call. */
+  readonly cut?: true;
+  /** Present on lines of a scripted caller. */
+  readonly script?: ScriptSource;
+  /** Present when this goes on after a pause of its speaker: the words follow those of the previous entry directly. */
+  readonly continues?: true;
+  /** Present when the words were heard and are not known; `text` is then empty. */
+  readonly words?: 'unknown';
+  /** What the platform of a voice call understood of a caller's line: shown, never judged. */
+  readonly alternative?: { readonly source: 'wire'; readonly text: string };
+  /** Present on a caller's line that was to be spoken over the agent. */
+  readonly bargeIn?: {
+    /** Audible milliseconds of the agent's turn before it, as the script says. */
+    readonly afterMs: number;
+    /** False over text, or when the agent's turn ended first: the line was then said at once. */
+    readonly possible: boolean;
+  };
+}
+
+/** A sound of the caller without the wish to speak, or keys that it pressed. */
+export interface SoundEntry extends Span {
+  readonly type: 'sound';
+  readonly speaker: 'caller';
+  readonly kind: 'backchannel' | 'noise' | 'keys';
+  /** Name of the backchannel or noise, or the keys, as in the script. */
+  readonly name: string;
+  /** False when it was left out: over text, or because the agent's turn ended first. */
+  readonly possible: boolean;
+  readonly script?: ScriptSource;
+}
+
+/** A deviation of the agent from the protocol of its platform. */
+export interface FindingEntry extends Span {
+  readonly type: 'finding';
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly detail: string;
+}
+
+/** What the agent asked its platform to do, outside of the audio. */
+export interface PlatformEntry extends Span {
+  readonly type: 'platform';
+  readonly event: 'transfer' | 'note';
+  /** For `transfer` its target, such as a telephone number. */
+  readonly detail: string;
+}
+
+/** An answer is split into entries where this time passes between two parts of it: the caller hears silence. */
+const PAUSE_MS = 500;
+
+/** The words of several entries of one side. */
+export const joinSpeech = (entries: readonly Pick<SpeechEntry, 'text' | 'continues'>[]): string =>
+  entries.map(({ text, continues }, index) => (index === 0 || continues ? text : ` ${text}`)).join('');
+
+export interface ToolCallEntry extends Span {
+  readonly type: 'tool_call';
+  readonly name: string;
+  /** Null when the agent did not send a JSON object; `rawArguments` then contains what it sent. */
+  readonly arguments: { readonly [name: string]: JsonValue } | null;
+  readonly rawArguments?: string;
+  /** What the tester returned; absent if the agent did not wait for it. */
+  readonly result?: JsonValue;
+  /** Present when the result is not stored because the call has too many. */
+  readonly isResultOmitted?: true;
+}
+
+/** The agent did not answer, or the caller waited as its script says. */
+export interface SilenceEntry extends Span {
+  readonly type: 'silence';
+  readonly of: Speaker;
+}
+
+export interface ErrorEntry extends Span {
+  readonly type: 'error';
+  readonly code: Failure['code'];
+  readonly message: string;
+}
+
+/** Why a call ended. */
+export const END_CODES = {
+  script_over: 'the script ended',
+  caller_done: 'the caller ended the call',
+  no_answer: 'the script has no answer to what the agent says',
+  agent_silent: 'the caller hung up because the agent did not answer twice in a row',
+  agent_hung_up: 'the agent hung up',
+  max_turns: 'the call reached its maximum number of turns',
+  max_duration: 'the call reached its maximum duration',
+  caller_broken: 'the simulated caller could not continue',
+  failure: 'the call broke off',
+} as const;
+export type EndCode = keyof typeof END_CODES;
+
+export interface EndEntry extends Span {
+  readonly type: 'end';
+  /** `tester`: a limit or a failure ended the call. */
+  readonly by: Speaker | 'tester';
+  readonly code: EndCode;
+  /** The reason, in the words of the side that ended the call. */
+  readonly reason: string;
+}
+
+export type TimelineEntry =
+  SpeechEntry | SoundEntry | ToolCallEntry | SilenceEntry | FindingEntry | PlatformEntry | ErrorEntry | EndEntry;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Records what happens on a call, in call time. */
+export class Timeline {
+  private readonly recorded: Writable<TimelineEntry>[] = [];
+  private speaking: Writable<SpeechEntry> | undefined;
+  /** When the latest words of the agent arrived. */
+  private spokenAt = 0;
+  private turnNumber = 0;
+
+  /**
+   * @param onEntry called with every complete entry
+   * @param redaction removes secrets from what the agent says and does
+   */
+  constructor(
+    private readonly onEntry: (entry: TimelineEntry) => void = () => undefined,
+    private readonly redaction = new Redaction([]),
+  ) {}
+
+  /** In order of their start. */
+  get entries(): readonly TimelineEntry[] {
+    return this.recorded;
+  }
+
+  get turn(): number {
+    return this.turnNumber;
+  }
+
+  callerSpoke(
+    text: string,
+    start: number,
+    end: number,
+    { script, bargeIn }: Pick<SpeechEntry, 'script' | 'bargeIn'> = {},
+  ): void {
+    this.turnNumber++;
+    const words = { type: 'speech', speaker: 'caller', text: sanitizeText(text) } as const;
+    this.add({ ...words, ...this.span(start, end), ...(script && { script }), ...(bargeIn && { bargeIn }) });
+  }
+
+  /** A sound of the caller that this call cannot carry. */
+  soundLeftOut(sound: Pick<SoundEntry, 'kind' | 'name' | 'script'>, at: number): void {
+    this.add({ type: 'sound', speaker: 'caller', ...sound, possible: false, ...this.span(at, at) });
+  }
+
+  /** Adds to what the agent is saying. White space neither starts speech nor ends a pause. */
+  agentSpeaks(part: string, at: number): void {
+    if (part.trim() === '') {
+      if (this.speaking) this.speaking.text += part;
+      return;
+    }
+    if (this.speaking && at - this.spokenAt >= PAUSE_MS) {
+      const separator = /\s$/.test(this.speaking.text) || /^\s/.test(part) ? ' ' : '';
+      this.agentPaused(at);
+      this.startSpeech(separator + part.trimStart(), at, { continues: true });
+    } else if (this.speaking) {
+      this.speaking.text += part;
+      this.speaking.end = rounded(at);
+    } else this.startSpeech(part, at);
+    this.spokenAt = at;
+  }
+
+  private startSpeech(text: string, at: number, more: Pick<SpeechEntry, 'continues'> = {}): void {
+    this.speaking = { type: 'speech', speaker: 'agent', text, ...more, ...this.span(at, at) };
+    this.recorded.push(this.speaking);
+  }
+
+  /** Ends what the agent is saying: after its latest words if it has paused since. */
+  agentPaused(at: number, cut = false): void {
+    const { speaking } = this;
+    if (!speaking) return;
+    this.speaking = undefined;
+    const text = this.redaction.clean(sanitizeText(speaking.text));
+    speaking.text = speaking.continues ? text.trimEnd() : text.trim();
+    if (at - this.spokenAt < PAUSE_MS) speaking.end = Math.max(speaking.end, rounded(at));
+    if (cut) speaking.cut = true;
+    this.onEntry(speaking);
+  }
+
+  toolCalled(
+    call: Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>,
+    start: number,
+    end: number,
+  ): void {
+    this.add({ type: 'tool_call', ...redacted(call, this.redaction), ...this.span(start, end) });
+  }
+
+  /** Something that was observed on a voice call, in order of its start. */
+  observed(entry: TimelineEntry): void {
+    this.turnNumber = Math.max(this.turnNumber, entry.turn);
+    this.add(this.withoutSecrets(entry));
+  }
+
+  private withoutSecrets(entry: TimelineEntry): TimelineEntry {
+    if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
+    if (entry.type !== 'speech') return entry;
+    const clean = (text: string) => this.redaction.clean(sanitizeText(text));
+    if (entry.speaker === 'agent') return { ...entry, text: clean(entry.text) };
+    const { alternative } = entry;
+    return alternative ? { ...entry, alternative: { ...alternative, text: clean(alternative.text) } } : entry;
+  }
+
+  silence(of: Speaker, start: number, end: number): void {
+    this.add({ type: 'silence', of, ...this.span(start, end) });
+  }
+
+  failed({ code, message }: Failure, at: number): void {
+    this.add({ type: 'error', code, message, ...this.span(at, at) });
+  }
+
+  ended(by: EndEntry['by'], code: EndCode, reason: string, at: number): EndEntry {
+    this.agentPaused(at, this.speaking !== undefined);
+    const end: EndEntry = {
+      type: 'end',
+      by,
+      code,
+      reason: this.redaction.clean(sanitizeText(reason)),
+      ...this.span(at, at),
+    };
+    this.add(end);
+    return end;
+  }
+
+  /** What the agent has said in the current turn. */
+  agentWords(): string {
+    const parts: SpeechEntry[] = [];
+    for (let index = this.recorded.length - 1; index >= 0; index--) {
+      const entry = this.recorded[index]!;
+      if (entry.turn !== this.turnNumber) break;
+      if (entry.type === 'speech' && entry.speaker === 'agent') parts.unshift(entry);
+    }
+    return joinSpeech(parts).trim();
+  }
+
+  private span(start: number, end: number) {
+    return { start: rounded(start), end: rounded(Math.max(start, end)), turn: this.turnNumber };
+  }
+
+  private add(entry: TimelineEntry): void {
+    // A silence is recorded when it ends, so it may belong before later entries.
+    let index = this.recorded.length;
+    while (index > 0 && this.recorded[index - 1]!.start > entry.start) index--;
+    this.recorded.splice(index, 0, entry);
+    this.onEntry(entry);
+  }
+}
+
+/** Rounds to a tenth of a millisecond. */
+const rounded = (ms: number): number => Math.round(ms * 10) / 10;
+
+type ToolCall = Pick<ToolCallEntry, 'name' | 'arguments' | 'rawArguments' | 'result'>;
+
+function redacted({ name, arguments: args, rawArguments, result }: ToolCall, redaction: Redaction): ToolCall {
+  const call = {
+    name,
+    arguments: args,
+    ...(rawArguments !== undefined && { rawArguments }),
+    ...(result !== undefined && { result }),
+  };
+  const json = JSON.stringify(call);
+  const clean = redaction.clean(json);
+  if (clean === json) return call;
+  try {
+    return JSON.parse(clean) as ToolCall;
+  } catch {
+    // A secret that contains JSON.
+    return { name: redaction.clean(call.name), arguments: null, rawArguments: clean };
+  }
+}

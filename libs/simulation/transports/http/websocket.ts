@@ -1,0 +1,182 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { isIP, type LookupFunction } from 'node:net';
+import { WebSocket } from 'ws';
+import type { ConnectionPhase } from '../../../outbound-http/index.js';
+import { CallFailure, type FailureCode, type FailureDetail } from '../../timeline/failure.js';
+import type { OtherSide } from '../../other-side/other-side.js';
+import { codeOfStatus, redirection } from './outbound-failures.js';
+
+/** Plain data, so that it can be passed to a thread. */
+export interface SocketTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Those that the host may be connected to, from `OutboundClient.addressesOf`; no other look-up is made. */
+  readonly addresses: readonly string[];
+}
+
+export interface SocketHandlers {
+  readonly onPhase?: (phase: ConnectionPhase) => void;
+  readonly onOpen: () => void;
+  /** Text, or the bytes of a binary message. */
+  readonly onMessage: (data: string | Uint8Array) => void;
+  /** After `onOpen`. 1006: the connection broke off (RFC 6455, section 7.1.5). */
+  readonly onClose: (code: number, reason: string) => void;
+  /** There was no connection, or the agent sent too much. Nothing is called afterwards. */
+  readonly onFailure: (failure: CallFailure) => void;
+}
+
+/** Limits on what an agent may send. */
+const LIMITS = { message: 8 * 1024 * 1024, bytes: 128 * 1024 * 1024, messages: 500_000 } as const;
+/** What may wait for an agent that does not read: a quarter of an hour of a call's sound, or 10,000 marks with long names. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** What is shown of a response that refuses the upgrade. */
+const MAX_SAID_BYTES = 4_096;
+const MAX_SAID_MS = 1_000;
+/** How long the other side may take to confirm a close, in milliseconds. */
+const CLOSING_MS = 2_000;
+
+/** A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. */
+export class AgentSocket {
+  private readonly socket: WebSocket;
+  private phase: 'connecting' | 'securing' | 'upgrading' | 'open' | 'over' = 'connecting';
+  private bytes = 0;
+  private messages = 0;
+
+  /** @param agent how failures describe it */
+  constructor(
+    private readonly target: SocketTarget,
+    private readonly agent: OtherSide,
+    timeoutMs: number,
+    private readonly handlers: SocketHandlers,
+  ) {
+    this.socket = new WebSocket(target.url, {
+      headers: { ...target.headers },
+      lookup: pinned(target.addresses),
+      handshakeTimeout: timeoutMs,
+      maxPayload: LIMITS.message,
+      perMessageDeflate: false,
+      followRedirects: false,
+      finishRequest: (request: ClientRequest) => this.request(request),
+    });
+    this.socket.on('open', () => this.opened());
+    this.socket.on('message', (data: Buffer, isBinary) => this.received(data, isBinary));
+    this.socket.on('close', (code, reason) => this.closed(code, reason.toString('utf8')));
+    this.socket.on('error', (error) => this.failed(error));
+    this.socket.on('unexpected-response', (request, response) => void this.refused(request, response));
+  }
+
+  get isOpen(): boolean {
+    return this.phase === 'open';
+  }
+
+  send(data: string | Uint8Array): void {
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return this.socket.send(data);
+    // Later, since a call must not end in the middle of what it does.
+    setImmediate(() => this.fail('connection_lost', { what: 'it does not read what is sent to it' }));
+  }
+
+  /** Closes the connection in the orderly way; nothing is called afterwards. */
+  close(): void {
+    this.phase = 'over';
+    if (this.socket.readyState === WebSocket.CONNECTING) return this.socket.terminate();
+    this.socket.close(1000);
+    setTimeout(() => this.socket.terminate(), CLOSING_MS).unref();
+  }
+
+  private request(request: ClientRequest): void {
+    const isSecure = /^wss:/i.test(this.target.url);
+    request.once('socket', (socket) => {
+      this.handlers.onPhase?.('resolved');
+      socket.once('connect', () => {
+        this.phase = isSecure ? 'securing' : 'upgrading';
+        this.handlers.onPhase?.('connected');
+      });
+      socket.once('secureConnect', () => {
+        this.phase = 'upgrading';
+        this.handlers.onPhase?.('secured');
+      });
+    });
+    request.end();
+  }
+
+  private opened(): void {
+    if (this.phase === 'over') return;
+    this.phase = 'open';
+    this.handlers.onOpen();
+  }
+
+  private received(data: Buffer, isBinary: boolean): void {
+    if (this.phase !== 'open') return;
+    this.bytes += data.length;
+    if (++this.messages > LIMITS.messages || this.bytes > LIMITS.bytes) {
+      this.fail('answer_too_large', { what: 'all its messages together' });
+    } else this.handlers.onMessage(isBinary ? data : data.toString('utf8'));
+  }
+
+  private closed(code: number, reason: string): void {
+    if (this.phase !== 'open') return;
+    this.phase = 'over';
+    this.handlers.onClose(code, this.agent.excerpt(reason));
+  }
+
+  private failed(error: Error & { readonly code?: unknown }): void {
+    if (this.phase === 'over') return;
+    const code = typeof error.code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(error.code) ? error.code : undefined;
+    if (this.phase === 'open') {
+      if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.fail('answer_too_large', { what: 'one message' });
+      // `close` follows, with the code of the reason.
+      return;
+    }
+    const isTimeout = error.message === 'Opening handshake has timed out';
+    if (isTimeout) return this.fail('timeout', { what: 'the WebSocket handshake' });
+    // What is not an error of the system is one of the handshake.
+    const isHandshake = this.phase === 'upgrading' && (code === undefined || code.startsWith('HPE_'));
+    const byPhase: FailureCode = this.phase === 'securing' ? 'tls_failed' : 'connection_failed';
+    this.fail(isHandshake ? 'bad_response' : byPhase, { what: isHandshake ? error.message : code });
+  }
+
+  /** The upgrade got another response than 101. */
+  private async refused(request: ClientRequest, response: IncomingMessage): Promise<void> {
+    const { statusCode: status = 0, headers } = response;
+    const said = await beginningOf(response);
+    const code = status === 101 || (status >= 200 && status < 300) ? 'bad_response' : codeOfStatus(status);
+    const to = code === 'redirect' ? redirection(headers.location, this.target.url.replace(/^ws/i, 'http')) : '';
+    this.fail(code, { what: `HTTP ${status}${to} in place of a WebSocket upgrade`, status, said });
+    request.destroy();
+  }
+
+  private fail(code: FailureCode, detail: Pick<FailureDetail, 'what' | 'status' | 'said'>): void {
+    if (this.phase === 'over') return;
+    this.phase = 'over';
+    this.socket.terminate();
+    this.handlers.onFailure(new CallFailure(code, this.agent.describe(detail)));
+  }
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, MAX_SAID_MS);
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= MAX_SAID_BYTES) resolve();
+    });
+    for (const event of ['end', 'error', 'close']) response.once(event, resolve);
+    response.once('close', () => clearTimeout(timer));
+  });
+  return Buffer.concat(chunks).subarray(0, MAX_SAID_BYTES).toString('utf8');
+}
+
+/** A look-up that knows nothing but the given addresses: what was checked is what is connected to. */
+const pinned =
+  (addresses: readonly string[]): LookupFunction =>
+  (hostname, options, callback) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = found;
+    if (!first) return callback(Object.assign(new Error(`No address of ${hostname}`), { code: 'ENOTFOUND' }), '', 0);
+    if (options.all) callback(null, found);
+    else callback(null, first.address, first.family);
+  };

@@ -1,0 +1,33 @@
+import type { OutboundClient } from '../../../outbound-http/index.js';
+
+/** Name of a protocol, as settings and connections use it: one that the registry has. */
+export type ProtocolName = string;
+
+export const FIRST_SPEAKERS = ['caller', 'agent'] as const;
+/** Which side says the first words of a call. */
+export type FirstSpeaker = (typeof FIRST_SPEAKERS)[number];
+
+/** Where an agent is reached, and with which credentials. */
+export interface AgentEndpoint {
+  readonly protocol: ProtocolName;
+  /** With the optional placeholders `{assistantId}`, `{phoneNumber}` and `{callId}`. */
+  readonly url: string;
+  /** What results show instead of the URL, such as the name of its setting. */
+  readonly shownUrl?: string;
+  /** With lower-case names; secret. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null: the protocol's default. */
+  readonly firstSpeaker: FirstSpeaker | null;
+  /** Those of the protocol's table, secret ones included. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly apiKey?: string;
+}
+
+/** What distinguishes one call from other calls of the same agent. */
+export interface AgentCall {
+  readonly client: OutboundClient;
+  readonly assistantId: string;
+  readonly phoneNumber: string;
+  /** New for each attempt. */
+  readonly callId: string;
+}

@@ -1,0 +1,120 @@
+import type { LineRate } from '../../../audio/index.js';
+import type { Transport } from '../../conversation/transport.js';
+import type { OtherSide } from '../../other-side/other-side.js';
+import type { SentSecrets } from '../../other-side/secrets.js';
+import type { Failure } from '../../timeline/failure.js';
+import type { PlatformEvent, VoiceFacts, WireFinding } from '../../voice/facts/facts.js';
+import type { VoiceMeasures } from '../../voice/facts/results.js';
+import type { KnownFindings } from '../../voice/wire/known-finding.js';
+import type { VoiceCallOptions } from '../../voice/wire/voice-transport.js';
+import type { WireState } from '../../voice/wire/wire.js';
+import type { AgentCall, AgentEndpoint, FirstSpeaker } from './endpoint.js';
+
+export interface ProtocolOption {
+  /** Encrypted where it is stored, and never shown. */
+  readonly isSecret: boolean;
+  /** For the API documentation: what it does, as the rest of a sentence that begins with its name. */
+  readonly description: string;
+  /** What is wrong with a value, as the rest of a sentence about the option; undefined if nothing is. */
+  readonly violation: (value: unknown) => string | undefined;
+}
+
+/** What a platform can report of the agent by itself. */
+export interface Provides {
+  /** What the agent says. */
+  readonly words: boolean;
+  /** `seen`: the platform runs the agent's tools; `answered`: it waits for the tester's results. */
+  readonly toolCalls: 'none' | 'seen' | 'answered';
+}
+
+/** How a platform is reached: what the rest of the service knows of it. */
+interface ModuleBase {
+  readonly name: string;
+  /** In the words of its platform. */
+  readonly title: string;
+  /** Schemes of its addresses, with colon; `ws:` and `wss:` are those of WebSocket. */
+  readonly schemes: readonly string[];
+  /** Null: whichever side speaks. */
+  readonly firstSpeaker: FirstSpeaker | null;
+  readonly provides: Provides;
+  readonly options: Readonly<Record<string, ProtocolOption>>;
+  /** Headers in lower case that the protocol itself sends. */
+  readonly reservedHeaders: readonly string[];
+  /** What a connection test must reach, in order, each with what is said of it when it passed. */
+  readonly steps: Readonly<Record<string, string>>;
+}
+
+/** A protocol of text that takes turns. */
+export interface TextModule extends ModuleBase {
+  readonly medium: 'text';
+  readonly transport: (endpoint: AgentEndpoint, call: AgentCall) => Transport;
+}
+
+/**
+ * A protocol of voice calls: `session` on the main thread (HTTP, signatures, addresses), `entry` in the media thread (messages
+ * and audio).
+ */
+export interface WireModule<State extends WireState = WireState> extends ModuleBase {
+  readonly medium: 'voice';
+  /** On which clock its calls are measured. */
+  readonly clock: VoiceMeasures['clock'];
+  readonly findings: KnownFindings;
+  /** Rate of the call's line: of the caller's audio, the recording and the measures. */
+  readonly lineRate: (options: AgentEndpoint['options']) => LineRate;
+  /** Its `wire.ts`, a module whose default export is a `WireEntry`. */
+  readonly entry: URL;
+  readonly session: (endpoint: AgentEndpoint, call: AgentCall) => WireSession<State>;
+}
+
+export type ProtocolModule = TextModule | WireModule;
+export type Medium = ProtocolModule['medium'];
+
+/** What is found beside the audio. */
+export interface Found {
+  readonly findings: readonly WireFinding[];
+  /** What the agent asked of its platform. */
+  readonly events: readonly PlatformEvent[];
+}
+
+export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {
+  /** A step of the connection test was reached. */
+  readonly onStep: (step: string) => void;
+}
+
+/** A call that is ready to be connected. */
+export interface Dialled<State extends WireState = WireState> {
+  readonly socket: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    /** What failures show as its address. */
+    readonly shownUrl: string;
+  };
+  readonly state: State;
+  /** The answer, on the clock of `performance`; absent if it is the start of the stream. */
+  readonly answeredAt?: number;
+  /** What the platform said for the agent before the stream, at the line's rate; times in milliseconds from the answer. */
+  readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
+  readonly found: Found;
+}
+
+/** One call on the main thread. */
+export interface WireSession<State extends WireState = WireState> {
+  /** How failures describe the platform: its address and what it said, without secrets. */
+  readonly agent: OtherSide;
+  readonly secrets: SentSecrets;
+  /** Steps of the connection test that this address does not have, and why. */
+  readonly skippedSteps: Readonly<Record<string, string>>;
+  /** @throws CallFailure; the signal's reason */
+  dial(options: DialOptions): Promise<Dialled<State>>;
+  /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */
+  after?(facts: VoiceFacts, signal: AbortSignal): Promise<Found>;
+  /** Further requests of a connection test. @param problem why the test failed */
+  probe?(problem: Failure | undefined, signal: AbortSignal): Promise<Probed>;
+  /** What to do about a failed step; undefined for the general advice. */
+  cure?(step: string, failure: Failure): string | undefined;
+}
+
+export interface Probed {
+  readonly findings: readonly WireFinding[];
+  readonly cure?: string;
+}

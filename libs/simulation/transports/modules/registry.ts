@@ -1,0 +1,44 @@
+import type { ProtocolModule, WireModule } from './module.js';
+
+/** The protocols that are built; everything that lists them is derived from it. */
+export interface Registry {
+  readonly all: readonly ProtocolModule[];
+  readonly names: readonly string[];
+  /** Steps of all connection tests, in an order that suits each of them. */
+  readonly steps: readonly string[];
+  /** Headers in lower case that a connection must not set. */
+  readonly reservedHeaders: ReadonlySet<string>;
+  has(name: string): boolean;
+  /** @throws Error for a name that is not built */
+  of(name: string): ProtocolModule;
+}
+
+export function registry(modules: readonly ProtocolModule[]): Registry {
+  const byName = new Map(modules.map((module) => [module.name, module]));
+  if (byName.size !== modules.length) throw new Error('Two protocols have the same name.');
+  return {
+    all: modules,
+    names: [...byName.keys()],
+    steps: modules.reduce<string[]>((steps, module) => merged(steps, Object.keys(module.steps)), []),
+    reservedHeaders: new Set(modules.flatMap(({ reservedHeaders }) => reservedHeaders)),
+    has: (name) => byName.has(name),
+    of: (name) => {
+      const module = byName.get(name);
+      if (!module) throw new Error(`There is no protocol "${name}".`);
+      return module;
+    },
+  };
+}
+
+export const isVoice = (module: ProtocolModule): module is WireModule => module.medium === 'voice';
+
+/** Inserts the steps that are missing before the next one that is known. */
+function merged(known: readonly string[], steps: readonly string[]): string[] {
+  const result = [...known];
+  steps.forEach((step, index) => {
+    if (result.includes(step)) return;
+    const next = steps.slice(index).find((later) => result.includes(later));
+    result.splice(next === undefined ? result.length : result.indexOf(next), 0, step);
+  });
+  return result;
+}

@@ -1,0 +1,43 @@
+import { findingsOf, type KnownFindings } from '../../voice/wire/known-finding.js';
+
+export const STREAM_DOCS = 'https://www.twilio.com/docs/voice/twiml/stream';
+
+/** An error of Twilio's own list. */
+export const documentedError = (number: number, level: string, text: string): string =>
+  `"${text}" (Twilio ${level} ${number}, https://www.twilio.com/docs/api/errors/${number})`;
+
+/** Deviations in the TwiML of a call, before and after what it connects. */
+export const TWIML_FINDINGS = {
+  query_in_stream_url: {
+    severity: 'error',
+    meaning: 'The `url` of `<Stream>` has a query string, which Twilio does not support; use `<Parameter>`',
+    source: `"The url does not support query string parameters. To pass custom key value pairs to the WebSocket, make use of Custom Parameters instead." (${STREAM_DOCS})`,
+  },
+  insecure_stream_url: {
+    severity: 'warning',
+    meaning: 'The `url` of `<Stream>` begins with `ws:`; Twilio connects to `wss:` only',
+    source: `"wss is the only supported protocol." (${STREAM_DOCS})`,
+  },
+  play_not_heard: {
+    severity: 'warning',
+    meaning:
+      'This service could not fetch or read the file of a `<Play>` before the stream; it reads WAV (16-bit PCM, µ-law, A-law) and µ-law, and no MP3. The caller does not hear it, and the stream begins earlier than on a call by Twilio',
+    source: 'Twilio plays the file before it goes on (https://www.twilio.com/docs/voice/twiml/play)',
+  },
+  after_stream_not_followed: {
+    severity: 'warning',
+    meaning:
+      'After the stream the TwiML goes on with verbs that this service does not execute, such as a second `<Connect><Stream>`, `<Say>` or `<Gather>`: the call ends for the caller with its first stream',
+    source: `Twilio goes on with the next verb when the agent has closed the WebSocket (${STREAM_DOCS})`,
+  },
+  signature_not_checked: {
+    severity: 'warning',
+    meaning: 'The agent accepted a request with a wrong `X-Twilio-Signature`; only the connection test tries that',
+    source:
+      '"Your web application should verify that Twilio is the service that sent a webhook before responding to that request." (https://www.twilio.com/docs/usage/webhooks/webhooks-security)',
+  },
+} as const satisfies KnownFindings;
+
+export type TwimlFindingCode = keyof typeof TWIML_FINDINGS;
+
+export const twimlFinding = findingsOf(TWIML_FINDINGS);

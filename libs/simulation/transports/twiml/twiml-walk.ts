@@ -1,0 +1,212 @@
+import { decodeMulaw, encodeMulaw, TELEPHONE_RATE } from '../../../audio/index.js';
+import { CallFailure } from '../../timeline/failure.js';
+import type { PlatformEvent, WireFinding } from '../../voice/facts/facts.js';
+import { type TwimlFindingCode, twimlFinding } from './findings.js';
+import type { FetchedSound } from './platform-sound.js';
+import type { HttpMethod, StreamNoun, Verb } from './twiml.js';
+
+/** Documents of one call. */
+const MAX_DOCUMENTS = 10;
+const SAMPLES_PER_MS = TELEPHONE_RATE / 1_000;
+/** What is said before a stream and cannot be spoken takes this long per word (150 words per minute). */
+const MS_PER_WORD = 400;
+/** What comes before a stream takes at most so long. */
+const MAX_PRELUDE_MS = 60_000;
+const MAX_SAY_LENGTH = 4_096;
+
+/** Speaks text as the platform: 16-bit mono at 8,000 Hz. */
+export type Speak = (text: string) => Promise<Int16Array>;
+
+export type Fetch = (reference: string, base: string, method: HttpMethod) => Promise<readonly Verb[]>;
+
+/** What the platform itself says and plays for the agent. */
+export interface PlatformSounds {
+  /** Without it, words take their estimated time and are not heard. */
+  readonly speak?: Speak;
+  /** Fetches the file of a `<Play>`. */
+  readonly fetch: (reference: string, base: string, maxMs: number) => Promise<FetchedSound>;
+}
+
+/** Executes TwiML as far as a call of the service can: verb by verb, document by document. */
+export class TwimlWalk {
+  /** What the documents asked for before the stream, in order; times from the answer. */
+  readonly events: PlatformEvent[] = [];
+  /** What the platform said for the agent before the stream; times from the answer. */
+  readonly sounds: { readonly atMs: number; readonly pcm: Int16Array }[] = [];
+  /** What is not as on a call by Twilio, because this service does not play or follow it. */
+  readonly findings: WireFinding[] = [];
+  /** Time that the verbs so far take. */
+  elapsedMs = 0;
+  /** Address of the present document. */
+  base = '';
+  /** The verbs after the stream. */
+  private rest: readonly Verb[] = [];
+  private action: { readonly url: string; readonly method: HttpMethod } | undefined;
+  private documents = 1;
+
+  /** @param shown makes what the agent said presentable */
+  constructor(private readonly shown: (text: string) => string) {}
+
+  /**
+   * Goes on to `<Connect><Stream>`.
+   * @throws CallFailure if it is never reached
+   */
+  async toStream(document: readonly Verb[], base: string, fetch: Fetch, platform: PlatformSounds): Promise<StreamNoun> {
+    let verbs = document;
+    this.base = base;
+    for (let index = 0; index < verbs.length; index++) {
+      const verb = verbs[index]!;
+      if (verb.verb === 'redirect') {
+        verbs = await this.next(verb.url, verb.method, fetch);
+        index = -1;
+        continue;
+      }
+      if (verb.verb === 'connect' && verb.stream) {
+        this.rest = verbs.slice(index + 1);
+        this.action = verb.action === undefined ? undefined : { url: verb.action, method: verb.method };
+        return verb.stream;
+      }
+      const ending = this.endingBefore(verb);
+      if (ending !== undefined) throw new CallFailure('invalid_twiml', ending);
+      await this.pass(verb, platform);
+    }
+    const isOneWay = this.events.some(({ detail }) => detail.startsWith('<Start>'));
+    throw new CallFailure(
+      'invalid_twiml',
+      isOneWay
+        ? 'it has only <Start><Stream>, which is one-way: the agent cannot speak; use <Connect><Stream>'
+        : 'it has no <Connect><Stream>',
+    );
+  }
+
+  /** What follows after the stream: the document of `action`, else the rest of the present one. */
+  async afterStream(atMs: number, fetch: Fetch): Promise<PlatformEvent[]> {
+    const events: PlatformEvent[] = [];
+    const note = (type: PlatformEvent['type'], detail: string) => events.push({ type, atMs, detail });
+    let verbs = this.action ? await this.next(this.action.url, this.action.method, fetch) : this.rest;
+    for (let index = 0; index < verbs.length; index++) {
+      const verb = verbs[index]!;
+      if (verb.verb === 'redirect') {
+        verbs = await this.next(verb.url, verb.method, fetch);
+        index = -1;
+      } else if (verb.verb === 'dial') {
+        note('transfer', this.shown(verb.to));
+        return events;
+      } else if (verb.verb === 'hangup' || verb.verb === 'reject') {
+        break;
+      } else {
+        const detail = this.describe(verb);
+        note('note', detail);
+        this.find('after_stream_not_followed', `After the stream the TwiML goes on with ${detail}`, atMs);
+        // The call would go on; the caller hears no more of it.
+        if (verb.verb === 'connect') return events;
+      }
+    }
+    note('hang_up', 'The TwiML ended');
+    return events;
+  }
+
+  private async next(reference: string, method: HttpMethod, fetch: Fetch): Promise<readonly Verb[]> {
+    if (++this.documents > MAX_DOCUMENTS) {
+      throw new CallFailure('invalid_twiml', `it redirects more than ${MAX_DOCUMENTS - 1} times`);
+    }
+    const verbs = await fetch(reference, this.base, method);
+    this.base = new URL(reference, this.base).href;
+    return verbs;
+  }
+
+  /** A verb that takes the call elsewhere, in words. */
+  private endingBefore(verb: Verb): string | undefined {
+    switch (verb.verb) {
+      case 'hangup':
+        return 'it hangs up (<Hangup>) before it connects a stream';
+      case 'reject':
+        return 'it rejects the call (<Reject>)';
+      case 'dial':
+        return `it transfers the call (<Dial>) to ${this.shown(verb.to)} before it connects a stream`;
+      case 'connect':
+        return `it connects <${this.shown(verb.noun)}>, not <Stream>`;
+      default:
+        return undefined;
+    }
+  }
+
+  /** A verb that takes its time, or is not executed. */
+  private async pass(verb: Verb, platform: PlatformSounds): Promise<void> {
+    this.events.push({ type: 'note', atMs: this.elapsedMs, detail: this.describe(verb) });
+    if (verb.verb === 'say') await this.say(verb.text, verb.loop, platform.speak);
+    else if (verb.verb === 'play') await this.play(verb.url, verb.loop, platform);
+    else if (verb.verb === 'pause') this.take(verb.seconds * 1_000);
+  }
+
+  private async say(text: string, times: number, speak: Speak | undefined): Promise<void> {
+    const pcm = speak && (await spoken(speak, text.slice(0, MAX_SAY_LENGTH)));
+    if (pcm) return this.repeat(pcm, times);
+    const ms = text.split(/\s+/).length * MS_PER_WORD;
+    for (let time = 0; time < times && this.leftMs > 0; time++) this.take(ms);
+  }
+
+  private async play(url: string, times: number, platform: PlatformSounds): Promise<void> {
+    if (this.leftMs === 0) return;
+    const sound = await platform.fetch(url, this.base, this.leftMs);
+    if ('pcm' in sound) return this.repeat(sound.pcm, times);
+    const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${this.shown(sound.problem)}. Its duration is unknown`;
+    this.find('play_not_heard', detail, this.elapsedMs);
+  }
+
+  private repeat(pcm: Int16Array, times: number): void {
+    if (pcm.length === 0) return;
+    // As the platform sends it down the line.
+    const heard = decodeMulaw(encodeMulaw(pcm));
+    for (let time = 0; time < times && this.leftMs > 0; time++) {
+      this.sounds.push({ atMs: this.elapsedMs, pcm: heard.subarray(0, this.leftMs * SAMPLES_PER_MS) });
+      this.take(heard.length / SAMPLES_PER_MS);
+    }
+  }
+
+  /** Once for each code. */
+  private find(code: TwimlFindingCode, detail: string, atMs: number): void {
+    if (this.findings.every((finding) => finding.code !== code)) {
+      this.findings.push({ ...twimlFinding(code, detail), atMs });
+    }
+  }
+
+  private take(ms: number): void {
+    this.elapsedMs = Math.min(MAX_PRELUDE_MS, this.elapsedMs + ms);
+  }
+
+  private get leftMs(): number {
+    return MAX_PRELUDE_MS - this.elapsedMs;
+  }
+
+  private describe(verb: Verb): string {
+    switch (verb.verb) {
+      case 'say':
+        return `<Say>: "${this.shown(verb.text)}"`;
+      case 'play':
+        return `<Play>: ${this.shown(verb.url)}`;
+      case 'pause':
+        return `<Pause> of ${verb.seconds} s`;
+      case 'start':
+        return '<Start>: a one-way stream, which is not opened';
+      case 'gather':
+        return '<Gather>, which is not executed';
+      case 'connect':
+        return `<Connect> of <${this.shown(verb.noun)}>, which is not connected`;
+      case 'other':
+        return `<${this.shown(verb.name)}>, which is not executed`;
+      default:
+        return `<${verb.verb}>`;
+    }
+  }
+}
+
+/** Undefined for text that the voice can never speak, such as another script: it takes its estimated time. */
+async function spoken(speak: Speak, text: string): Promise<Int16Array | undefined> {
+  try {
+    return await speak(text);
+  } catch (error) {
+    if (error instanceof Error && 'isPermanent' in error && error.isPermanent === true) return undefined;
+    throw error;
+  }
+}

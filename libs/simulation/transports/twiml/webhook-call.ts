@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { OtherSide, secretsOfUrl, withoutSecrets } from '../../other-side/other-side.js';
+import { type SentSecrets, sentSecrets } from '../../other-side/secrets.js';
+import { CallFailure } from '../../timeline/failure.js';
+import type { VoiceFacts } from '../../voice/facts/facts.js';
+import { agentUrl } from '../http/agent-url.js';
+import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
+import type { DialOptions, Found } from '../modules/module.js';
+import { Addresses, type DialledAddress } from './addresses.js';
+import { fetchSound } from './platform-sound.js';
+import { type Fetch, type PlatformSounds, TwimlWalk } from './twiml-walk.js';
+import type { HttpMethod, StreamNoun } from './twiml.js';
+import { requestTwiml } from './webhook.js';
+
+/** Numbers that belong to nobody (reserved for fiction). */
+const DEFAULT_FROM = '+12025550143';
+const DEFAULT_TO = '+12025550187';
+
+/** The options of a connection that concern its webhook, as their validation guarantees. */
+export interface WebhookOptions {
+  readonly authToken?: string;
+  readonly publicUrl?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly accountSid?: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** What the TwiML of a webhook connects the call to. */
+export interface Connected {
+  readonly noun: StreamNoun;
+  /** The answer, on the clock of `performance`. */
+  readonly answeredAt: number;
+  readonly found: Found;
+}
+
+/** A call to the webhook of an agent on Twilio: signed requests and the TwiML before and after what it connects. */
+export class WebhookCall {
+  readonly secrets: SentSecrets;
+  readonly agent: OtherSide;
+  readonly options: WebhookOptions;
+  readonly addresses: Addresses;
+  readonly callSid = sid('CA');
+  readonly accountSid: string;
+  private readonly walk: TwimlWalk;
+
+  constructor(
+    private readonly endpoint: AgentEndpoint,
+    private readonly call: AgentCall,
+  ) {
+    const { url, shownUrl, headers, options } = endpoint;
+    this.options = options;
+    this.accountSid = this.options.accountSid ?? sid('AC');
+    this.secrets = sentSecrets(this.authToken, headers, secretsOfUrl(url));
+    this.agent = new OtherSide(shownUrl ?? agentUrl(withoutSecrets(url), call), this.secrets.all);
+    this.addresses = new Addresses(agentUrl(url, call), this.options.publicUrl);
+    this.walk = new TwimlWalk((text) => this.agent.excerpt(text));
+  }
+
+  /** The token that signs requests; none: they are not signed. */
+  get authToken(): string | undefined {
+    return this.options.authToken ?? this.endpoint.apiKey;
+  }
+
+  /** The address of the webhook or WebSocket that the call begins with. */
+  get first(): DialledAddress {
+    return this.addresses.first;
+  }
+
+  /** Address of the present document. */
+  get base(): string {
+    return this.walk.base;
+  }
+
+  /** What the platform said for the agent before the stream. */
+  get sounds(): TwimlWalk['sounds'] {
+    return this.walk.sounds;
+  }
+
+  /** Requests the first document and follows its verbs. @throws CallFailure; the signal's reason */
+  async connect({ signal, speak, onStep }: DialOptions): Promise<Connected> {
+    const { first } = this;
+    const request = (address: DialledAddress, method: HttpMethod) =>
+      this.request(address, method, 'ringing', { signal, onStep });
+    const verbs = await request(first, 'POST');
+    const answeredAt = performance.now();
+    const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
+    const sounds = { ...(speak && { speak }), fetch: this.files(signal) };
+    const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, sounds);
+    return { noun, answeredAt, found: { findings: this.walk.findings, events: this.walk.events } };
+  }
+
+  /** Waits until the verbs before what is connected have taken their time. @throws the signal's reason */
+  async passPrelude(answeredAt: number, signal: AbortSignal): Promise<void> {
+    const ms = Math.max(0, answeredAt + this.walk.elapsedMs - performance.now());
+    await wait(ms, undefined, { signal }).catch(() => {
+      throw signal.reason;
+    });
+  }
+
+  /** What the agent asks for afterwards, in order. Failures are events: the call itself is over. */
+  async after({ end }: VoiceFacts, signal: AbortSignal): Promise<Found> {
+    const before = this.walk.findings.length;
+    try {
+      const events = await this.walk.afterStream(end.atMs, (reference, base, method) =>
+        this.request(this.resolved(reference, base), method, 'in-progress', { signal }),
+      );
+      return { events, findings: this.walk.findings.slice(before) };
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error;
+      return { events: [{ type: 'note', atMs: end.atMs, detail: error.failure.message }], findings: [] };
+    }
+  }
+
+  /** Requests TwiML, signed with the given token. */
+  request(
+    address: DialledAddress,
+    method: HttpMethod,
+    callStatus: string,
+    { signal, onStep }: Pick<DialOptions, 'signal'> & Partial<DialOptions>,
+    authToken = this.authToken,
+  ) {
+    return requestTwiml(this.call.client, this.agent, {
+      address,
+      method,
+      form: this.form(callStatus),
+      headers: this.headersTo(address.url),
+      authToken,
+      signal,
+      ...(onStep && { onStep }),
+    });
+  }
+
+  /** The connection's headers are credentials, and TwiML may name any server: they are sent to the connection's own alone. */
+  headersTo(url: string): Readonly<Record<string, string>> {
+    const isOwn = httpOrigin(url) === httpOrigin(this.first.url);
+    return { ...(isOwn && this.endpoint.headers), 'x-call-id': this.call.callId };
+  }
+
+  invalid(what: string): CallFailure {
+    return new CallFailure('invalid_twiml', this.agent.describe({ what }));
+  }
+
+  /** Fetches the files of `<Play>`. */
+  private files(signal: AbortSignal): PlatformSounds['fetch'] {
+    return async (reference, base, maxMs) => {
+      const address = this.addresses.resolve(reference, base);
+      if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
+      return fetchSound(this.call.client, { url: address.url, headers: this.headersTo(address.url), signal, maxMs });
+    };
+  }
+
+  private resolved(reference: string, base: string): DialledAddress {
+    const address = this.addresses.resolve(reference, base);
+    if (!address || !/^https?:/i.test(address.signedUrl)) {
+      throw this.invalid(`the address "${this.agent.excerpt(reference)}" is not one of http or https`);
+    }
+    return address;
+  }
+
+  private form(callStatus: string): Record<string, string> {
+    const { from = DEFAULT_FROM, to = this.call.phoneNumber || DEFAULT_TO, parameters } = this.options;
+    return {
+      CallSid: this.callSid,
+      AccountSid: this.accountSid,
+      From: from,
+      To: to,
+      Caller: from,
+      Called: to,
+      CallStatus: callStatus,
+      Direction: 'inbound',
+      ApiVersion: '2010-04-01',
+      ...parameters,
+    };
+  }
+}
+
+const httpOrigin = (url: string): string => new URL(url.replace(/^ws/i, 'http')).origin;
+
+/** Two letters and 32 hexadecimal digits, as Twilio's identifiers. */
+export const sid = (prefix: string): string => `${prefix}${randomBytes(16).toString('hex')}`;

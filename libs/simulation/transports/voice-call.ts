@@ -1,0 +1,98 @@
+import { OutboundError } from '../../outbound-http/index.js';
+import { CallFailure } from '../timeline/failure.js';
+import type { VoiceFacts } from '../voice/facts/facts.js';
+import type { MediaConnection } from '../voice/thread/media-messages.js';
+import type { MediaThread } from '../voice/thread/media-thread.js';
+import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-transport.js';
+import { OUTBOUND_CODES } from './http/outbound-failures.js';
+import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
+import type { Dialled, Found, WireModule, WireSession } from './modules/module.js';
+
+/** For the TCP connection, TLS and the upgrade. */
+const CONNECT_TIMEOUT_MS = 15_000;
+/** For what follows after the stream. */
+const AFTER_STREAM_MS = 15_000;
+const NOTHING: Found = { findings: [], events: [] };
+
+/** Reaches an agent over a wire. */
+export function voiceTransport(
+  module: WireModule,
+  endpoint: AgentEndpoint,
+  call: AgentCall,
+  thread: MediaThread,
+): VoiceTransport {
+  const session = module.session(endpoint, call);
+  const { agent, secrets } = session;
+  return {
+    name: module.name,
+    clock: module.clock,
+    lineRate: module.lineRate(endpoint.options),
+    identity: { protocol: module.name, url: agent.address, callId: call.callId },
+    secrets,
+    call: (options) => new VoiceCall(module, session, call, thread).run(options),
+  };
+}
+
+/** One voice call: dials, runs the call in the media thread, and merges what was found before, during and after it. */
+export class VoiceCall {
+  /** @param onStep what a connection test reports; `at` is on the clock of `performance` */
+  constructor(
+    private readonly module: WireModule,
+    private readonly session: WireSession,
+    private readonly call: AgentCall,
+    private readonly thread: MediaThread,
+    private readonly onStep: (step: string, at: number) => void = () => undefined,
+  ) {}
+
+  /** @throws CallFailure if there was no call; the signal's reason */
+  async run(options: VoiceCallOptions): Promise<VoiceFacts> {
+    const { signal, speak, onAborted } = options;
+    signal.throwIfAborted();
+    const dialled = await this.session.dial({
+      signal,
+      onStep: (step) => this.onStep(step, performance.now()),
+      ...(speak && { speak }),
+    });
+    const before = dialled.found;
+    const facts = await this.thread.call(
+      await this.connectionOf(dialled),
+      { ...options, ...(onAborted && { onAborted: (facts) => onAborted(merged(before, facts, NOTHING)) }) },
+      this.onStep,
+    );
+    return merged(before, facts, await this.after(merged(before, facts, NOTHING), signal));
+  }
+
+  private async after(facts: VoiceFacts, signal: AbortSignal): Promise<Found> {
+    if (facts.end.code !== 'agent_hung_up' || !this.session.after) return NOTHING;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(AFTER_STREAM_MS)]);
+    return this.session.after(facts, limit).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!limit.aborted) throw error;
+      return NOTHING;
+    });
+  }
+
+  /** The addresses are looked up and checked here, and the thread connects to no other ones. */
+  private async connectionOf({ socket, state, answeredAt, sounds }: Dialled): Promise<MediaConnection> {
+    const { url, headers, shownUrl } = socket;
+    const addresses = await this.call.client.addressesOf(url).catch((cause: unknown) => {
+      if (!(cause instanceof OutboundError)) throw cause;
+      throw new CallFailure(OUTBOUND_CODES[cause.reason], this.session.agent.describe({}), { cause });
+    });
+    return {
+      entry: this.module.entry.href,
+      state,
+      target: { url, headers, addresses },
+      shownUrl,
+      timeoutMs: CONNECT_TIMEOUT_MS,
+      answeredAt: answeredAt === undefined ? undefined : performance.timeOrigin + answeredAt,
+      sounds,
+    };
+  }
+}
+
+const merged = (before: Found, facts: VoiceFacts, after: Found): VoiceFacts => ({
+  ...facts,
+  wireFindings: [...before.findings, ...facts.wireFindings, ...after.findings],
+  platformEvents: [...before.events, ...facts.platformEvents, ...after.events],
+});

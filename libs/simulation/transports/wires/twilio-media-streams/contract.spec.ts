@@ -1,0 +1,7 @@
+import { wireContract } from '../testing/wire-contract.js';
+import { twilioMediaStreams } from './index.js';
+import { twilioContractDouble } from './testing/double/contract.js';
+
+describe('twilioMediaStreams, as every wire', () => {
+  wireContract(twilioMediaStreams, twilioContractDouble, 'wss://agent.example.com/media');
+});

@@ -1,0 +1,33 @@
+import type { Failure } from '../../../timeline/failure.js';
+
+const SIGNATURE =
+  'Check the authToken of the connection (by default the apiKey of the agent): it must be the auth token with which the agent checks X-Twilio-Signature.';
+const signature = (signedUrl: string | undefined): string =>
+  `${SIGNATURE} The signature covers the address${signedUrl === undefined ? '' : ` ${signedUrl}`}: if the agent checks it over another one, set publicUrl to that.`;
+
+const OF_STEP: Readonly<Record<string, string>> = {
+  twiml:
+    'Check the path of the url: it must be the webhook for incoming calls, and its response TwiML with <Connect><Stream url="wss://…"/></Connect>.',
+  websocket:
+    'Check the url of <Stream>. If it names a public host and the agent runs somewhere else, set publicUrl to the public address of the webhook: addresses with its host are then called where the url of the connection leads.',
+};
+
+const OF_STATUS: Readonly<Record<number, string>> = {
+  404: 'Check the path of the url: it must be the webhook for incoming calls, or the address of its WebSocket.',
+  405: 'Check the path of the url: the webhook must accept POST.',
+};
+
+/**
+ * What to do about a failed step; undefined for the general advice.
+ * @param signedUrl the address that the refused request was signed over, if it is known
+ */
+export function cureOf(step: string, { code, status = 0 }: Failure, signedUrl: string | undefined): string | undefined {
+  // The general advice on addresses.
+  if (code === 'address_refused' || code === 'name_not_found') return undefined;
+  if (status === 401 || status === 403) return signature(signedUrl);
+  return OF_STATUS[status] ?? OF_STEP[step];
+}
+
+/** The agent accepts the same request when its signature covers the address in another form. */
+export const cureOfPort = (accepted: string): string =>
+  `The agent accepts the signature over ${accepted}: set publicUrl to this address, or let the agent check the address as it is called.`;

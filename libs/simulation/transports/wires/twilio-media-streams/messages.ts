@@ -1,0 +1,78 @@
+import type { JsonValue } from '../../../timeline/text.js';
+
+/** A message of the agent, as far as it can be understood. `streamSid` is unchecked. */
+export type AgentMessage =
+  | { readonly event: 'media'; readonly streamSid: unknown; readonly sound: Uint8Array }
+  | { readonly event: 'mark'; readonly streamSid: unknown; readonly name: string | undefined }
+  | { readonly event: 'clear'; readonly streamSid: unknown }
+  | { readonly event: 'unknown'; readonly name: string }
+  | { readonly event: 'binary' }
+  /** `problem` continues "The message …". */
+  | { readonly event: 'invalid'; readonly problem: string };
+
+/** Characters of one message: ten minutes of audio in base64, and some more. */
+export const MAX_MESSAGE = 8 * 1024 * 1024;
+const MAX_NAME = 1_000;
+/** A message has a few values. A million of them would take a second to parse, in the thread of all calls. */
+const MAX_VALUES = 10_000;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Reads a message of an untrusted agent; never throws. @param data text, or the bytes of a binary message */
+export function readMessage(data: string | Uint8Array): AgentMessage {
+  if (typeof data !== 'string') return { event: 'binary' };
+  if (data.length > MAX_MESSAGE) return invalid(`has more than ${MAX_MESSAGE} characters`);
+  if (hasTooManyValues(data)) return invalid(`has more than ${MAX_VALUES} values`);
+  const message = parsed(data);
+  if (message === undefined) return invalid('is not valid JSON');
+  if (!isObject(message)) return invalid('is not a JSON object');
+  const { event, streamSid } = message;
+  if (typeof event !== 'string') return invalid('has no event');
+  switch (event) {
+    case 'media':
+      return readMedia(message);
+    case 'mark':
+      return readMark(message);
+    case 'clear':
+      return { event, streamSid };
+    default:
+      return { event: 'unknown', name: event.slice(0, MAX_NAME) };
+  }
+}
+
+function readMedia({ streamSid, media }: Record<string, JsonValue>): AgentMessage {
+  const payload = isObject(media) ? media.payload : undefined;
+  if (payload === undefined) return invalid('of the event media has no media.payload');
+  if (typeof payload !== 'string' || !BASE64.test(payload)) return invalid('has a media.payload that is not base64');
+  return { event: 'media', streamSid, sound: Buffer.from(payload, 'base64') };
+}
+
+function readMark({ streamSid, mark }: Record<string, JsonValue>): AgentMessage {
+  const name = isObject(mark) ? mark.name : undefined;
+  if (name !== undefined && typeof name !== 'string') return invalid('has a mark.name that is not a string');
+  if ((name?.length ?? 0) > MAX_NAME) return invalid(`has a mark.name of more than ${MAX_NAME} characters`);
+  return { event: 'mark', streamSid, name: name === '' ? undefined : name };
+}
+
+const invalid = (problem: string): AgentMessage => ({ event: 'invalid', problem });
+
+const isObject = (value: JsonValue | undefined): value is Record<string, JsonValue> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Counts what every further or deeper value needs. */
+function hasTooManyValues(text: string): boolean {
+  let found = 0;
+  for (const character of ',[{') {
+    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
+      if (++found > MAX_VALUES) return true;
+    }
+  }
+  return false;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

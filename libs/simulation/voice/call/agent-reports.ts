@@ -1,0 +1,56 @@
+import { type ToolAnswers, toolAnswers } from '../../conversation/tool-results.js';
+import { parseArguments, sanitizeText } from '../../timeline/text.js';
+import type { HeardCallerFact, SaidFact, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import type { VoiceCallPlan } from '../facts/plan.js';
+import type { WireSide } from '../wire/wire.js';
+
+/** Reports of each kind that are kept, and characters of one. */
+const MAX_REPORTS = 10_000;
+const MAX_REPORT = 64 * 1024;
+
+/** What the platform reports beside audio: words of the agent, what it understood of the caller, and tool calls. */
+export class AgentReports {
+  private readonly said: SaidFact[] = [];
+  private readonly heardCaller: HeardCallerFact[] = [];
+  private readonly toolCalls: ToolCallFact[] = [];
+  /** Tool calls whose result the wire has not been given. */
+  private readonly unanswered: { readonly id: string; readonly call: ToolCallFact }[] = [];
+  private readonly answers: ToolAnswers;
+
+  constructor({ toolResults = [] }: VoiceCallPlan) {
+    this.answers = toolAnswers(toolResults);
+  }
+
+  say(atMs: number, text: string, { item, final = true }: Parameters<WireSide['said']>[2] = {}): void {
+    if (this.said.length >= MAX_REPORTS) return;
+    this.said.push({ atMs, text: shortened(text), final, ...(item !== undefined && { item }) });
+  }
+
+  hearCaller(atMs: number, text: string): void {
+    if (this.heardCaller.length < MAX_REPORTS) this.heardCaller.push({ atMs, text: shortened(text) });
+  }
+
+  /** @param isAwaited whether the platform waits for a result */
+  callTool(atMs: number, { id, name, json }: Parameters<WireSide['toolCall']>[1], isAwaited: boolean): void {
+    if (this.toolCalls.length >= MAX_REPORTS) return;
+    const call: ToolCallFact = { atMs, name: shortened(name), json: shortened(json) };
+    this.toolCalls.push(call);
+    if (isAwaited) this.unanswered.push({ id, call });
+  }
+
+  /** Answers the tool calls that wait. @param answer takes the result as JSON */
+  answerTools(atMs: number, answer: (id: string, json: string) => void): void {
+    for (const { id, call } of this.unanswered.splice(0)) {
+      const result = this.answers(call.name, parseArguments(call.json));
+      Object.assign(call, { result, answeredMs: atMs });
+      answer(id, JSON.stringify(result));
+    }
+  }
+
+  get facts(): Pick<VoiceFacts, 'said' | 'heardCaller' | 'toolCalls'> {
+    const { said, heardCaller, toolCalls } = this;
+    return { said, heardCaller, toolCalls };
+  }
+}
+
+const shortened = (text: string): string => sanitizeText(text.slice(0, MAX_REPORT));

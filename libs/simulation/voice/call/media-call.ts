@@ -1,0 +1,349 @@
+import { FRAME_MS } from '../../../audio/index.js';
+import { type Failure, failure } from '../../timeline/failure.js';
+import { sanitizeText } from '../../timeline/text.js';
+import { AgentReports } from './agent-reports.js';
+import { CallerActs } from '../speaking/caller-acts.js';
+import { CallerLine } from '../speaking/caller-line.js';
+import { Ear } from '../hearing/ear.js';
+import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from '../facts/facts.js';
+import { Line } from '../facts/line.js';
+import { IncomingAudio } from '../hearing/incoming-audio.js';
+import { heardAtTheEarliest } from '../measures/index.js';
+import type { RecordingSink } from '../wire/voice-transport.js';
+import type { Wire, WireFactory, WireFormats, WireSide } from '../wire/wire.js';
+import { Mouth } from '../speaking/mouth.js';
+import type { VoiceCallPlan } from '../facts/plan.js';
+import { Recorder } from './recorder.js';
+import { TickTiming } from './tick-timing.js';
+import { TurnPolicy } from './turn-policy.js';
+import { WireFindings } from './wire-findings.js';
+
+/** How long the platform may take to be ready for audio. */
+const READY_MS = 10_000;
+/** Clock times with fractions are rounded: a frame is due if no more than this is missing. */
+const EPSILON_MS = 1e-6;
+const MAX_PLATFORM_EVENTS = 1_000;
+/** Codes of RFC 6455, section 7.4.1, with which an agent that hangs up closes its connection; 1005 is none at all. */
+const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+
+export interface MediaCallOptions {
+  /** Sends a message to the agent. */
+  readonly send: (data: string | Uint8Array) => void;
+  readonly recording?: RecordingSink;
+  /** What happened between the answer and the start of the stream. */
+  readonly prelude?: Prelude;
+}
+
+export interface Prelude {
+  /** The answer, on the clock of the driver. */
+  readonly answeredAt: number;
+  /** What the platform played for the agent, at the rate of the line; times are milliseconds from the answer, in order. */
+  readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
+}
+
+/** How a connection was closed (RFC 6455, section 7.4). */
+export interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/**
+ * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. It
+ * has no thread, timer or socket; its driver calls `tick` at least every 20 ms and passes on what the agent
+ * sends. `now` is the driver's clock in milliseconds. A late tick catches up with all frames that are due.
+ */
+export class MediaCall {
+  private readonly wire: Wire;
+  private readonly line: Line;
+  private readonly callerLine: CallerLine;
+  private readonly ear: Ear;
+  private readonly mouth: Mouth;
+  private incoming: IncomingAudio;
+  private readonly timing = new TickTiming();
+  private readonly findings = new WireFindings();
+  private readonly platformEvents: PlatformEvent[] = [];
+  private readonly reports: AgentReports;
+  private readonly recorder: Recorder | undefined;
+  private caller!: CallerActs;
+  private policy!: TurnPolicy;
+  /** The answer, on the driver's clock. */
+  private origin = 0;
+  private streamStartMs = 0;
+  /** Number of the next frame. */
+  private frame = 0;
+  private ended: Pick<VoiceFacts, 'end' | 'failure'> | undefined;
+  private observed: VoiceFacts | undefined;
+  /** When the connection was open, on the driver's clock. */
+  private openedAt: number | undefined;
+  private isReady = false;
+  /** Given up before it began. */
+  private isAborted = false;
+  private unready: Failure | undefined;
+  /** Asked for by the wire, and done when its method has returned. */
+  private requestedEnd: { readonly end: CallEnd; readonly broken?: Failure } | undefined;
+  /** Messages that are logged when call time 0 is known. */
+  private unlogged: { readonly now: number; readonly direction: 'sent' | 'received'; readonly message: unknown }[] = [];
+
+  constructor(
+    private readonly plan: VoiceCallPlan,
+    wire: WireFactory,
+    private readonly options: MediaCallOptions,
+  ) {
+    this.line = new Line(plan.rate);
+    this.ear = new Ear(this.line);
+    this.mouth = new Mouth(this.line.frameSamples);
+    this.incoming = new IncomingAudio(this.ear, this.line, plan.rate);
+    this.reports = new AgentReports(plan);
+    this.recorder = options.recording && new Recorder(options.recording, this.line);
+    this.wire = wire(this.side());
+    this.callerLine = new CallerLine(plan, this.line, this.wire);
+  }
+
+  /** The connection is open. */
+  start(now: number): void {
+    this.openedAt = now;
+    this.wire.open(now);
+    this.endAsRequested(now);
+  }
+
+  /** The stream starts, and with it the call, unless a prelude says that it was answered before. */
+  private begin(now: number, formats: WireFormats | undefined): void {
+    if (this.isReady) return;
+    if (formats) {
+      this.callerLine.format = formats.toAgent;
+      this.incoming = new IncomingAudio(this.ear, this.line, formats.fromAgent.rate);
+    }
+    const { prelude } = this.options;
+    // The gate hears whole frames from the answer on, so the stream starts with one.
+    this.streamStartMs = prelude ? Math.max(0, Math.ceil((now - prelude.answeredAt) / FRAME_MS)) * FRAME_MS : 0;
+    this.origin = now - this.streamStartMs;
+    this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
+    const { plan, ear: heard, caller, streamStartMs } = this;
+    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs });
+    for (const { atMs, pcm } of prelude?.sounds ?? []) this.ear.play(atMs, pcm);
+    for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.recordFrame(null, this.ear.hearFrame());
+    this.isReady = true;
+    this.logEarlier();
+  }
+
+  /** Sends the frames that are due. */
+  tick(now: number): void {
+    if (this.isOver) return;
+    if (!this.isReady) return this.awaitReady(now);
+    while (!this.isOver && this.nextDueMs <= this.callTime(now) + EPSILON_MS) {
+      this.passFrame(now);
+      this.endAsRequested(now);
+    }
+    if (this.isOver) return;
+    this.callerLine.sendDue(now, this.callTime(now) + EPSILON_MS);
+    this.reports.answerTools(this.callTime(now), (id, json) => this.wire.toolResult?.(now, id, json));
+    this.ear.advance(this.callTime(now));
+    this.endAsRequested(now);
+  }
+
+  /** A message of the agent. */
+  onMessage(now: number, data: string | Uint8Array): void {
+    if (this.isOver) return;
+    this.wire.message(now, data);
+    this.endAsRequested(now);
+  }
+
+  /** The agent has closed the connection: it hangs up, or the connection broke off. */
+  onClose(now: number, closing: Closing): void {
+    this.tick(now);
+    if (this.isOver) return;
+    this.wire.closed?.(now, closing.code, closing.reason);
+    this.endAsRequested(now);
+    if (this.isOver) return;
+    const reason = closing.reason === '' ? '' : `: ${closing.reason}`;
+    if (!this.isReady) {
+      return this.giveUp(now, failure('not_ready', `it closed the connection with code ${closing.code}${reason}`));
+    }
+    if (HANG_UP_CODES.has(closing.code)) {
+      this.finish(now, { by: 'agent', code: 'agent_hung_up', reason: `The agent hung up${reason}` });
+    } else {
+      const broken = failure('connection_lost', `closed with code ${closing.code}${reason}`);
+      this.finish(now, { by: 'tester', code: 'failure', reason: broken.message }, broken);
+    }
+  }
+
+  /** The tester gives the call up; what was recorded is passed on. */
+  abort(now: number): void {
+    if (this.isOver) return;
+    if (this.isReady) return this.finish(now, { by: 'tester', code: 'failure', reason: 'The call was aborted' });
+    this.isAborted = true;
+    this.stop(now);
+  }
+
+  get isOver(): boolean {
+    return this.isAborted || this.ended !== undefined;
+  }
+
+  /** Whether call time 0 has come. */
+  get isBegun(): boolean {
+    return this.isReady;
+  }
+
+  /** Stream time 0, on the driver's clock. */
+  get startedAt(): number {
+    return this.origin + this.streamStartMs;
+  }
+
+  /** Why there was no call: it ended before the platform was ready. */
+  get failure(): Failure | undefined {
+    return this.unready;
+  }
+
+  /** What was observed. @throws Error before the call is over */
+  facts(): VoiceFacts {
+    if (!this.ended) throw new Error('The call is not over.');
+    return (this.observed ??= this.observe(this.ended));
+  }
+
+  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
+    const { atMs } = ended.end;
+    const timing = this.timing.result();
+    const heard = this.ear.facts(
+      (at) => this.caller.turnAt(at),
+      (at) => this.caller.lineEndBefore(at),
+    );
+    const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
+    const observed = {
+      caller: this.caller.until(atMs),
+      ...heard,
+      underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
+      agentTurns: this.policy.agentTurns(atMs),
+      silences: this.policy.silencesUntil(atMs),
+      ...ended,
+      answeredTurns: this.policy.answeredTurns,
+      ...this.reports.facts,
+      platformEvents: this.platformEvents,
+      timing,
+    };
+    const findingsOf = (facts: Omit<VoiceFacts, 'wireFindings'>) =>
+      this.findings.with(this.wire.review?.(facts) ?? []).list();
+    const facts = { ...observed, wireFindings: findingsOf(observed) };
+    if (timing.stalls.length === 0) return facts;
+    const underruns = heard.underruns.filter(isStalled);
+    const certain = findingsOf(heardAtTheEarliest({ ...facts, stalled: { underruns, findings: [] } }));
+    const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
+    return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
+  }
+
+  private get nextDueMs(): number {
+    return this.streamStartMs + (this.frame + 1) * FRAME_MS;
+  }
+
+  private callTime(now: number): number {
+    return now - this.origin;
+  }
+
+  /** Hears and speaks one frame. */
+  private passFrame(now: number): void {
+    const dueMs = this.nextDueMs;
+    this.incoming.advance(dueMs - FRAME_MS);
+    const heard = this.ear.hearFrame();
+    this.policy.decide(dueMs, dueMs - FRAME_MS);
+    for (const { digit } of this.caller.dueKeys(dueMs)) this.wire.key?.(now, digit);
+    const sound = this.mouth.frame(this.frame);
+    this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);
+    const sent = this.callerLine.pass(now, dueMs, this.frame, sound, heard);
+    this.recordFrame(sent, heard);
+    this.frame++;
+    if (this.policy.end) this.finish(now, this.policy.end);
+  }
+
+  private finish(now: number, end: CallEnd, broken?: Failure): void {
+    const heardUntilMs = this.nextDueMs - FRAME_MS;
+    // What the caller ends, ends with a frame.
+    const atMs = end.by === 'agent' || broken ? Math.max(heardUntilMs, this.callTime(now)) : heardUntilMs;
+    const rest = this.ear.finish(atMs);
+    this.recorder?.audio(this.line.samplesOf(atMs - heardUntilMs), null, rest);
+    this.ended = { end: { ...end, atMs }, ...(broken && { failure: broken }) };
+    this.callerLine.sendDue(now, Infinity);
+    this.stop(now);
+  }
+
+  private stop(now: number): void {
+    if (this.openedAt !== undefined) this.wire.stop(now);
+    this.logEarlier();
+    this.recorder?.flush();
+  }
+
+  private recordFrame(caller: Int16Array | null, agent: Int16Array): void {
+    this.recorder?.audio(this.line.frameSamples, caller, agent);
+  }
+
+  private awaitReady(now: number): void {
+    if (this.openedAt === undefined || now - this.openedAt < READY_MS) return;
+    this.giveUp(now, failure('not_ready', `nothing within ${READY_MS / 1_000} s of the connection`));
+  }
+
+  /** Ends a call that has not begun. */
+  private giveUp(now: number, cause: Failure): void {
+    this.unready = cause;
+    this.abort(now);
+  }
+
+  private endAsRequested(now: number): void {
+    const requested = this.requestedEnd;
+    if (!requested || this.isOver) return;
+    const { end, broken } = requested;
+    if (this.isReady) return this.finish(now, end, broken);
+    this.giveUp(now, broken ?? failure('not_ready', end.reason));
+  }
+
+  /** What was logged before call time 0 was known; its times are negative, or from the connection if there was no call. */
+  private logEarlier(): void {
+    const origin = this.isReady ? this.origin : (this.openedAt ?? 0);
+    for (const { now, direction, message } of this.unlogged) this.recorder?.wire(now - origin, direction, message);
+    this.unlogged = [];
+  }
+
+  private side(): WireSide {
+    const { ear, findings, platformEvents, recorder, reports } = this;
+    // Before the call it is as if everything happened at its beginning.
+    const at = (now: number) => (this.isReady ? this.callTime(now) : 0);
+    return {
+      send: this.options.send,
+      ready: (now, formats) => this.begin(now, formats),
+      play: (now, pcm, item) => this.incoming.play(at(now), pcm, item),
+      clear: (now, upTo) => this.incoming.clear(at(now), upTo),
+      mark: (now, onPlayed) => ear.mark(at(now), (playedMs) => onPlayed(this.isReady ? this.origin + playedMs : now)),
+      bufferedMs: (now) => ear.bufferedMs(at(now)),
+      heardOfItem: (item, now) => ear.heardOfItem(item, at(now)),
+      said: (now, text, of) => {
+        if (this.plan.listenMs !== undefined) this.requestedEnd ??= { end: HEARD };
+        reports.say(at(now), text, of);
+      },
+      heardCaller: (now, text) => reports.hearCaller(at(now), text),
+      toolCall: (now, call) => reports.callTool(at(now), call, this.wire.toolResult !== undefined),
+      hangUp: (_now, reason) => {
+        this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
+      },
+      failed: (_now, broken) => {
+        this.requestedEnd ??= { end: { by: 'tester', code: 'failure', reason: broken.message }, broken };
+      },
+      finding: (now, { detail, ...finding }) =>
+        findings.add({ ...finding, detail: sanitizeText(detail), atMs: at(now) }),
+      event: (now, event) => {
+        if (platformEvents.length < MAX_PLATFORM_EVENTS) platformEvents.push({ ...event, atMs: at(now) });
+      },
+      log: (now, direction, message) => {
+        if (this.isReady || this.ended) recorder?.wire(at(now), direction, message);
+        else this.unlogged.push({ now, direction, message });
+      },
+      isLogged: recorder !== undefined,
+      turnEnded: (now) => ear.turnEnded(at(now)),
+    };
+  }
+}
+
+type CallEnd = Omit<VoiceFacts['end'], 'atMs'>;
+
+/** How a connection test ends that has heard the agent. */
+const HEARD: CallEnd = { by: 'caller', code: 'caller_done', reason: 'The agent was heard' };
+
+/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
+const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
+  stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

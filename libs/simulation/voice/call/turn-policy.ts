@@ -1,0 +1,316 @@
+import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
+import type { CallerActs, SayStep, SoundStep } from '../speaking/caller-acts.js';
+import type { AgentTurnFact, SayAct, Span, VoiceFacts } from '../facts/facts.js';
+import { END_CODES, type EndCode } from '../../timeline/timeline.js';
+import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+
+/** How long the caller waits for a greeting before it speaks first. */
+export const GREETING_MS = 3_000;
+/** The caller hangs up after this many unanswered lines in a row. */
+const MAX_SILENCES = 2;
+/** After a noise in silence the caller keeps quiet for so long: an agent that answers a noise does it in this time. */
+const QUIET_AFTER_NOISE_MS = 2_000;
+
+export interface TurnPolicyOptions {
+  readonly plan: VoiceCallPlan;
+  readonly heard: HeardAgent & {
+    /** State of the playout buffer at a moment. @param sinceMs end of the caller's line before */
+    playoutAt(atMs: number, sinceMs: number): { readonly bufferedMs: number; readonly heardUntilMs: number };
+  };
+  readonly caller: CallerActs;
+  /** Call time at which the caller's sound can begin. */
+  readonly streamStartMs: number;
+}
+
+/** A step that is spoken or heard during the agent's turn. */
+type ArmedStep = (SayStep & { readonly bargeIn: { readonly afterMs: number } }) | (SoundStep & { afterMs: number });
+
+/** What the caller waits for, and with that what it does when nothing is heard. */
+type Awaited = 'greeting' | 'answer' | 'answer_to_keys';
+type State =
+  | { readonly name: 'speaking'; readonly line: Span }
+  /** The agent has the floor. */
+  | { readonly name: 'listening'; readonly sinceMs: number; readonly awaits: Awaited | null }
+  /** The caller has the floor and says nothing. */
+  | { readonly name: 'pausing'; readonly untilMs: number };
+
+/**
+ * Decides when the caller acts on a call with a static script, from what is heard of the agent. Deciding never stops
+ * hearing: it is asked after each frame, and both sides may make sound at any time. All times are call time.
+ */
+export class TurnPolicy {
+  readonly silences: VoiceFacts['silences'][number][] = [];
+  /** Set when the caller or a limit has ended the call. */
+  end: Omit<VoiceFacts['end'], 'atMs'> | undefined;
+
+  private readonly turns: AgentTurns;
+  private readonly caller: CallerActs;
+  private state: State;
+  /** Position of the next step. */
+  private position = 0;
+  private armed: ArmedStep[] = [];
+  private floor: Span | undefined;
+  private lastLine: SayStep | undefined;
+  private unanswered = 0;
+  /** Caller's turns that the agent answered; -1: none. */
+  private lastAnswered = -1;
+  private answered = 0;
+  private hasGreeted = false;
+  /** End of keys that the agent has not been given time to answer. */
+  private keysEndMs: number | undefined;
+  /** Earliest moment at which a sound can still begin. */
+  private earliest = 0;
+  private wait: { readonly startMs: number; readonly endMs: number } | undefined;
+
+  constructor(private readonly options: TurnPolicyOptions) {
+    this.caller = options.caller;
+    this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
+    const { streamStartMs } = options;
+    if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
+    else {
+      this.state = { name: 'listening', sinceMs: streamStartMs, awaits: 'greeting' };
+      this.arm();
+    }
+  }
+
+  /** Number of the caller's turns that the agent answered, and its greeting. */
+  get answeredTurns(): number {
+    return this.answered + (this.hasGreeted ? 1 : 0);
+  }
+
+  /** Acts on what was heard until a moment. @param earliestMs earliest moment at which a sound can still begin */
+  decide(untilMs: number, earliestMs: number): void {
+    this.earliest = earliestMs;
+    this.turns.listen(this.floor);
+    if (untilMs >= this.options.plan.maxDurationSeconds * 1_000) return this.stop('tester', 'max_duration');
+    if (this.options.plan.listenMs !== undefined) return this.endTest(untilMs, this.options.plan.listenMs);
+    while (!this.end && this.advance(untilMs)) this.turns.listen(this.floor);
+    if (this.state.name !== 'listening') this.endTurnAside(untilMs);
+  }
+
+  /** A connection test only listens, unless the agent waits for the caller. */
+  private endTest(untilMs: number, listenMs: number): void {
+    const { heard, plan, streamStartMs } = this.options;
+    const first = heard.sounds.find(({ startMs, isBackground }) => startMs >= streamStartMs && !isBackground);
+    const isOver = plan.firstSpeaker === 'caller' || (first !== undefined && untilMs >= first.startMs + listenMs);
+    if (isOver) this.stop('caller', 'caller_done', 'The agent was heard');
+  }
+
+  agentTurns(callEndMs: number): AgentTurnFact[] {
+    // An answer that the end of the call cut off was one.
+    if (this.turns.isOpen) this.noteAnswer();
+    return this.turns.until(callEndMs);
+  }
+
+  /** Silences until the end of the call, with the caller's wait that it cut off. */
+  silencesUntil(callEndMs: number): VoiceFacts['silences'] {
+    const { wait } = this;
+    if (wait && wait.startMs < callEndMs) this.noteSilence('caller', wait.startMs, Math.min(wait.endMs, callEndMs));
+    this.wait = undefined;
+    return this.silences;
+  }
+
+  /** The agent's turns also end while the caller speaks or waits. */
+  private endTurnAside(untilMs: number): void {
+    const endedAt = this.turns.endAfterSilence(untilMs, this.options.streamStartMs);
+    if (endedAt !== undefined && this.state.name === 'pausing') this.noteAnswer();
+  }
+
+  /** @returns whether anything changed, so that more may be due */
+  private advance(untilMs: number): boolean {
+    switch (this.state.name) {
+      case 'speaking':
+        return this.finishLine(this.state.line, untilMs);
+      case 'listening':
+        return this.listen(this.state, untilMs);
+      case 'pausing':
+        return this.finishPause(this.state.untilMs, untilMs);
+    }
+  }
+
+  private finishLine(line: Span, untilMs: number): boolean {
+    if (untilMs < line.endMs) return false;
+    this.arm();
+    return this.enter({ name: 'listening', sinceMs: line.endMs, awaits: 'answer' });
+  }
+
+  private finishPause(endMs: number, untilMs: number): boolean {
+    if (untilMs < endMs) return false;
+    this.silencesUntil(endMs);
+    return this.act(endMs);
+  }
+
+  private listen({ sinceMs, awaits }: State & { name: 'listening' }, untilMs: number): boolean {
+    const isAnswer = awaits === null || awaits === 'greeting' || this.turns.wasHeardAfter(sinceMs);
+    const isAnswering = this.turns.isOpen && isAnswer;
+    if (isAnswering && this.fireArmed(untilMs)) return true;
+    const endedAt = this.turns.endAfterSilence(untilMs, this.options.streamStartMs);
+    if (endedAt !== undefined && isAnswering) {
+      this.noteAnswer();
+      return this.actAfterTurn(endedAt);
+    }
+    if (this.turns.isOpen && isAnswer) return false;
+    if (awaits === null) return this.actAfterTurn(sinceMs);
+    if (awaits !== 'greeting') return this.losePatience(Math.max(sinceMs, this.turns.tailEndMs), awaits, untilMs);
+    const giveUpAt = sinceMs + GREETING_MS;
+    return untilMs >= giveUpAt && !this.options.heard.isOnsetPending && this.actAfterTurn(giveUpAt);
+  }
+
+  /** Performs the armed steps whose time has come. */
+  private fireArmed(untilMs: number): boolean {
+    const due = this.armed
+      .map((step) => ({ step, atMs: this.turns.whenAudible(afterMsOf(step)) }))
+      .filter((one): one is { step: ArmedStep; atMs: number } => one.atMs !== undefined && one.atMs <= untilMs)
+      .sort((a, b) => a.atMs - b.atMs)[0];
+    if (!due) return false;
+    this.armed = this.armed.filter((step) => step !== due.step);
+    const atMs = Math.max(due.atMs, this.earliest);
+    if (due.step.type !== 'say') {
+      this.caller.sound(due.step, atMs);
+      return true;
+    }
+    this.noteAnswer();
+    this.leaveOutArmed(atMs);
+    return this.speak(due.step, atMs, { bargeIn: this.bargeInAt(due.step, atMs, true) });
+  }
+
+  private losePatience(sinceMs: number, awaits: Awaited, untilMs: number): boolean {
+    const givesUpAt = sinceMs + this.options.plan.patienceMs;
+    const mayAnswer = this.options.heard.isOnsetPending || this.turns.isTailOpen;
+    if (untilMs < givesUpAt || mayAnswer) return false;
+    this.noteSilence('agent', sinceMs, givesUpAt);
+    this.unanswered++;
+    if (this.unanswered >= MAX_SILENCES) return this.hangUp('agent_silent');
+    if (awaits === 'answer' && this.lastLine) return this.speak(this.lastLine, givesUpAt, { repeated: true });
+    return this.actAfterTurn(givesUpAt);
+  }
+
+  /** The agent's turn has ended, or there was none: what was armed for it is no longer possible. */
+  private actAfterTurn(atMs: number): boolean {
+    const barge = this.armed.find((step) => step.type === 'say');
+    this.leaveOutArmed(atMs);
+    this.keysEndMs = undefined;
+    if (!barge) return this.act(atMs);
+    return this.speak(barge, atMs, { bargeIn: this.bargeInAt(barge, Math.max(atMs, this.earliest), false) });
+  }
+
+  /** Performs the next step at the caller's turn. */
+  private act(atMs: number): boolean {
+    const step = this.options.plan.script[this.position];
+    // After a pause the agent may be speaking; the caller only keeps silent over it.
+    if (this.turns.isOpen && step?.type !== 'wait')
+      return this.enter({ name: 'listening', sinceMs: atMs, awaits: null });
+    const isOver = !step || step.type === 'end';
+    if ((isOver || isArmed(step)) && this.keysEndMs !== undefined) return this.awaitKeys(this.keysEndMs);
+    if (!step) return this.hangUp('script_over');
+    if (step.type === 'end') return this.hangUp('caller_done', step.reason);
+    if (isArmed(step)) {
+      this.arm();
+      return this.actAfterTurn(atMs);
+    }
+    this.position++;
+    return this.perform(step, Math.max(atMs, this.earliest));
+  }
+
+  private perform(step: Exclude<PreparedStep, { type: 'end' }>, atMs: number): boolean {
+    switch (step.type) {
+      case 'say':
+        return this.speak(step, atMs, {});
+      case 'wait':
+        return this.pause(atMs, atMs + step.ms);
+      case 'press':
+        this.keysEndMs = this.caller.press(step, atMs);
+        return this.enter({ name: 'pausing', untilMs: this.keysEndMs });
+      default: {
+        const endMs = this.caller.sound(step, atMs);
+        return this.pause(endMs, endMs + QUIET_AFTER_NOISE_MS);
+      }
+    }
+  }
+
+  private pause(startMs: number, endMs: number): boolean {
+    // Keys before it were given their time.
+    this.keysEndMs = undefined;
+    this.wait = { startMs, endMs };
+    return this.enter({ name: 'pausing', untilMs: endMs });
+  }
+
+  /** Gives the agent time to act on keys before what ends the call or depends on the agent's speech. */
+  private awaitKeys(sinceMs: number): boolean {
+    this.keysEndMs = undefined;
+    this.arm();
+    return this.enter({ name: 'listening', sinceMs, awaits: 'answer_to_keys' });
+  }
+
+  private speak(step: SayStep, atMs: number, more: Pick<SayAct, 'repeated' | 'bargeIn'>): boolean {
+    if (this.answered >= this.options.plan.maxTurns) {
+      this.stop('tester', 'max_turns');
+      return true;
+    }
+    this.keysEndMs = undefined;
+    this.lastLine = step;
+    this.turns.callerTakesFloor(Math.max(atMs, this.earliest));
+    this.floor = this.caller.say(step, Math.max(atMs, this.earliest), more);
+    return this.enter({ name: 'speaking', line: this.floor });
+  }
+
+  private bargeInAt(step: SayStep, atMs: number, possible: boolean): NonNullable<SayAct['bargeIn']> {
+    const afterMs = step.bargeIn?.afterMs ?? 0;
+    const playout = this.options.heard.playoutAt(atMs, this.floor?.endMs ?? 0);
+    return {
+      afterMs,
+      possible,
+      afterHeardMs: possible ? this.turns.audibleMs(atMs) : this.turns.lastAudibleMs,
+      ...playout,
+    };
+  }
+
+  /** Arms the steps that follow up to the next one at the caller's turn; a barge-in begins a turn of its own. */
+  private arm(): void {
+    const { script } = this.options.plan;
+    for (let step = script[this.position]; step && isArmed(step); step = script[this.position]) {
+      this.armed.push(step);
+      this.position++;
+      if (step.type === 'say') return;
+    }
+  }
+
+  private leaveOutArmed(atMs: number): void {
+    for (const step of this.armed) if (step.type !== 'say') this.caller.leaveOut(step, atMs);
+    this.armed = [];
+  }
+
+  private noteAnswer(): void {
+    this.unanswered = 0;
+    const { turn } = this.caller;
+    if (turn <= this.lastAnswered) return;
+    this.lastAnswered = turn;
+    if (turn === 0) this.hasGreeted = true;
+    else this.answered++;
+  }
+
+  private noteSilence(of: 'agent' | 'caller', startMs: number, endMs: number): void {
+    this.silences.push({ of, turn: this.caller.turn, startMs, endMs });
+  }
+
+  private enter(state: State): true {
+    this.state = state;
+    return true;
+  }
+
+  private hangUp(code: EndCode, reason?: string): boolean {
+    this.stop('caller', code, reason);
+    return true;
+  }
+
+  private stop(by: VoiceFacts['end']['by'], code: EndCode, reason = sentence(END_CODES[code])): void {
+    this.end = { by, code, reason };
+  }
+}
+
+const isArmed = (step: PreparedStep): step is ArmedStep =>
+  step.type === 'say' ? step.bargeIn !== undefined : 'afterMs' in step && step.afterMs !== undefined;
+
+const afterMsOf = (step: ArmedStep): number => (step.type === 'say' ? step.bargeIn.afterMs : step.afterMs);
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,0 +1,67 @@
+import { type Failure, failure } from '../../timeline/failure.js';
+import { isReliable } from '../../time/stalls.js';
+import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
+import { ANSWERED_NOISE_MS, KEPT_MS, YIELD_MS } from '../measures/floor.js';
+import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin } from '../measures/index.js';
+
+/**
+ * Whether the tester's own faults are so large that nothing can be said of the agent. Smaller ones leave single checks
+ * undecided.
+ */
+export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
+  const { timing } = facts;
+  if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
+  const worst = Math.max(
+    0,
+    ...[...latenciesOf(facts), ...silencesOf(facts)].map(({ plusMinusMs }) => plusMinusMs),
+    ...measuredSpans(facts, turnEndMs).map((span) => stallWithin(timing, span)),
+  );
+  if (!isReliable(worst)) {
+    return failure('tester_overloaded', `it stalled for ${Math.round(worst)} ms while a time was measured`);
+  }
+  if (endedTurnTooSoon(facts, turnEndMs)) {
+    return failure('tester_overloaded', "it stalled, and the caller acted before the agent's turn had ended");
+  }
+  return mayHaveMissedAnswer(facts)
+    ? failure('tester_overloaded', 'it stalled at the end of the time in which the agent could answer a noise')
+    : undefined;
+}
+
+/** Spans other than waits and silences in which something is measured. */
+function measuredSpans({ agent, caller }: VoiceFacts, turnEndMs: number): Span[] {
+  // Sound that arrived during a stall is played after it: the agent may have been silent only to the tester.
+  const turnEnds = agent.map(({ endMs }) => ({ startMs: endMs, endMs: endMs + turnEndMs }));
+  return [...turnEnds, ...caller.flatMap((act) => measuredAt(act, agent))];
+}
+
+function measuredAt(act: CallerAct, agent: VoiceFacts['agent']): Span[] {
+  const { startMs, endMs } = act;
+  if (act.type === 'press') return [];
+  if (act.type !== 'say') {
+    const lasts = act.afterMs === null ? ANSWERED_NOISE_MS : KEPT_MS;
+    return act.possible ? [{ startMs, endMs: startMs + lasts }] : [];
+  }
+  // Interruptions, and the time in which the agent yields.
+  const spoken = { startMs, endMs };
+  if (!act.bargeIn?.possible) return [spoken];
+  const heardUntil = agent.findLast((sound) => sound.startMs <= startMs)?.endMs ?? startMs;
+  return [spoken, { startMs, endMs: Math.min(heardUntil, startMs + YIELD_MS) }];
+}
+
+/** Whether the caller acted in a silence of the agent that only seemed to end its turn. */
+function endedTurnTooSoon(facts: VoiceFacts, turnEndMs: number): boolean {
+  const earliest = heardAtTheEarliest(facts).agent;
+  return facts.agent.slice(1).some(({ startMs }, index) => {
+    const { endMs } = facts.agent[index]!;
+    const [before, after] = [earliest[index]!, earliest[index + 1]!];
+    if (startMs - endMs < turnEndMs || after.startMs - before.endMs >= turnEndMs) return false;
+    return facts.caller.some((act) => act.startMs >= endMs && act.startMs < startMs);
+  });
+}
+
+/** Whether an answer to a noise in silence may have arrived in time and been read too late. */
+const mayHaveMissedAnswer = ({ caller, timing }: VoiceFacts): boolean =>
+  caller.some((act) => {
+    const isInSilence = act.type === 'noise' && act.possible && act.afterMs === null;
+    return isInSilence && delayAt(timing.stalls, act.startMs + ANSWERED_NOISE_MS) > 0;
+  });

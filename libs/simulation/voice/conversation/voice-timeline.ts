@@ -1,0 +1,104 @@
+import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
+import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
+import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { wordsOfSounds } from './generated-words.js';
+
+/** A document of TwiML may have thousands of verbs. */
+const MAX_NOTES = 100;
+
+/**
+ * What happened on a voice call as entries of its timeline, in order of their start and without its end. Times are
+ * heard times. The agent's words are not known from its sound, unless its platform reports them.
+ */
+export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
+  const { caller, agent, silences, toolCalls, wireFindings, platformEvents, end } = facts;
+  const words = wordsOfSounds(facts);
+  const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
+  const entries: TimelineEntry[] = [
+    ...caller.map((act) => entryOf(act, facts)),
+    ...agent.map((sound, index): SpeechEntry => {
+      const isCut = sound.endMs >= end.atMs;
+      return {
+        type: 'speech',
+        speaker: 'agent',
+        ...words[index]!,
+        ...timesOf(sound),
+        turn: sound.turn,
+        ...cutIf(isCut),
+      };
+    }),
+    ...toolCalls.map((call) => toolEntryOf(call, turnAt(call.atMs))),
+    ...silences.map(({ of, turn, ...span }) => ({ type: 'silence', of, ...timesOf(span), turn }) as const),
+    ...wireFindings.map(({ code, severity, detail, atMs }) => {
+      const at = tenth(atMs ?? 0);
+      const what = { code, severity, detail: sanitizeText(detail) };
+      return { type: 'finding', ...what, start: at, end: at, turn: turnAt(at) } as const;
+    }),
+    ...platformEvents.filter(isShown).map(({ type, detail, atMs }) => {
+      const at = tenth(atMs);
+      const what = { event: type, detail: sanitizeText(detail) };
+      return { type: 'platform', ...what, start: at, end: at, turn: turnAt(at) } as const;
+    }),
+  ];
+  return entries.sort((a, b) => a.start - b.start);
+}
+
+type ShownEvent = PlatformEvent & { readonly type: PlatformEntry['event'] };
+
+/** The end of the call says that the platform hung up. */
+const isShown = (event: PlatformEvent, index: number): event is ShownEvent =>
+  event.type === 'transfer' || (event.type === 'note' && index < MAX_NOTES);
+
+function toolEntryOf({ atMs, name, json, result, answeredMs = atMs }: ToolCallFact, turn: number): ToolCallEntry {
+  const args = parseArguments(json);
+  return {
+    type: 'tool_call',
+    name: truncate(sanitizeText(name), 255),
+    arguments: args,
+    ...(args === null && { rawArguments: truncate(sanitizeText(json), 2_000) }),
+    ...(result !== undefined && { result }),
+    start: tenth(atMs),
+    end: tenth(answeredMs),
+    turn,
+  };
+}
+
+/** What the platform understood of a line: its reports until the next line. */
+function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pick<SpeechEntry, 'alternative'> {
+  const next = caller.find((act) => act.type === 'say' && act.startMs > startMs)?.startMs ?? Infinity;
+  const texts = heardCaller.filter(({ atMs }) => atMs >= startMs && atMs < next).map(({ text }) => text);
+  return texts.length === 0 ? {} : { alternative: { source: 'wire', text: texts.join(' ') } };
+}
+
+function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
+  const place = { ...timesOf(act), turn: act.turn };
+  if (act.type === 'say') {
+    const { text, step, repeated, bargeIn, endMs } = act;
+    return {
+      type: 'speech',
+      speaker: 'caller',
+      text: sanitizeText(text),
+      ...place,
+      script: { step, ...(repeated && { repeated }) },
+      ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),
+      ...cutIf(endMs >= facts.end.atMs),
+      ...understood(facts, act),
+    };
+  }
+  const isPress = act.type === 'press';
+  return {
+    type: 'sound',
+    speaker: 'caller',
+    kind: isPress ? 'keys' : act.type,
+    name: isPress ? act.keys : act.name,
+    possible: isPress || act.possible,
+    ...place,
+    script: { step: act.step },
+  };
+}
+
+const cutIf = (isCut: boolean): Pick<SpeechEntry, 'cut'> => (isCut ? { cut: true } : {});
+
+const timesOf = ({ startMs, endMs }: Span) => ({ start: tenth(startMs), end: tenth(endMs) });
+
+const tenth = (ms: number): number => Math.round(ms * 10) / 10;

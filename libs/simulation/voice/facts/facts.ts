@@ -1,0 +1,196 @@
+import type { Failure } from '../../timeline/failure.js';
+import type { JsonValue } from '../../timeline/text.js';
+import type { EndCode, EndEntry } from '../../timeline/timeline.js';
+
+/**
+ * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are
+ * milliseconds from the answer, exact to the sample; the agent's sound is on the heard clock (when it was played, not when
+ * it was sent).
+ */
+export interface VoiceFacts {
+  /** What the caller did, in order of its start. */
+  readonly caller: readonly CallerAct[];
+  /** Audible sound of the agent as found by the energy gate, in order. */
+  readonly agent: readonly AgentSound[];
+  /** The agent's turns as the turn policy saw them. */
+  readonly agentTurns: readonly AgentTurnFact[];
+  /** Spans in which the caller waited in vain for the agent, or waited because its script says so. */
+  readonly silences: readonly (Span & { readonly of: 'agent' | 'caller'; readonly turn: number })[];
+  readonly arrivals: readonly Arrival[];
+  readonly clears: readonly { readonly atMs: number; readonly droppedMs: number }[];
+  /** The playout buffer ran empty between two sounds, audible or not; without those that a stall of the tester caused. */
+  readonly underruns: readonly (Span & {
+    /** Whether the last 20 ms before and the first 20 ms after it were active. */
+    readonly isBetweenSpeech: boolean;
+  })[];
+  /** What may be different without the tester's stalls; absent if it had none. */
+  readonly stalled?: {
+    /** Underruns that a stall may have caused. */
+    readonly underruns: VoiceFacts['underruns'];
+    /** Codes of the findings that would not have been made if the agent's messages had been read without delay. */
+    readonly findings: readonly string[];
+  };
+  readonly level: AgentLevel;
+  readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
+  /** Present if the connection broke off; `end.code` is then `failure`. */
+  readonly failure?: Failure;
+  /** Number of the caller's turns that the agent answered audibly, and its greeting. */
+  readonly answeredTurns: number;
+  /** Words that the agent generated, where its platform reports them, in order. */
+  readonly said: readonly SaidFact[];
+  /** The platform's transcripts of the caller. */
+  readonly heardCaller: readonly HeardCallerFact[];
+  readonly toolCalls: readonly ToolCallFact[];
+  readonly wireFindings: readonly WireFinding[];
+  /** What the agent asked of the platform beside sound, such as a transfer. */
+  readonly platformEvents: readonly PlatformEvent[];
+  readonly timing: MediaTiming;
+}
+
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Where in the script an act comes from; positions count from 0. */
+interface Scripted extends Span {
+  readonly step: number;
+  /** Number of the caller's turn that it belongs to; 0 before its first line. */
+  readonly turn: number;
+}
+
+export interface SpokenWord extends Span {
+  readonly text: string;
+}
+
+/** A line of the caller. `startMs` and `endMs` are its first and last sample above -45 dBFS. */
+export interface SayAct extends Scripted {
+  readonly type: 'say';
+  readonly text: string;
+  /** Its parts; more than one when it has hesitations. */
+  readonly parts: readonly Span[];
+  readonly words: readonly SpokenWord[];
+  /** Present when the caller repeated its line because the agent had not answered. */
+  readonly repeated?: true;
+  /** Present when the line was meant to be spoken over the agent. */
+  readonly bargeIn?: {
+    readonly afterMs: number;
+    /** False when the agent's turn ended first. */
+    readonly possible: boolean;
+    /** Audible milliseconds of the agent's turn before the line. */
+    readonly afterHeardMs: number;
+    /** Milliseconds of agent sound in the playout buffer at the line's start. */
+    readonly bufferedMs: number;
+    /** Played milliseconds of the agent's current item at the line's start, leading silence included. */
+    readonly heardUntilMs: number;
+  };
+}
+
+/** A sound without the wish to take the turn. */
+export interface SoundAct extends Scripted {
+  readonly type: 'backchannel' | 'noise';
+  readonly name: string;
+  readonly afterMs: number | null;
+  /** False when the agent's turn ended first; the sound was then left out. */
+  readonly possible: boolean;
+}
+
+export interface PressAct extends Scripted {
+  readonly type: 'press';
+  readonly keys: string;
+}
+
+export type CallerAct = SayAct | SoundAct | PressAct;
+
+/** One uninterrupted sound of the agent: gate on (60 ms) to gate off (200 ms of silence, not included). */
+export interface AgentSound extends Span {
+  /** Number of the caller's turn that it follows; 0 for the greeting. */
+  readonly turn: number;
+  /** When its first byte arrived, on the arrival clock. */
+  readonly firstByteMs: number;
+  /** Level of its active frames. */
+  readonly dbfs: number;
+}
+
+export interface AgentTurnFact extends Span {
+  readonly turn: number;
+  /** Sum of its audible milliseconds. */
+  readonly audibleMs: number;
+  readonly endedBy: 'silence' | 'transport' | 'caller' | 'call_end';
+}
+
+export interface SaidFact {
+  readonly atMs: number;
+  readonly text: string;
+  /** False for a part of words that a later report repeats in full. */
+  readonly final: boolean;
+  /** Item of the agent's audio that they belong to, if the platform says so. */
+  readonly item?: number;
+}
+
+export interface HeardCallerFact {
+  readonly atMs: number;
+  readonly text: string;
+}
+
+export interface ToolCallFact {
+  readonly atMs: number;
+  readonly name: string;
+  /** Its arguments as the platform reported them. */
+  readonly json: string;
+  /** What the tester answered; absent if the platform runs its tools itself. */
+  readonly result?: JsonValue;
+  readonly answeredMs?: number;
+}
+
+/** A message with audio: when it arrived and which span of the playout it became. */
+export interface Arrival {
+  readonly arrivedMs: number;
+  readonly playedFromMs: number;
+  readonly playedToMs: number;
+  /** Where the platform tells its items apart. */
+  readonly item?: number;
+  /** Present if a part of it was dropped. */
+  readonly isCut?: true;
+}
+
+export interface AgentLevel {
+  /** Level of the active frames; null if nothing was heard. */
+  readonly dbfs: number | null;
+  /** Level of everything that was sent, active or not; null if nothing was sent. */
+  readonly sentDbfs: number | null;
+  /** Share of the samples in runs at full scale, 0 to 100. */
+  readonly clippedPercent: number;
+  /** Whether audio was sent and none of it was audible. */
+  readonly inaudible: boolean;
+}
+
+export const FINDING_SEVERITIES = ['error', 'warning'] as const;
+export type FindingSeverity = (typeof FINDING_SEVERITIES)[number];
+
+/** A deviation from the platform's protocol. */
+export interface WireFinding {
+  readonly code: string;
+  readonly severity: FindingSeverity;
+  /** Null before the answer. */
+  readonly atMs: number | null;
+  readonly detail: string;
+  /** The sentence of the platform's documentation, with its error number where there is one. */
+  readonly source: string;
+}
+
+export interface PlatformEvent {
+  readonly type: 'transfer' | 'hang_up' | 'note';
+  readonly atMs: number;
+  readonly detail: string;
+}
+
+/** How well the tester kept its own times. */
+export interface MediaTiming {
+  /** Absent if no frame was sent. */
+  readonly frameLatenessMs?: { readonly p50: number; readonly p99: number; readonly worst: number };
+  /** Spans in which the tester did nothing, because its thread was blocked. */
+  readonly stalls: readonly { readonly at: number; readonly ms: number }[];
+  /** Whether all sound of the caller was sent as planned. */
+  readonly sentAsPlanned: boolean;
+}

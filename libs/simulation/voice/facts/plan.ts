@@ -1,0 +1,62 @@
+import type { LineConditions, ToolResult } from '../../../evaluation-definition/index.js';
+import type { LineRate } from '../../../audio/index.js';
+
+export type { LineConditions };
+
+/** A sound of the caller, ready to be sent: 16-bit mono at the rate of the line, trimmed, speech at -26 dBFS active level. */
+export interface PreparedSound {
+  readonly pcm: Int16Array;
+  /** First sample above -45 dBFS, and the one after the last, of the clean sound. */
+  readonly speechStart: number;
+  readonly speechEnd: number;
+  /** Times in milliseconds from the sound's first sample. */
+  readonly words: readonly { readonly text: string; readonly startMs: number; readonly endMs: number }[];
+}
+
+/** A step of the script whose sounds are ready. `step` is its position in the script. */
+export type PreparedStep =
+  | {
+      readonly type: 'say';
+      readonly step: number;
+      /** The whole line, without its pauses. */
+      readonly text: string;
+      readonly parts: readonly (PreparedSound | { readonly pauseMs: number })[];
+      readonly bargeIn?: { readonly afterMs: number };
+    }
+  | {
+      readonly type: 'backchannel' | 'noise';
+      readonly step: number;
+      readonly name: string;
+      readonly sound: PreparedSound;
+      /** Absent for a noise in the silence after the agent's turn. */
+      readonly afterMs?: number;
+    }
+  | { readonly type: 'press'; readonly step: number; readonly keys: string }
+  | { readonly type: 'wait'; readonly step: number; readonly ms: number }
+  | { readonly type: 'end'; readonly step: number; readonly reason: string };
+
+/** Everything a voice call needs to run without asking its starter; complete before time 0. */
+export interface VoiceCallPlan {
+  readonly rate: LineRate;
+  readonly script: readonly PreparedStep[];
+  readonly firstSpeaker: 'agent' | 'caller' | null;
+  /** Heard silence that ends the agent's turn. */
+  readonly turnEndMs: number;
+  /** Silence after the caller's words that it accepts before it repeats its line. */
+  readonly patienceMs: number;
+  readonly maxTurns: number;
+  readonly maxDurationSeconds: number;
+  readonly conditions: LineConditions;
+  /** Overlaid synthetic voices, looped, where conditions or personality ask for babble. */
+  readonly babble?: Int16Array;
+  /** Whether a bed of babble lies 15 dB under the caller's speech (personality's `backgroundNoise`). */
+  readonly backgroundNoise: boolean;
+  readonly seed: number;
+  /** What the tester answers when the agent waits for a tool. */
+  readonly toolResults?: readonly ToolResult[];
+  /**
+   * For a connection test: the caller says nothing and hangs up this long after the first audible sound, or when the platform
+   * reports the agent's first words.
+   */
+  readonly listenMs?: number;
+}

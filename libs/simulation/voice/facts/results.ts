@@ -1,0 +1,75 @@
+import type { Span, SpokenWord, WireFinding } from './facts.js';
+
+/** Measures of a voice call, as `GET /calls/{id}` shows them. Milliseconds from the answer; null where not applicable. */
+export interface VoiceMeasures {
+  /** `estimated` where speaking times are computed from words. */
+  readonly clock: 'heard' | 'estimated';
+  readonly latencies: readonly VoiceLatency[];
+  readonly bargeIns: readonly BargeInResult[];
+  readonly backchannels: readonly SoundResult[];
+  readonly interruptions: readonly {
+    readonly atMs: number;
+    readonly overlapMs: number;
+    readonly inHesitation: boolean;
+  }[];
+  /** Null unless both sides were heard. */
+  readonly overlapMs: number | null;
+  readonly deadAir: { readonly totalMs: number; readonly longestMs: number; readonly over3s: number };
+  /** `perMinute` is null if the agent was not heard. */
+  readonly choppiness: { readonly gaps: number; readonly perMinute: number | null };
+  readonly speech: { readonly agentMs: number; readonly callerMs: number };
+  readonly speechShare: number | null;
+  readonly agentWordsPerMinute: number | null;
+  /** Both are null if the agent sent no sound, and `agentDbfs` if its sound was inaudible. */
+  readonly level: {
+    readonly agentDbfs: number | null;
+    readonly clippedPercent: number | null;
+    readonly inaudible?: true;
+  };
+  readonly greetingMs: number | null;
+  readonly collisions: number;
+}
+
+/** From the end of the caller's speech to the agent's first onset after it, one per turn of the caller. */
+export interface VoiceLatency {
+  readonly turn: number;
+  readonly heardMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly leadingSilenceMs: number | null;
+  readonly answered: boolean;
+  /** Why `heardMs` is null although the agent spoke. */
+  readonly note?: 'already_speaking' | 'answered_early';
+  readonly plusMinusMs: number;
+}
+
+export interface BargeInResult {
+  readonly atMs: number;
+  readonly afterHeardMs: number;
+  readonly possible: boolean;
+  /** Null when undecided. */
+  readonly yielded: boolean | null;
+  readonly yieldMs: number | null;
+  readonly plusMinusMs: number;
+  readonly heardUntilMs: number;
+}
+
+export interface SoundResult {
+  readonly type: 'backchannel' | 'noise';
+  readonly atMs: number;
+  /** Whether the agent kept its turn, or its silence; null when undecided. */
+  readonly kept: boolean | null;
+}
+
+/** Words of one side with their times, where they are known. */
+export interface TimedWord extends SpokenWord {
+  readonly speaker: 'caller' | 'agent';
+}
+
+/** The part of a call's result that only voice calls have. */
+export interface VoiceResult {
+  readonly voice: VoiceMeasures;
+  readonly wireFindings: readonly WireFinding[];
+  readonly words: readonly TimedWord[];
+  /** Audible spans of both lanes, for drawing. */
+  readonly lanes: { readonly caller: readonly Span[]; readonly agent: readonly Span[] };
+}

@@ -1,0 +1,144 @@
+import type { AgentTurnFact, Span } from '../facts/facts.js';
+
+/** What the turn policy hears of the agent. Times are call time in milliseconds. */
+export interface HeardAgent {
+  /** In order; the last one may still be going on. */
+  readonly sounds: readonly HeardSound[];
+  /** Whether a sound may just have begun: it was heard for less time than the gate takes to open. */
+  readonly isOnsetPending: boolean;
+  /** Whether audible sound lies in the playout buffer. */
+  hasAudibleLeft(atMs: number): boolean;
+  /** When all the sound before the agent's latest end of a turn was played; null without such an event since `sinceMs`. */
+  turnEndPlayedAt(sinceMs: number): number | null;
+}
+
+export interface HeardSound {
+  readonly startMs: number;
+  /** End of what was active so far. */
+  readonly endMs: number;
+  readonly isOpen: boolean;
+  /** Whether it turned out to be steady background noise, and no sound of the agent. */
+  readonly isBackground: boolean;
+}
+
+/** Agent sound that begins so soon after the caller's onset and after the agent's previous sound is a collision. */
+export const COLLISION = { afterCallerMs: 500, afterAgentMs: 2_000 } as const;
+/** Silence that is enough after a transport's end of a turn. */
+const AFTER_TURN_END_MS = 200;
+
+interface OpenTurn {
+  readonly turn: number;
+  readonly startMs: number;
+  readonly sounds: HeardSound[];
+}
+
+/** The agent's turns: from an onset until `turnEndMs` of heard silence, or until the caller takes the floor. */
+export class AgentTurns {
+  private readonly ended: AgentTurnFact[] = [];
+  private open: OpenTurn | undefined;
+  private known = 0;
+  /** Goes on from before the caller's latest line, or collided with its beginning: no answer to that line. */
+  private tail: HeardSound | undefined;
+
+  constructor(
+    private readonly heard: HeardAgent,
+    private readonly turnEndMs: number,
+    private readonly turnAt: (atMs: number) => number,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.open !== undefined;
+  }
+
+  /** Audible milliseconds of the turn that ended last. */
+  get lastAudibleMs(): number {
+    return this.ended.at(-1)?.audibleMs ?? 0;
+  }
+
+  /** Whether the agent still speaks from before the caller's latest line. */
+  get isTailOpen(): boolean {
+    return this.tail?.isOpen ?? false;
+  }
+
+  get tailEndMs(): number {
+    return this.tail?.endMs ?? 0;
+  }
+
+  /** Whether sound of the present turn was heard after a moment. */
+  wasHeardAfter(atMs: number): boolean {
+    return (this.open?.sounds.at(-1)?.endMs ?? 0) > atMs;
+  }
+
+  /** Audible milliseconds of the present turn before a moment. */
+  audibleMs(beforeMs = Infinity): number {
+    return (this.open?.sounds ?? []).reduce(
+      (sum, { startMs, endMs }) => sum + Math.max(0, Math.min(endMs, beforeMs) - startMs),
+      0,
+    );
+  }
+
+  /** When this many milliseconds of the present turn had been heard; undefined if they were not. */
+  whenAudible(ms: number): number | undefined {
+    let left = ms;
+    for (const { startMs, endMs } of this.open?.sounds ?? []) {
+      if (endMs - startMs >= left) return startMs + left;
+      left -= endMs - startMs;
+    }
+    return undefined;
+  }
+
+  /** Takes note of sounds that have begun. @param floor the caller's latest line, if it has spoken */
+  listen(floor: Span | undefined): void {
+    const { sounds } = this.heard;
+    for (; this.known < sounds.length; this.known++) {
+      const sound = sounds[this.known]!;
+      if (floor && this.isNoAnswer(floor, sound, sounds[this.known - 1])) this.tail = sound;
+      else if (this.open) this.open.sounds.push(sound);
+      else this.open = { turn: this.turnAt(sound.startMs), startMs: sound.startMs, sounds: [sound] };
+    }
+  }
+
+  /**
+   * Ends the present turn if the agent has been silent for long enough.
+   * @param sinceMs silence before it does not count @returns when it ended
+   */
+  endAfterSilence(untilMs: number, sinceMs: number): number | undefined {
+    if (this.open?.sounds.every(({ isBackground }) => isBackground)) this.open = undefined;
+    const last = this.open?.sounds.at(-1);
+    if (!last || last.isOpen || this.heard.isOnsetPending) return undefined;
+    const playedAt = this.heard.turnEndPlayedAt(last.startMs);
+    const bySilence = Math.max(last.endMs, sinceMs) + this.turnEndMs;
+    const byEvent = playedAt === null ? Infinity : Math.max(playedAt, last.endMs + AFTER_TURN_END_MS);
+    const endedAt = Math.min(bySilence, byEvent);
+    if (endedAt > untilMs || this.heard.hasAudibleLeft(untilMs)) return undefined;
+    this.close(byEvent < bySilence ? 'transport' : 'silence', last.endMs);
+    return endedAt;
+  }
+
+  /** The caller begins a line, over the agent if it is speaking. */
+  callerTakesFloor(atMs: number): void {
+    const last = this.heard.sounds.at(-1);
+    this.tail = last?.isOpen ? last : undefined;
+    if (this.open) this.close('caller', atMs);
+  }
+
+  /** All turns of the call. */
+  until(callEndMs: number): AgentTurnFact[] {
+    if (this.open) this.close('call_end', Math.min(callEndMs, this.open.sounds.at(-1)?.endMs ?? callEndMs));
+    return this.ended;
+  }
+
+  /** While the caller speaks: a collision, or the speech that it has interrupted going on after a short pause. */
+  private isNoAnswer(floor: Span, sound: HeardSound, previous: HeardSound | undefined): boolean {
+    if (!previous || sound.startMs < floor.startMs || sound.startMs >= floor.endMs) return false;
+    const sincePreviousMs = sound.startMs - previous.endMs;
+    if (previous === this.tail && sincePreviousMs < this.turnEndMs) return true;
+    return sound.startMs - floor.startMs < COLLISION.afterCallerMs && sincePreviousMs < COLLISION.afterAgentMs;
+  }
+
+  private close(endedBy: AgentTurnFact['endedBy'], endMs: number): void {
+    const { turn, startMs } = this.open!;
+    this.ended.push({ turn, startMs, endMs: Math.max(startMs, endMs), audibleMs: this.audibleMs(endMs), endedBy });
+    this.open = undefined;
+  }
+}

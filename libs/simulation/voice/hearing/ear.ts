@@ -1,0 +1,226 @@
+import {
+  ClippingMeter,
+  EnergyGate,
+  FRAME_MS,
+  type GateEvent,
+  LevelMeter,
+  partitionPoint,
+  PlayoutBuffer,
+} from '../../../audio/index.js';
+import type { HeardAgent, HeardSound } from './agent-turns.js';
+import type { AgentLevel, AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
+import type { Line } from '../facts/line.js';
+
+/** Shorter gaps between two sounds in the playout buffer are left out. */
+const MIN_UNDERRUN_MS = 5;
+/** A longer gap in the playout separates two items of the agent's sound. */
+const ITEM_GAP_MS = 400;
+/** The playout buffer holds no more than a platform's. */
+const MAX_BUFFERED_MS = 600_000;
+
+interface Sound extends HeardSound {
+  startMs: number;
+  endMs: number;
+  isOpen: boolean;
+  isBackground: boolean;
+  dbfs: number;
+}
+
+/**
+ * What is heard of the agent: its sound is played through the buffer of the platform, and a gate finds what is audible.
+ * Times are call time in milliseconds.
+ */
+export class Ear implements HeardAgent {
+  private readonly buffer: PlayoutBuffer;
+  private readonly gate: EnergyGate;
+  private readonly sent = new LevelMeter();
+  private readonly clipping = new ClippingMeter();
+  private readonly heard: Sound[] = [];
+  private readonly underruns: (Span & { isBetweenSpeech: boolean })[] = [];
+  private readonly clears: { atMs: number; droppedMs: number }[] = [];
+  /** The last samples that were sent to the buffer. */
+  private readonly latest: Int16Array;
+  /** End of the last audible part in the playout. */
+  private audibleUntilMs = 0;
+  private readonly turnEnds: { readonly playedAtMs: number }[] = [];
+  private readUntilMs = 0;
+
+  constructor(private readonly line: Line) {
+    this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: MAX_BUFFERED_MS });
+    this.gate = new EnergyGate(line.rate);
+    this.latest = new Int16Array(line.frameSamples);
+  }
+
+  get sounds(): readonly HeardSound[] {
+    return this.heard;
+  }
+
+  get isOnsetPending(): boolean {
+    return this.gate.isOnsetPending;
+  }
+
+  /** @param item ascending in order of generation, where the platform tells its items apart */
+  play(atMs: number, pcm: Int16Array, item?: number): void {
+    if (pcm.length === 0) return;
+    this.sent.push(pcm);
+    this.clipping.push(pcm);
+    const { underrun, discardedMs } = this.buffer.play(atMs, pcm, item);
+    if (underrun && underrun.endMs - underrun.startMs >= MIN_UNDERRUN_MS) {
+      const isBetweenSpeech =
+        this.gate.isActive(this.latest) && this.gate.isActive(pcm.subarray(0, this.line.frameSamples));
+      this.underruns.push({ ...underrun, isBetweenSpeech });
+    }
+    this.noteAudible(pcm, (this.buffer.endMs ?? 0) + discardedMs);
+    this.keepLatest(pcm);
+  }
+
+  /** Drops what is buffered; with an item only what belongs to it or an earlier one. @returns milliseconds dropped */
+  clear(atMs: number, upTo?: number): number {
+    const droppedMs = this.buffer.clear(atMs, upTo);
+    this.clears.push({ atMs, droppedMs });
+    this.audibleUntilMs = Math.min(this.audibleUntilMs, upTo === undefined ? atMs : (this.buffer.endMs ?? 0));
+    return droppedMs;
+  }
+
+  /** Milliseconds of an item that were played. */
+  heardOfItem(item: number, atMs: number): number {
+    return this.buffer.heardOfItem(item, atMs);
+  }
+
+  mark(atMs: number, onPlayed: (playedMs: number) => void): void {
+    this.buffer.mark(atMs, onPlayed);
+  }
+
+  /** Fires the marks that are due. */
+  advance(untilMs: number): void {
+    this.buffer.advance(untilMs);
+  }
+
+  bufferedMs(atMs: number): number {
+    return this.buffer.bufferedMs(atMs);
+  }
+
+  /** The agent said that its turn ends with the sound sent so far. */
+  turnEnded(atMs: number): void {
+    this.turnEnds.push({ playedAtMs: Math.max(atMs, this.buffer.endMs ?? 0) });
+  }
+
+  /** Hears the next frame. @returns its samples */
+  hearFrame(): Int16Array {
+    this.readUntilMs += FRAME_MS;
+    const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
+    this.take(this.gate.push(pcm, isPlayed));
+    return pcm;
+  }
+
+  /** Hears the last part of a frame when the call ends within it. @returns its samples */
+  finish(atMs: number): Int16Array {
+    const { pcm, isPlayed } = this.buffer.read(Math.max(this.readUntilMs, atMs));
+    if (pcm.length > 0) {
+      const frame = new Int16Array(this.line.frameSamples);
+      frame.set(pcm.subarray(0, this.line.frameSamples));
+      this.take(this.gate.push(frame, isPlayed && pcm.length === this.line.frameSamples));
+    }
+    this.take(this.gate.finish());
+    for (const sound of this.heard) sound.endMs = Math.min(sound.endMs, atMs);
+    return pcm;
+  }
+
+  hasAudibleLeft(atMs: number): boolean {
+    return this.audibleUntilMs > atMs;
+  }
+
+  turnEndPlayedAt(sinceMs: number): number | null {
+    return this.turnEnds.find(({ playedAtMs }) => playedAtMs > sinceMs)?.playedAtMs ?? null;
+  }
+
+  /** @param sinceMs end of the caller's line before: what arrived after it is the agent's present item */
+  playoutAt(atMs: number, sinceMs: number): { bufferedMs: number; heardUntilMs: number } {
+    let heardUntilMs = 0;
+    let itemStart = Infinity;
+    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.arrivals.toReversed()) {
+      if (playedFromMs >= atMs) continue;
+      const playedTo = Math.min(playedToMs, atMs);
+      if (arrivedMs < sinceMs || (itemStart !== Infinity && itemStart - playedTo > ITEM_GAP_MS)) break;
+      heardUntilMs += playedTo - playedFromMs;
+      itemStart = playedFromMs;
+    }
+    return { bufferedMs: Math.max(0, (this.buffer.endMs ?? 0) - atMs), heardUntilMs };
+  }
+
+  /**
+   * @param turnAt number of the caller's turn at a moment
+   * @param lineEndBefore end of the caller's latest line that began before a moment
+   */
+  facts(
+    turnAt: (atMs: number) => number,
+    lineEndBefore: (atMs: number) => number,
+  ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
+    const { arrivals } = this.buffer;
+    const audible = this.heard.filter(({ isBackground }) => !isBackground);
+    const agent = audible.map(({ startMs, endMs, dbfs }, index): AgentSound => {
+      const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
+      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs: firstByteOf(arrivals, startMs, after) };
+    });
+    const { clears, underruns } = this;
+    return { agent, arrivals, clears, underruns, level: this.level(agent.length > 0) };
+  }
+
+  private level(isAudible: boolean): AgentLevel {
+    const finite = (dbfs: number | null) => (dbfs === null || Number.isFinite(dbfs) ? dbfs : null);
+    return {
+      dbfs: isAudible ? finite(this.gate.activeDbfs) : null,
+      sentDbfs: finite(this.sent.dbfs),
+      clippedPercent: Math.round(this.clipping.percent * 1_000) / 1_000,
+      inaudible: !isAudible && this.sent.dbfs !== null,
+    };
+  }
+
+  private take(event: GateEvent | null): void {
+    if (event?.type === 'onset') {
+      const sound = { startMs: event.atMs, endMs: event.atMs, isOpen: true, isBackground: false, dbfs: 0 };
+      this.heard.push(sound);
+    }
+    const last = this.heard.at(-1);
+    if (!last?.isOpen) return;
+    if (event?.type !== 'end') {
+      last.endMs = this.gate.activeUntilMs ?? last.endMs;
+      return;
+    }
+    last.isOpen = false;
+    // Background noise before the sound was part of it until now.
+    last.startMs = event.onsetMs;
+    last.endMs = event.atMs;
+    last.dbfs = event.dbfs;
+    last.isBackground = event.atMs <= event.onsetMs;
+  }
+
+  /** @param endMs when the last sample will be played */
+  private noteAudible(pcm: Int16Array, endMs: number): void {
+    for (let end = pcm.length; end > 0; end -= this.line.frameSamples) {
+      if (!this.gate.isActive(pcm.subarray(Math.max(0, end - this.line.frameSamples), end))) continue;
+      this.audibleUntilMs = Math.max(this.audibleUntilMs, endMs - this.line.msOf(pcm.length - end));
+      return;
+    }
+  }
+
+  private keepLatest(pcm: Int16Array): void {
+    const { latest } = this;
+    if (pcm.length < latest.length) latest.copyWithin(0, pcm.length);
+    const kept = pcm.subarray(Math.max(0, pcm.length - latest.length));
+    latest.set(kept, latest.length - kept.length);
+  }
+}
+
+/** When the first byte of the item arrived that holds an onset. @param afterMs what was sent or played before is another item */
+function firstByteOf(arrivals: readonly Arrival[], onsetMs: number, afterMs: number): number {
+  const next = partitionPoint(arrivals, ({ playedFromMs }) => playedFromMs <= onsetMs);
+  let first = arrivals[next - 1];
+  for (let index = next - 2; index >= 0 && first; index--) {
+    const before = arrivals[index]!;
+    const isSameItem = before.playedToMs >= first.playedFromMs && before.arrivedMs >= afterMs;
+    if (!isSameItem) break;
+    first = before;
+  }
+  return first?.arrivedMs ?? onsetMs;
+}

@@ -1,0 +1,53 @@
+import type { Failure } from '../../timeline/failure.js';
+import type { SocketTarget } from '../../transports/http/websocket.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceCallPlan } from '../facts/plan.js';
+import type { WireState } from '../wire/wire.js';
+
+/** How the media thread reaches an agent. */
+export interface MediaConnection {
+  /** URL of a module whose default export is a `WireEntry`. */
+  readonly entry: string;
+  readonly state: WireState;
+  readonly target: SocketTarget;
+  /** What failures show as the address. */
+  readonly shownUrl: string;
+  readonly timeoutMs: number;
+  /** The answer in milliseconds since the epoch, with fractions; undefined if the call begins with the stream. */
+  readonly answeredAt: number | undefined;
+  /** What the platform said for the agent before the stream; times in milliseconds from the answer. */
+  readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
+}
+
+/** A call for the media thread: plain data. */
+export interface MediaTask {
+  readonly plan: VoiceCallPlan;
+  /** Whether audio and messages are passed on as the call goes on. */
+  readonly isRecorded: boolean;
+  readonly connection: MediaConnection;
+}
+
+/** To the media thread. */
+export type MediaRequest =
+  | { readonly type: 'call'; readonly id: number; readonly task: MediaTask }
+  | { readonly type: 'abort'; readonly id: number }
+  | { readonly type: 'memory' }
+  /** For tests: blocks the thread. */
+  | { readonly type: 'block'; readonly ms: number };
+
+/** How far the connection of a call is; `ready` is call time 0 unless the call was answered before. */
+export type ThreadStep = 'resolved' | 'connected' | 'secured' | 'websocket' | 'ready';
+
+/** From the media thread. */
+export type MediaReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'memory'; readonly bytes: number }
+  /** @param at milliseconds since the epoch, with fractions */
+  | { readonly type: 'step'; readonly id: number; readonly step: ThreadStep; readonly at: number }
+  | { readonly type: 'audio'; readonly id: number; readonly interleaved: Uint8Array }
+  | { readonly type: 'wire'; readonly id: number; readonly lines: readonly string[] }
+  | { readonly type: 'hung_up'; readonly id: number }
+  /** As asked for; `facts` is null if the call had not begun. */
+  | { readonly type: 'aborted'; readonly id: number; readonly facts: VoiceFacts | null }
+  | { readonly type: 'facts'; readonly id: number; readonly facts: VoiceFacts }
+  | { readonly type: 'failed'; readonly id: number; readonly failure: Failure };

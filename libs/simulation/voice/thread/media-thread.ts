@@ -1,0 +1,137 @@
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../../concurrency/index.js';
+import { CallFailure } from '../../timeline/failure.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceCallOptions } from '../wire/voice-transport.js';
+import type { MediaConnection, MediaReply, MediaRequest, ThreadStep } from './media-messages.js';
+
+/** Heap of the thread in MiB: a hostile agent must not end the process. */
+const HEAP_MIB = 512;
+
+/** How long an aborted call waits for what was observed. */
+const ABORT_MS = 1_000;
+
+/** @param at on the clock of `performance` */
+export type OnStep = (step: ThreadStep, at: number) => void;
+
+/** A call that runs in the thread. */
+interface Pending {
+  readonly options: VoiceCallOptions;
+  readonly onStep: OnStep;
+  readonly resolve: (facts: VoiceFacts) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * The thread in which the audio of all calls of this process is sent, received and played: nothing else that the process does
+ * delays it. Starts with the first call. If it ends unexpectedly its calls fail, and the next one starts another. Does not
+ * keep the process alive without a call.
+ */
+export class MediaThread {
+  private worker: Worker | undefined;
+  private readonly calls = new Map<number, Pending>();
+  private memoryQuestions: ((bytes: number) => void)[] = [];
+  private lastId = 0;
+
+  /**
+   * Runs a call.
+   * @throws CallFailure if there was no call; the signal's reason
+   */
+  call(connection: MediaConnection, options: VoiceCallOptions, onStep: OnStep = () => undefined): Promise<VoiceFacts> {
+    const { plan, recording, signal } = options;
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    const id = ++this.lastId;
+    const onAbort = () => this.abort(id);
+    return new Promise<VoiceFacts>((resolve, reject) => {
+      this.calls.set(id, { options, onStep, resolve, reject });
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.post({ type: 'call', id, task: { plan, isRecorded: recording !== undefined, connection } });
+    }).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+      this.calls.delete(id);
+      if (this.calls.size === 0) this.worker?.unref();
+    });
+  }
+
+  /** Number of calls in progress. */
+  get size(): number {
+    return this.calls.size;
+  }
+
+  /** Bytes of the thread's heap and buffers; 0 before its start. Waits while the thread is blocked. */
+  memoryBytes(): Promise<number> {
+    if (!this.worker) return Promise.resolve(0);
+    this.worker.postMessage({ type: 'memory' } satisfies MediaRequest);
+    return new Promise((resolve) => this.memoryQuestions.push(resolve));
+  }
+
+  /** Blocks the thread, for tests of what a stall does. */
+  block(ms: number): void {
+    this.post({ type: 'block', ms });
+  }
+
+  /** Ends the thread and the calls in progress. */
+  async close(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
+  private post(request: MediaRequest): void {
+    this.worker ??= this.start();
+    this.worker.ref();
+    this.worker.postMessage(request);
+  }
+
+  private start(): Worker {
+    const worker = startThread<MediaReply>(new URL('./media-worker.js', import.meta.url), {
+      limits: { maxOldGenerationSizeMb: HEAP_MIB },
+      onMessage: (reply) => this.receive(reply),
+      onEnd: (reason) => this.ended(worker, reason),
+    });
+    return worker;
+  }
+
+  private receive(reply: MediaReply): void {
+    if (reply.type === 'ready') return;
+    if (reply.type === 'memory') return this.answerMemory(reply.bytes);
+    const call = this.calls.get(reply.id);
+    if (!call) return;
+    switch (reply.type) {
+      case 'step':
+        return call.onStep(reply.step, reply.at - performance.timeOrigin);
+      case 'audio':
+        return call.options.recording?.audio(reply.interleaved);
+      case 'wire':
+        return call.options.recording?.wire(reply.lines);
+      case 'hung_up':
+        return call.options.onHangUp?.();
+      case 'aborted':
+        if (reply.facts) call.options.onAborted?.(reply.facts);
+        return call.reject(call.options.signal.reason);
+      case 'facts':
+        return call.resolve(reply.facts);
+      case 'failed':
+        return call.reject(new CallFailure(reply.failure));
+    }
+  }
+
+  private answerMemory(bytes: number): void {
+    for (const answer of this.memoryQuestions) answer(bytes);
+    this.memoryQuestions = [];
+  }
+
+  private abort(id: number): void {
+    const call = this.calls.get(id);
+    if (!call) return;
+    this.worker?.postMessage({ type: 'abort', id } satisfies MediaRequest);
+    // The thread replies with what was observed, unless it is blocked or has just ended the call.
+    setTimeout(() => call.reject(call.options.signal.reason), ABORT_MS).unref();
+  }
+
+  private ended(worker: Worker, cause: Error): void {
+    if (this.worker === worker) this.worker = undefined;
+    this.answerMemory(0);
+    for (const { reject } of this.calls.values()) {
+      reject(new CallFailure('internal', 'the media thread ended', { cause }));
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import { parentPort } from 'node:worker_threads';
+import { OtherSide } from '../../other-side/other-side.js';
+import { failure, failureOf } from '../../timeline/failure.js';
+import { AgentSocket } from '../../transports/http/websocket.js';
+import { MediaCall } from '../call/media-call.js';
+import type { RecordingSink } from '../wire/voice-transport.js';
+import type { WireEntry, WireFactory } from '../wire/wire.js';
+import type { MediaReply, MediaRequest, MediaTask, ThreadStep } from './media-messages.js';
+import { MediaTicker } from './media-ticker.js';
+
+const port = parentPort;
+if (!port) throw new Error('This module runs in a worker thread');
+
+const reply = (message: MediaReply, transfer: readonly ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const ticker = new MediaTicker();
+/** Null while its wire is loaded. */
+const calls = new Map<number, ThreadCall | null>();
+
+/** One call: a socket, and the `MediaCall` that speaks and hears over it. */
+class ThreadCall {
+  private readonly media: MediaCall;
+  private readonly socket: AgentSocket;
+  private state: 'connecting' | 'starting' | 'running' | 'over' = 'connecting';
+  private isReadyReported = false;
+  /** What arrived before the first tick. */
+  private early: (string | Uint8Array)[] = [];
+
+  constructor(
+    private readonly id: number,
+    wire: WireFactory,
+    { plan, isRecorded, connection }: MediaTask,
+  ) {
+    const { state, target, shownUrl, timeoutMs, answeredAt, sounds } = connection;
+    this.media = new MediaCall(plan, wire, {
+      send: (data) => this.socket.send(data),
+      ...(isRecorded && { recording: this.recording() }),
+      ...(answeredAt !== undefined && { prelude: { answeredAt: answeredAt - performance.timeOrigin, sounds } }),
+    });
+    this.socket = new AgentSocket(target, new OtherSide(shownUrl, state.secrets), timeoutMs, {
+      onPhase: (phase) => this.reach(phase),
+      onOpen: () => {
+        this.reach('websocket');
+        // Starts on the grid of the ticker, so that its frames are due when the timer fires.
+        this.state = 'starting';
+        ticker.add(this.tick);
+      },
+      onMessage: (data) => this.guarded(() => this.receive(data)),
+      onClose: (code, reason) => this.guarded(() => this.closed(code, reason)),
+      onFailure: (error) => {
+        this.media.abort(performance.now());
+        this.end({ type: 'failed', id: this.id, failure: error.failure });
+      },
+    });
+  }
+
+  /** Always replies, so that the main thread need not wait. */
+  abort(): void {
+    this.guarded(() => {
+      this.media.abort(performance.now());
+      this.end({ type: 'aborted', id: this.id, facts: this.media.isBegun ? this.media.facts() : null });
+    });
+  }
+
+  private readonly tick = (now: number, deadline: number): void => {
+    this.guarded(() => {
+      if (this.state === 'starting') this.start(deadline);
+      this.media.tick(now);
+      this.endIfOver();
+    });
+  };
+
+  private start(now: number): void {
+    this.state = 'running';
+    this.media.start(now);
+    for (const data of this.early) this.media.onMessage(now, data);
+    this.early = [];
+  }
+
+  private receive(data: string | Uint8Array): void {
+    if (this.state === 'starting') this.early.push(data);
+    else this.media.onMessage(performance.now(), data);
+    this.endIfOver();
+  }
+
+  private closed(code: number, reason: string): void {
+    const now = performance.now();
+    if (this.state === 'starting') this.start(now);
+    this.media.onClose(now, { code, reason });
+    this.endIfOver();
+  }
+
+  private endIfOver(): void {
+    if (this.state !== 'running') return;
+    if (this.media.isBegun && !this.isReadyReported) {
+      this.isReadyReported = true;
+      this.reach('ready', this.media.startedAt);
+    }
+    if (!this.media.isOver) return;
+    reply({ type: 'hung_up', id: this.id });
+    const broken = this.media.failure;
+    this.end(
+      broken
+        ? { type: 'failed', id: this.id, failure: broken }
+        : { type: 'facts', id: this.id, facts: this.media.facts() },
+    );
+  }
+
+  private reach(step: ThreadStep, at = performance.now()): void {
+    reply({ type: 'step', id: this.id, step, at: performance.timeOrigin + at });
+  }
+
+  /** A fault of one call must not end the others. */
+  private guarded(work: () => void): void {
+    if (this.state === 'over') return;
+    try {
+      work();
+    } catch (error) {
+      this.end({ type: 'failed', id: this.id, failure: failureOf(error) });
+    }
+  }
+
+  private end(message: MediaReply): void {
+    if (this.state === 'over') return;
+    this.release();
+    reply(message);
+  }
+
+  private release(): void {
+    this.state = 'over';
+    ticker.delete(this.tick);
+    calls.delete(this.id);
+    this.socket.close();
+  }
+
+  private recording(): RecordingSink {
+    const { id } = this;
+    return {
+      audio: (interleaved) => reply({ type: 'audio', id, interleaved }, [interleaved.buffer as ArrayBuffer]),
+      wire: (lines) => reply({ type: 'wire', id, lines }),
+    };
+  }
+}
+
+async function begin(id: number, task: MediaTask): Promise<void> {
+  calls.set(id, null);
+  try {
+    const { entry, state } = task.connection;
+    const { default: wire } = (await import(entry)) as { readonly default: WireEntry };
+    // Aborted while it was loaded.
+    if (!calls.has(id)) return;
+    calls.set(id, new ThreadCall(id, wire(state), task));
+  } catch (error) {
+    calls.delete(id);
+    reply({ type: 'failed', id, failure: error instanceof SyntaxError ? failure('url_refused') : failureOf(error) });
+  }
+}
+
+function abort(id: number): void {
+  const call = calls.get(id);
+  if (call) return call.abort();
+  if (calls.delete(id)) reply({ type: 'aborted', id, facts: null });
+}
+
+port.on('message', (request: MediaRequest) => {
+  switch (request.type) {
+    case 'call':
+      return void begin(request.id, request.task);
+    case 'abort':
+      return abort(request.id);
+    case 'memory': {
+      // Of this thread only, unlike the resident memory.
+      const { heapUsed, external } = process.memoryUsage();
+      return reply({ type: 'memory', bytes: heapUsed + external });
+    }
+    case 'block': {
+      const until = performance.now() + request.ms;
+      while (performance.now() < until);
+    }
+  }
+});
+reply({ type: 'ready' });

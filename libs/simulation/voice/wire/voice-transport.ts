@@ -1,0 +1,41 @@
+import type { LineRate } from '../../../audio/index.js';
+import type { SentSecrets } from '../../other-side/secrets.js';
+import type { VoiceFacts } from '../facts/facts.js';
+import type { VoiceCallPlan } from '../facts/plan.js';
+import type { VoiceMeasures } from '../facts/results.js';
+
+/** Parts of the recording and wire log, in order, as the call goes on; what is passed is final. */
+export interface RecordingSink {
+  /** Interleaved samples: left the caller as sent, right the agent as heard. Mu-law on a telephone line, else PCM16. */
+  audio(interleaved: Uint8Array): void;
+  /** Lines of JSON, without line ends. */
+  wire(lines: readonly string[]): void;
+}
+
+export interface VoiceCallOptions {
+  readonly plan: VoiceCallPlan;
+  readonly recording?: RecordingSink;
+  /**
+   * Speaks what the platform itself says for the agent, such as `<Say>`: 16-bit mono at the rate of the line. Without it such
+   * words take their estimated time and are not heard.
+   */
+  readonly speak?: (text: string) => Promise<Int16Array>;
+  /** Ends the call; `call` then rejects with its reason. */
+  readonly signal: AbortSignal;
+  /** What was observed of a call that the signal ended; called before `call` rejects. */
+  readonly onAborted?: (facts: VoiceFacts) => void;
+  /** The line is free: the agent or the caller has hung up, though the result may need more time. */
+  readonly onHangUp?: () => void;
+}
+
+/** How a caller with a voice reaches an agent. Counterpart of `Transport`. */
+export interface VoiceTransport {
+  readonly name: string;
+  /** On which clock its calls are measured. */
+  readonly clock: VoiceMeasures['clock'];
+  readonly lineRate: LineRate;
+  readonly identity?: { readonly protocol: string; readonly url: string; readonly callId: string };
+  readonly secrets?: SentSecrets;
+  /** @throws CallFailure if there was no call; the signal's reason */
+  call(options: VoiceCallOptions): Promise<VoiceFacts>;
+}

@@ -1,0 +1,95 @@
+import type { AudioFormat } from '../../../audio/index.js';
+import type { Failure } from '../../timeline/failure.js';
+import type { PlatformEvent, VoiceFacts, WireFinding } from '../facts/facts.js';
+
+/** The platform's audio in both directions; the core resamples between it and the line. */
+export interface WireFormats {
+  readonly toAgent: AudioFormat;
+  readonly fromAgent: AudioFormat;
+}
+
+/** Item of the agent's audio; ascending in order of generation. */
+export type Item = number;
+
+/**
+ * One voice call in the protocol of a platform: converts between its messages and PCM (16-bit mono). It has no socket, thread
+ * or timer and reports what the platform says; the core decides what it means. `now` is the driver's clock in milliseconds.
+ */
+export interface Wire {
+  /** The connection is open: sends the first messages. */
+  open(now: number): void;
+  /** 20 ms of the caller's audio at the rate of `toAgent`; frame n was spoken in [n * 20, n * 20 + 20) of stream time. */
+  frame(now: number, pcm: Int16Array, frameNumber: number): void;
+  /** A frame that the line lost: not sent, but counted. */
+  lostFrame?(now: number, frameNumber: number): void;
+  /** A key that the caller presses. */
+  key?(now: number, digit: string): void;
+  /** A message of the platform: text, or the bytes of a binary message. */
+  message(now: number, data: string | Uint8Array): void;
+  /** The result of a tool that the platform waits for, as JSON. */
+  toolResult?(now: number, id: string, json: string): void;
+  /**
+   * The other side closed the connection. The wire may say who hung up and why (`hangUp`, `failed`); otherwise the close code
+   * decides (RFC 6455, section 7.4.1).
+   */
+  closed?(now: number, code: number, reason: string): void;
+  /** The caller hangs up: sends the last messages. Called once. */
+  stop(now: number): void;
+  /** Findings that can only be made when the call is over, such as a missing reaction. */
+  review?(facts: Omit<VoiceFacts, 'wireFindings'>): readonly WireFinding[];
+}
+
+/**
+ * What a wire may do to the call; times are those of the driver's clock. It never calls a method of the wire before it
+ * returns.
+ */
+export interface WireSide {
+  send(data: string | Uint8Array): void;
+  /** The platform is ready for audio: stream time 0 is `now`. Without formats both are PCM at the rate of the line. */
+  ready(now: number, formats?: WireFormats): void;
+  /** Audio of the agent at the rate of `fromAgent`: appended to the playout buffer. */
+  play(now: number, pcm: Int16Array, item?: Item): void;
+  /**
+   * Drops what is in the playout buffer, all of it or items up to and including one, also those that arrive later; marks with
+   * nothing left before them fire at once. @returns milliseconds that were dropped
+   */
+  clear(now: number, upTo?: Item): number;
+  /** Calls `onPlayed` when everything before has been played, at once if nothing is buffered. */
+  mark(now: number, onPlayed: (now: number) => void): void;
+  /** Milliseconds of audio in the playout buffer. */
+  bufferedMs(now: number): number;
+  /** Milliseconds of an item that were played. */
+  heardOfItem(item: Item, now: number): number;
+  /** Words that the agent generated. */
+  said(now: number, text: string, of?: { readonly item?: Item; readonly final?: boolean }): void;
+  /** The platform's transcript of the caller: shown, never judged. */
+  heardCaller(now: number, text: string): void;
+  /** @param json arguments; the answer follows by `toolResult` if the wire has it */
+  toolCall(now: number, call: { readonly id: string; readonly name: string; readonly json: string }): void;
+  /** The agent said that its turn ends with the audio sent so far. */
+  turnEnded(now: number): void;
+  /** The agent or its platform ended the call by a message. */
+  hangUp(now: number, reason: string): void;
+  /** The platform reported an error that ends the call. */
+  failed(now: number, failure: Failure): void;
+  /** Recorded once for each code, with the number of times (`WireFindings`). */
+  finding(now: number, finding: Omit<WireFinding, 'atMs'>): void;
+  event(now: number, event: Omit<PlatformEvent, 'atMs'>): void;
+  /** Adds a message to the wire log; audio is replaced by its length and hash beforehand. */
+  log(now: number, direction: 'sent' | 'received', message: unknown): void;
+  /** Whether there is a wire log; without one, audio need not be hashed. */
+  readonly isLogged: boolean;
+}
+
+export type WireFactory = (side: WireSide) => Wire;
+
+/**
+ * What `dial` passes to the wire in the media thread: survives `structuredClone` and lists its secrets, which are removed from
+ * what is logged or reported of the other side.
+ */
+export interface WireState {
+  readonly secrets: readonly string[];
+}
+
+/** The default export of a wire's `wire.ts`, which the media thread loads. */
+export type WireEntry<State extends WireState = WireState> = (state: State) => WireFactory;

@@ -1,0 +1,81 @@
+import { Logger } from '@nestjs/common';
+import {
+  afterAttempt,
+  type Attempt,
+  attemptOf,
+  type CallResult,
+  CallView,
+  failure,
+  unstartedCall,
+} from '../../../../libs/simulation/index.js';
+import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
+import { GroupCommit } from '../../../platform/queue/group-commit.js';
+import type { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
+import { withRetry } from '../../../platform/queue/with-retry.js';
+import { attemptResultJson } from '../attempt-result.js';
+import { type ClaimedCall, type EndedCall, endedCall, type ExecutionRepository } from './execution.repository.js';
+
+/** Maximum number of calls that one statement ends, and of characters of their results. */
+const MAX_ENDED_CALLS = 100;
+const MAX_ENDED_CHARACTERS = 4 * 1024 * 1024;
+
+/** Records how attempts at calls ended: the call ends, or is retried. */
+export class AttemptRecorder {
+  private readonly logger = new Logger('Runs');
+  private readonly ends: GroupCommit<EndedCall, boolean>;
+
+  /** @param database limits the connections in use */
+  constructor(
+    private readonly repository: ExecutionRepository,
+    private readonly database: PrioritySemaphore,
+  ) {
+    this.ends = new GroupCommit({
+      maxItems: MAX_ENDED_CALLS,
+      size: { of: ({ json }) => json.length, max: MAX_ENDED_CHARACTERS },
+      concurrency: 2,
+      execute: (calls) => withRetry(database, () => repository.end(calls)),
+    });
+  }
+
+  /** Records an internal error if the database rejects the result; otherwise the call would wait for its lease to expire. */
+  async ended(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+    try {
+      await this.record(call, result, startedAt);
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      this.logger.error(new Error(`The result of call ${call.id} cannot be stored`, { cause: error }));
+      await this.record(call, unstartedCall('none', failure('internal', 'its result cannot be stored')), startedAt);
+    }
+  }
+
+  /** @param known what is known of the result */
+  async interrupted(call: ClaimedCall, known: CallResult | undefined, startedAt: string): Promise<void> {
+    const json = known && attemptResultJson(known);
+    await withRetry(this.database, () => this.repository.release(call, startedAt, json));
+  }
+
+  private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
+    const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
+    const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
+    const after = afterAttempt(result, earlier.filter(wasNotInterrupted));
+    const times = { startedAt, endedAt: new Date().toISOString() };
+    const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
+    if (after.next === 'retry') {
+      const json = attemptResultJson(result);
+      await withRetry(this.database, () => this.repository.retry(call, attempt, json, after.delayMs));
+      return;
+    }
+    const latencies = latenciesOf(after.result);
+    const isRecorded = await this.ends.add(endedCall(call, after.result, latencies, attempt));
+    if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
+  }
+}
+
+/** In milliseconds; on a voice call as heard, which its entries alone do not show. */
+function latenciesOf({ timeline, voice }: CallResult): readonly number[] {
+  if (!voice) return CallView.of(timeline).latencies;
+  return voice.voice.latencies.flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
+}
+
+/** An interrupted attempt says nothing about the agent and is not one of the retries. */
+const wasNotInterrupted = ({ failureCode }: Attempt): boolean => failureCode !== 'interrupted';

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isRunning } from '../../libs/embedded-postgres/testing/processes.js';
+import { until } from '../support/until.js';
+
+jest.setTimeout(180_000);
+
+const ROOT = path.resolve(__dirname, '../..');
+
+interface Report {
+  /** Temporary folder of the run. */
+  readonly folder: string;
+  /** A worker process of Jest and the servers that its test has started. */
+  readonly pids: readonly number[];
+}
+
+describe('a killed test run leaves neither a process nor a file behind', () => {
+  let work: string;
+  let runner: ChildProcess;
+  beforeEach(async () => {
+    work = await mkdtemp(path.join(tmpdir(), 'killed-run-'));
+  });
+  afterEach(async () => {
+    runner.kill('SIGKILL');
+    await rm(work, { recursive: true, force: true });
+  });
+
+  /** Starts a run, and waits until its test has started its servers. @param command as the script `test` of package.json */
+  async function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Report> {
+    const file = path.join(work, 'report.json');
+    runner = spawn(command, args, {
+      cwd: ROOT,
+      env: { ...process.env, ...env, ENDLESS_REPORT: file },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let output = '';
+    runner.stderr!.on('data', (text: Buffer) => (output += text.toString()));
+    const isReady = () => {
+      if (runner.exitCode !== null) throw new Error(`The run has ended: ${output}`);
+      return existsSync(file) && readFileSync(file, 'utf8') !== '';
+    };
+    await until('the test has started its servers', isReady, 150_000);
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  }
+
+  /** Two workers, because Jest runs a single file in its own process otherwise. */
+  const JEST = ['--config', 'test/support/endless/jest.config.mjs', '--maxWorkers=2', '--ci'];
+
+  it.each([
+    ['Jest is killed', () => process.kill(runner.pid!, 'SIGKILL')],
+    ['Ctrl-C is pressed', () => process.kill(-runner.pid!, 'SIGINT')],
+  ])('when %s', async (_, kill) => {
+    const { folder, pids } = await start(process.execPath, ['node_modules/jest/bin/jest.js', ...JEST], {});
+    expect(pids.filter(isRunning)).toEqual(pids);
+    const ended = once(runner, 'exit');
+    kill();
+    await ended;
+    await until('its folder is gone', () => !existsSync(folder));
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  it('when npm is killed', async () => {
+    const { folder, pids } = await start('npm', ['test', '--', ...JEST], {});
+    const ended = once(runner, 'exit');
+    runner.kill('SIGKILL');
+    await ended;
+    await until('its folder is gone', () => !existsSync(folder));
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+});
