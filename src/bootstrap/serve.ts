@@ -38,9 +38,11 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     throw error;
   });
   const server = nest.getHttpServer();
+  const readiness = nest.get(Readiness);
+  readiness.isStarting = true;
 
   const stop = async (gently: boolean) => {
-    nest.get(Readiness).isShuttingDown = true;
+    readiness.isShuttingDown = true;
     await Promise.all([host.stopOthers(), drain(server, logger, gently)]);
     await nest.close();
     // Last: running requests and jobs needed the database until now.
@@ -60,6 +62,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
       ? await createFirstKey(nest.get(FirstKeyService), settings, process.stdout.isTTY)
       : undefined;
     if (isApi) await nest.get(PlanRatesService).publish();
+    readiness.isStarting = false;
     host.ready(isApi ? address : undefined);
     if (firstKey) process.stdout.write(welcome(address, firstKey));
   } catch (error) {

@@ -178,7 +178,10 @@ function markOf(entry: TimelineEntry): Mark[] {
   return [];
 }
 
-/** Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. */
+/**
+ * Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. HTML, because text
+ * of SVG cannot end with an ellipsis.
+ */
 const words = (figure: Figure): Html =>
   html`${lines(figure, 'caller', CALLER_WORDS_Y)}${lines(figure, 'agent', AGENT_WORDS_Y)}`;
 
@@ -188,18 +191,15 @@ function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: numb
   );
   return html`${spoken.slice(0, MAX_MARKS).map(({ text, start }, index) => {
     const until = spoken[index + 1]?.start ?? whole;
-    return html`<svg
-      class="line"
-      x="${share(start, whole)}"
-      y="${y}"
-      width="${share(until - start, whole)}"
-      height="${WORDS}"
-    >
-      <line class="line-start" y1="2" y2="${WORDS - 2}" />
-      <text class="tick" x="4" y="11">
-        ${title(text)}
-        <title>${title(text)}</title>
-      </text>
-    </svg>`;
+    return html`<line
+        class="line-start"
+        x1="${share(start, whole)}"
+        x2="${share(start, whole)}"
+        y1="${y + 2}"
+        y2="${y + WORDS - 2}"
+      />
+      <foreignObject x="${share(start, whole)}" y="${y}" width="${share(until - start, whole)}" height="${WORDS}">
+        <div class="caption" title="${title(text)}">${title(text)}</div>
+      </foreignObject>`;
   })}`;
 }

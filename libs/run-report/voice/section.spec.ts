@@ -27,7 +27,7 @@ describe('a voice call in a report', () => {
     for (const sign of ['▼ barge-in', '○ backchannel', '▲ protocol finding', '▷ instruction to the platform'])
       expect(text).toContain(`>${sign}</span>`);
     expect(text).not.toContain('# keys</span>');
-    expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
+    expect(text).toMatch(/Thank you\. A table for four, at eight\.<\/div>/);
   });
 
   it('shows no numbers of words and tool calls, which are not known', async () => {

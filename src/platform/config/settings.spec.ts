@@ -18,12 +18,13 @@ describe('settings', () => {
   it('have the documented defaults', () => {
     expect(readSettings({})).toEqual({
       port: 3000,
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       role: 'all',
       databaseUrl: undefined,
       dataDir: './data',
       redisUrl: undefined,
       defaultPlan: 'FREE',
+      firstPlan: 'ENTERPRISE',
       planLimits: { FREE: 60, PRO: 300, ENTERPRISE: 3000 },
       bootstrapApiKey: undefined,
       encryptionKeys: undefined,
@@ -84,6 +85,7 @@ describe('settings', () => {
     ['REDIS_URL', 'redis://:p@cache:6379/1', 'redisUrl', 'redis://:p@cache:6379/1'],
     ['REDIS_URL', 'rediss://cache', 'redisUrl', 'rediss://cache'],
     ['DEFAULT_PLAN', 'ENTERPRISE', 'defaultPlan', 'ENTERPRISE'],
+    ['DEFAULT_PLAN', 'FREE', 'firstPlan', 'FREE'],
     ['BOOTSTRAP_API_KEY', 'x'.repeat(16), 'bootstrapApiKey', 'x'.repeat(16)],
     ['TRUST_PROXY', 'true', 'trustProxy', true],
     ['TRUST_PROXY', '2', 'trustProxy', 2],

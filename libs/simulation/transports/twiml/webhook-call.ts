@@ -49,10 +49,10 @@ export class WebhookCall {
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
-    const { url, shownUrl, headers, options } = endpoint;
+    const { url, shownUrl, headers, options, apiKey } = endpoint;
     this.options = options;
     this.accountSid = this.options.accountSid ?? sid('AC');
-    this.secrets = sentSecrets(this.authToken, headers, secretsOfUrl(url));
+    this.secrets = sentSecrets([this.authToken, apiKey], headers, secretsOfUrl(url));
     this.agent = new OtherSide(shownUrl ?? agentUrl(withoutSecrets(url), call), this.secrets.all);
     this.addresses = new Addresses(agentUrl(url, call), this.options.publicUrl);
     this.walk = new TwimlWalk((text) => this.agent.excerpt(text));

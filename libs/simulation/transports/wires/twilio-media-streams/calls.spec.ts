@@ -163,6 +163,19 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     expect(message).not.toContain('secret-path-123456789');
   });
 
+  it('cuts out the key of the agent, too, where another token signs', async () => {
+    const said = `${AUTH_TOKEN} other-token`;
+    const callee = await agent({
+      upgrade: (_, socket) => {
+        socket.end(`HTTP/1.1 401 No\r\ncontent-length: ${said.length}\r\n\r\n${said}`);
+        return 0;
+      },
+    });
+    const endpoint = { options: { authToken: 'other-token' } };
+    const { message } = (await failed(call(`ws://${callee.host}/`, { endpoint }))).failure;
+    expect(message).toContain('it said "[redacted] [redacted]"');
+  });
+
   it('survives a flood of messages that cannot be understood', async () => {
     const callee = await agent(
       answering(({ socket }) => {
