@@ -66,12 +66,12 @@ describe('the vat command: agents and suites', () => {
     const { client, agentId, env } = await prepare();
     const body = { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'provider-secret', phoneNumber: '+1' };
     for (let n = 0; n < 101; n++)
-      await client.post('/agents', { ...body, name: n === 0 ? 'Bad\u001B[31m' : `Agent ${n}` });
+      await client.post('/agents', { ...body, name: n === 0 ? 'Bad\u001B[31m ##vso[x]' : `Agent ${n}` });
     const { code, stdout, stderr } = await vat(['agents'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trim().split('\n')).toHaveLength(1 + 102);
     expect(stdout).toMatch(new RegExp(`^${agentId} +Bella Vista +AGENT_PROVIDER_1 `, 'm'));
-    expect(stdout).toContain('Bad␛[31m');
+    expect(stdout).toContain('Bad�[31m #\u200B#vso[x]');
     expect(stdout).not.toContain('provider-secret');
   });
 
