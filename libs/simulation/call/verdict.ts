@@ -26,6 +26,8 @@ export interface VerdictInput {
   readonly roleFailure?: Failure | undefined;
   /** Whether the caller gave up waiting for an answer while the tester stalled. */
   readonly gaveUpWhileStalled?: boolean;
+  /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
+  readonly unexercised?: string | undefined;
 }
 
 /** Decides the outcome of a call. */
@@ -53,7 +55,8 @@ export function decide(input: VerdictInput): Verdict {
 /** Why a call in which nothing was decided against the agent for good has no verdict. */
 function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {
   if (input.gaveUpWhileStalled) return failure('tester_overloaded', 'it stalled while it waited for an answer');
-  return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
+  if (isFailed) return input.roleFailure;
+  return overload(input, countedItems) ?? missingVerdict(input, countedItems);
 }
 
 const UNDECIDED_FAILURES = {
@@ -62,9 +65,12 @@ const UNDECIDED_FAILURES = {
   not_exercised: 'not_exercised',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
-/** Whether a check is undecided that the outcome depends on. */
-function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
-  const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
+/** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
+function overload({ checks, unexercised }: VerdictInput, countedItems: number): Failure | undefined {
+  const all = checks.filter(({ met, required }) => met === null && (required || countedItems === 0));
+  const stalled = all.find((check) => check.undecided === undefined);
+  if (!stalled && unexercised !== undefined) return { ...failure('not_exercised'), message: unexercised };
+  const undecided = all[0];
   if (!undecided) return undefined;
   return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
 }
@@ -138,6 +144,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
   const found: string[] = [];
   const broken = breakage(input);
   if (broken !== undefined) found.push(`${broken}.`);
+  else if (input.unexercised !== undefined) found.push(`${input.unexercised}.`);
   // Required ones decide the outcome, so they come first.
   const ordered = [...missed].sort((a, b) => Number(b.required) - Number(a.required));
   if (ordered.length > 0) {

@@ -31,6 +31,8 @@ export interface VoiceFacts {
     readonly findings: readonly string[];
   };
   readonly level: AgentLevel;
+  /** When the stream began; absent if that was the answer. */
+  readonly streamStartMs?: number;
   readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
   /** Present if the connection broke off; `end.code` is then `failure`. */
   readonly failure?: Failure;
