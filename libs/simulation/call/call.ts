@@ -33,6 +33,7 @@ import type { Transport } from '../conversation/transport.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
+import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
@@ -164,6 +165,7 @@ class Call {
       ...conversation,
       ...judged,
       checks,
+      causes: rootCauses(view),
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });

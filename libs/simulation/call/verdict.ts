@@ -1,6 +1,6 @@
 import type { Outcome } from '../../statistics/index.js';
 import type { CheckResult, Undecided } from '../checks/check-result.js';
-import { type Failure, failure, type FailureCode } from '../timeline/failure.js';
+import { type Failure, failure, type FailureCode, FAILURES } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import { truncate } from '../timeline/text.js';
 import { END_CODES, type EndEntry } from '../timeline/timeline.js';
@@ -28,29 +28,44 @@ export interface VerdictInput {
   readonly gaveUpWhileStalled?: boolean;
   /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
   readonly unexercised?: string | undefined;
+  /** What came before anything else that went wrong, as sentences without full stop, as `rootCauses` finds it. */
+  readonly causes?: readonly string[];
 }
 
 /** Decides the outcome of a call. */
 export function decide(input: VerdictInput): Verdict {
-  const { failure: broken, invalidity } = input;
-  if (broken?.fault === 'infrastructure') return uncounted('error', `${broken.message}.`, broken);
+  const { failure: broken, invalidity, causes = [] } = input;
+  if (broken?.fault === 'infrastructure') return erroneous(broken, causes);
 
   const items = [...input.checks.map((check) => ofCheck(check, invalidity)), ...input.criteria.map(ofCriterion)];
   const counted = items.filter(({ met }) => met !== undefined);
   const missed = counted.filter(({ met }) => met === false);
   const isBroken = breakage(input) !== undefined;
   const isFailed = missed.some(({ required }) => required) || isBroken;
-  if (invalidity && !isFailed) return uncounted('invalid', `${invalidity.message}.`);
+  if (invalidity && !isFailed) return uncounted('invalid', textOf([...causes, invalidity.message]));
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
-  if (undecided) return uncounted('error', `${undecided.message}.`, undecided);
+  if (undecided) return erroneous(undecided, causes);
   return {
     outcome: isFailed ? 'failed' : 'passed',
     score: scoreOf(counted, isFailed),
-    reason: sentences(input, items, missed),
+    reason: textOf([...(isFailed ? causes : []), sentences(input, items, missed)]),
     failure: broken ?? null,
   };
 }
+
+/** Failures that the agent's own faults may have caused. */
+const CONSEQUENCES: ReadonlySet<FailureCode> = new Set([
+  ...(Object.keys(FAILURES) as FailureCode[]).filter((code) => FAILURES[code][0] !== 'infrastructure'),
+  'not_exercised',
+  'check_undecided',
+]);
+
+const erroneous = (cause: Failure, causes: readonly string[]): Verdict =>
+  uncounted('error', textOf([...(CONSEQUENCES.has(cause.code) ? causes : []), cause.message]), cause);
+
+const textOf = (parts: readonly string[]): string =>
+  parts.map((part) => (part.endsWith('.') ? part : `${part}.`)).join(' ');
 
 /** Why a call in which nothing was decided against the agent for good has no verdict. */
 function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {

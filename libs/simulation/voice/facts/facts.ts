@@ -163,6 +163,8 @@ export interface AgentLevel {
   readonly sentDbfs: number | null;
   /** Share of the samples in runs at full scale, 0 to 100. */
   readonly clippedPercent: number;
+  /** When the first messages with such samples were played; absent without any. */
+  readonly clippedAtMs?: readonly number[];
   /** Whether audio was sent and none of it was audible. */
   readonly inaudible: boolean;
 }
