@@ -71,10 +71,10 @@ const wasAgents = ({ failureCode, answeredTurns = 0 }: Attempt): boolean =>
   failureCode !== null && isAgentsIfRepeated(failureCode, answeredTurns);
 
 /** The same result with the failure attributed to the agent, and a reason that says what happened in each attempt. */
-function blameAgent(result: CallResult, { code, message }: Failure, earlier: readonly Attempt[]): CallResult {
-  const messages = [...earlier.map(({ reason }) => reason.replace(/\.$/, '')), message];
-  const isSame = messages.every((one) => one === message);
-  const all = isSame ? `${message}, in three of three attempts` : messages.map(nameAttempt).join('; ');
+function blameAgent(result: CallResult, { code }: Failure, earlier: readonly Attempt[]): CallResult {
+  const messages = [...earlier, result].map(({ reason }) => reason.replace(/\.$/, ''));
+  const isSame = messages.every((one) => one === messages[0]);
+  const all = isSame ? `${messages[0]}, in three of three attempts` : messages.map(nameAttempt).join('; ');
   const failure: Failure = { code, message: all, fault: 'agent', retryable: false };
   const { checks, criteria, end, invalidity } = result;
   return { ...result, ...decide({ checks, criteria, end, failure, invalidity: invalidity ?? undefined }) };

@@ -30,8 +30,10 @@ import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
 import { toolAnswers, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
+import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
+import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
@@ -163,6 +165,8 @@ class Call {
       ...conversation,
       ...judged,
       checks,
+      causes: rootCauses(view),
+      unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });
     const { by, code, reason } = conversation.end;

@@ -211,6 +211,7 @@ export class MediaCall {
     const observed = {
       caller: this.caller.until(atMs),
       ...heard,
+      ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
       underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),

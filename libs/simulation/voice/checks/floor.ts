@@ -36,11 +36,19 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
     return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
   const measured = { ms: yieldMs, plusMinusMs };
   if (!hasYielded) {
-    const heard = `it was heard for ${time(measured)} more`;
-    const detail = yieldMs > YIELD_MS ? heard : `${heard}, all the sound that it had sent, without a clear`;
-    return { met: false, detail: `The agent did not yield: ${detail}`, evidence: [] };
+    const detail = `The agent did not yield: ${afterWindow(attempt, yieldMs, facts)}`;
+    return { met: false, detail, evidence: [] };
   }
   return timeFinding(decide(limit, measured), `The agent stopped after ${time(measured)}; the limit is ${limit}`);
+}
+
+/** When the agent stopped that did not yield. */
+function afterWindow({ atMs, plusMinusMs }: BargeInResult, yieldMs: number, facts: VoiceFacts): string {
+  const after = time({ ms: yieldMs, plusMinusMs });
+  if (yieldMs <= YIELD_MS) return `it was heard for ${after} more, all the sound that it had sent, without a clear`;
+  return isCutByEnd(facts, atMs + yieldMs)
+    ? `it was still heard when the call ended, ${after} later`
+    : `it stopped after ${after}, later than ${YIELD_MS} ms`;
 }
 
 /** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
@@ -67,7 +75,10 @@ const oneSideUnheard = ({ speech }: VoiceEvidence['voice']): Finding =>
 export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs } = voice;
   if (overlapMs === null) return oneSideUnheard(voice);
-  const detail = `The agent interrupted the caller ${count(interruptions.length, 'time')}; the limit is ${limit}`;
+  const inHesitation = interruptions.filter((one) => one.inHesitation).length;
+  const where = interruptions.length === inHesitation ? 'in a hesitation' : `${inHesitation} of them in a hesitation`;
+  const times = count(interruptions.length, 'time') + (inHesitation === 0 ? '' : `, ${where}`);
+  const detail = `The agent interrupted the caller ${times}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
   const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
   return settled({ met: interruptions.length <= limit, detail, evidence });

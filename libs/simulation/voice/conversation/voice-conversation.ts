@@ -9,6 +9,7 @@ import { voiceChecks } from '../checks/index.js';
 import type { Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, voiceMeasures } from '../measures/index.js';
 import type { RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
+import type { ExerciseInput } from '../../validity/exercise.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
@@ -52,6 +53,7 @@ export interface VoiceConversationResult extends ConversationResult {
   readonly voice: VoiceResult | null;
   readonly frameLatenessMs?: VoiceFacts['timing']['frameLatenessMs'];
   readonly heard?: HeardTimes;
+  readonly sound?: ExerciseInput['sound'];
   readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
 }
 
@@ -149,6 +151,7 @@ function observe(
     answeredTurns: facts.answeredTurns,
     voice: { voice, wireFindings: facts.wireFindings, words: wordsOf(facts), lanes: lanesOf(facts) },
     frameLatenessMs: facts.timing.frameLatenessMs,
+    sound: { streamStartMs: facts.streamStartMs ?? 0, inaudible: facts.level.inaudible },
     heard: heardTimes(facts, timeline.entries),
     evaluateVoiceCheck: voiceChecks({ facts, voice }),
   };

@@ -31,6 +31,8 @@ export interface VoiceFacts {
     readonly findings: readonly string[];
   };
   readonly level: AgentLevel;
+  /** When the stream began; absent if that was the answer. */
+  readonly streamStartMs?: number;
   readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
   /** Present if the connection broke off; `end.code` is then `failure`. */
   readonly failure?: Failure;
@@ -161,6 +163,8 @@ export interface AgentLevel {
   readonly sentDbfs: number | null;
   /** Share of the samples in runs at full scale, 0 to 100. */
   readonly clippedPercent: number;
+  /** When the first messages with such samples were played; absent without any. */
+  readonly clippedAtMs?: readonly number[];
   /** Whether audio was sent and none of it was audible. */
   readonly inaudible: boolean;
 }

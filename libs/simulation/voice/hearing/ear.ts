@@ -17,6 +17,8 @@ const MIN_UNDERRUN_MS = 5;
 const ITEM_GAP_MS = 400;
 /** The playout buffer holds no more than a platform's. */
 const MAX_BUFFERED_MS = 600_000;
+/** Moments of clipped sound that are kept. */
+const MAX_CLIPPED = 10;
 
 interface Sound extends HeardSound {
   startMs: number;
@@ -35,6 +37,7 @@ export class Ear implements HeardAgent {
   private readonly gate: EnergyGate;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
+  private readonly clippedAtMs: number[] = [];
   private readonly heard: Sound[] = [];
   private readonly underruns: (Span & { isBetweenSpeech: boolean })[] = [];
   private readonly clears: { atMs: number; droppedMs: number }[] = [];
@@ -63,7 +66,10 @@ export class Ear implements HeardAgent {
   play(atMs: number, pcm: Int16Array, item?: number): void {
     if (pcm.length === 0) return;
     this.sent.push(pcm);
+    const { clipped } = this.clipping;
     this.clipping.push(pcm);
+    const fromMs = Math.max(atMs, this.buffer.endMs ?? 0);
+    if (this.clipping.clipped > clipped && this.clippedAtMs.length < MAX_CLIPPED) this.clippedAtMs.push(fromMs);
     const { underrun, discardedMs } = this.buffer.play(atMs, pcm, item);
     if (underrun && underrun.endMs - underrun.startMs >= MIN_UNDERRUN_MS) {
       const isBetweenSpeech =
@@ -172,6 +178,7 @@ export class Ear implements HeardAgent {
       dbfs: isAudible ? finite(this.gate.activeDbfs) : null,
       sentDbfs: finite(this.sent.dbfs),
       clippedPercent: Math.round(this.clipping.percent * 1_000) / 1_000,
+      ...(this.clippedAtMs.length > 0 && { clippedAtMs: this.clippedAtMs }),
       inaudible: !isAudible && this.sent.dbfs !== null,
     };
   }

@@ -5,4 +5,4 @@ export { latenciesOf } from './latencies.js';
 export { speechAt } from './lines.js';
 export { type HeardSilence, pausesOf, silencesOf } from './silences.js';
 export { stallWithin } from './stall-within.js';
-export { voiceMeasures } from './voice-measures.js';
+export { choppyGaps, voiceMeasures } from './voice-measures.js';
