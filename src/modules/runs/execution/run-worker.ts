@@ -167,6 +167,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let previousRun: string | undefined;
     let isFirst = true;
     while (!this.isStopping && !signal.aborted) {
+      if (!isFirst && !this.slots[medium].mayContinue(job)) break;
       if (performance.now() > until) {
         if (this.slots[medium].parkedBeside(job) > 0 || (await this.worker.shouldYield(SLOTS[medium].kind))) break;
         until += TIME_SLICE_MS;
