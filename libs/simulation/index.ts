@@ -28,7 +28,7 @@
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
 export type { EvaluateVoiceCheck } from './checks/evaluate-checks.js';
-export { type NextStep, afterAttempt, type Attempt, attemptOf } from './call/attempts.js';
+export { type NextStep, afterAttempt, type Attempt, attemptOf, isSuspect, wasCutOff } from './call/attempts.js';
 export {
   type CallExchange,
   EXCHANGE_LIMITS,
@@ -97,7 +97,8 @@ export {
 } from './transports/modules/endpoint.js';
 export type { Medium, ProtocolModule, ProtocolOption, TextModule, WireModule } from './transports/modules/module.js';
 export { isVoice, registry, type Registry } from './transports/modules/registry.js';
-export { mediaThread, PROTOCOLS, transportTo } from './transports/protocols.js';
+export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
+export type { ThreadDeath } from './voice/thread/media-thread.js';
 export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
 export type { Verdict } from './call/verdict.js';
 export { VirtualClock } from './time/virtual-clock.js';

@@ -47,6 +47,7 @@ export const FAILURES = {
   check_undecided: ['infrastructure', false, 'A required check could not be decided'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
+  thread_ended: ['infrastructure', true, 'The thread that carried the audio of the call ended'],
   tester_overloaded: ['infrastructure', true, 'The tester was too busy to measure the call'],
   internal: ['infrastructure', true, 'Internal error of the tester'],
 } as const satisfies Readonly<Record<string, readonly [Blame, boolean, string]>>;

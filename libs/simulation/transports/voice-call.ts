@@ -2,7 +2,7 @@ import { OutboundError } from '../../outbound-http/index.js';
 import { CallFailure } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import type { MediaConnection } from '../voice/thread/media-messages.js';
-import type { MediaThread } from '../voice/thread/media-thread.js';
+import type { CallThreads, MediaThread } from '../voice/thread/media-thread.js';
 import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-transport.js';
 import { OUTBOUND_CODES } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
@@ -14,12 +14,12 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const AFTER_STREAM_MS = 15_000;
 const NOTHING: Found = { findings: [], events: [] };
 
-/** Reaches an agent over a wire. */
+/** Reaches an agent over a wire. @param threads waits, if it must, before the agent is called */
 export function voiceTransport(
   module: WireModule,
   endpoint: AgentEndpoint,
   call: AgentCall,
-  thread: MediaThread,
+  threads: CallThreads,
 ): VoiceTransport {
   const session = module.session(endpoint, call);
   const { agent, secrets } = session;
@@ -29,7 +29,8 @@ export function voiceTransport(
     lineRate: module.lineRate(endpoint.options),
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
-    call: (options) => new VoiceCall(module, session, call, thread).run(options),
+    call: (options) =>
+      threads.use(options.signal, (thread) => new VoiceCall(module, session, call, thread).run(options)),
   };
 }
 
@@ -80,6 +81,7 @@ export class VoiceCall {
       throw new CallFailure(OUTBOUND_CODES[cause.reason], this.session.agent.describe({}), { cause });
     });
     return {
+      callId: this.call.callId,
       entry: this.module.entry.href,
       state,
       target: { url, headers, addresses },

@@ -172,6 +172,8 @@ port.on('message', (request: MediaRequest) => {
       const { heapUsed, external } = process.memoryUsage();
       return reply({ type: 'memory', bytes: heapUsed + external });
     }
+    case 'crash':
+      throw new Error('The thread was asked to crash');
     case 'block': {
       const until = performance.now() + request.ms;
       while (performance.now() < until);

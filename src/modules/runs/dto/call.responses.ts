@@ -145,7 +145,7 @@ export class Call {
 
   @IntegerField({
     description:
-      'How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted`) do not count',
+      'How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted` or `thread_ended`) do not count',
     example: 0,
     minimum: 0,
   })
