@@ -159,7 +159,7 @@ const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
       sign: '▼',
       label:
         yielded === null
-          ? 'Barge-in; the agent had finished by itself'
+          ? 'Barge-in; whether the agent stopped for it is not known'
           : `Barge-in; the agent ${yielded ? 'stopped' : 'did not stop'}${yieldMs === null ? '' : ` (${number(yieldMs)} ms)`}`,
     }));
 

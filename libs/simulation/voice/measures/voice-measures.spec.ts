@@ -115,6 +115,35 @@ describe('barge-in', () => {
     expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_400)] })).toMatchObject({ yielded: null });
   });
 
+  it('is yielded to if the speech broke off soon, however little was buffered', () => {
+    const agent = [agentSound(0, 1_250, { breaksOff: true })];
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent })).toMatchObject({ yielded: true, yieldMs: 250 });
+    // All that was sent was played: only a clear would have stopped it.
+    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
+    expect(one({ caller, agent })).toMatchObject({ yielded: false });
+  });
+
+  it('is undecided if all of the speech had been sent before the line began', () => {
+    const agent = [agentSound(0, 1_250, { breaksOff: true }), agentSound(3_800, 5_000)];
+    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 250 })];
+    expect(one({ caller, agent })).toMatchObject({ yielded: null });
+  });
+
+  it('is yielded to if the speech ended soon and the agent next spoke when the line was over', () => {
+    const caller = [bargeIn(1_000, 3_000)];
+    expect(one({ caller, agent: [agentSound(0, 1_300), agentSound(3_800, 5_000)] })).toMatchObject({
+      yielded: true,
+      yieldMs: 300,
+    });
+  });
+
+  it('is undecided if the agent speaks again before the line is over, or only after the next one', () => {
+    const goesOn = [agentSound(0, 1_300), agentSound(2_200, 2_800), agentSound(3_800, 5_000)];
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent: goesOn })).toMatchObject({ yielded: null });
+    const caller = [bargeIn(1_000, 3_000), line(11_000, 12_000, { repeated: true, turn: 2 })];
+    expect(one({ caller, agent: [agentSound(0, 1_300), agentSound(12_800, 14_000)] })).toMatchObject({ yielded: null });
+  });
+
   it('is not yielded to after two seconds', () => {
     const agent = [agentSound(0, 3_100)];
     const clears = [{ atMs: 3_100, droppedMs: 100 }];
