@@ -1,4 +1,5 @@
 import { COLLISION } from '../hearing/agent-turns.js';
+import { isBackchannel } from './agent-backchannels.js';
 import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine, takesFloor } from './lines.js';
@@ -134,18 +135,20 @@ export interface FloorConflicts {
   readonly collisions: number;
 }
 
-/** Sounds of the agent that began while the caller spoke or hesitated. */
-export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
+/** Sounds of the agent that began while the caller spoke or hesitated, without its backchannels. */
+export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
+  const { agent } = facts;
   const interruptions: Interruption[] = [];
   let collisions = 0;
   for (const { act, during } of lines) {
     for (const speech of speechesOf(during)) {
       const first = speech[0]!;
       const previous = agent[agent.indexOf(first) - 1];
-      if (isCollision(act, first, previous)) {
+      if (isCollision(act, first, previous, lines[0]?.act)) {
         collisions++;
         continue;
       }
+      if (isBackchannel(facts, act, first)) continue;
       const overlapMs = tenth(speech.reduce((sum, sound) => sum + overlapOf(act, sound), 0));
       const inHesitation = !act.parts.some((part) => contains(part, first.startMs));
       // Sound in a hesitation need not overlap with words.
@@ -156,10 +159,15 @@ export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[])
   return { interruptions, collisions };
 }
 
-const isCollision = (act: SayAct, sound: AgentSound, previous: AgentSound | undefined): boolean =>
+/** @param previous undefined before the greeting, which collides with the caller's first line only */
+const isCollision = (
+  act: SayAct,
+  sound: AgentSound,
+  previous: AgentSound | undefined,
+  firstLine: SayAct | undefined,
+): boolean =>
   sound.startMs - act.startMs < COLLISION.afterCallerMs &&
-  previous !== undefined &&
-  sound.startMs - previous.endMs < COLLISION.afterAgentMs;
+  (previous ? sound.startMs - previous.endMs < COLLISION.afterAgentMs : act === firstLine);
 
 /** Sounds with short silences between them are one speech. */
 function speechesOf(sounds: readonly AgentSound[]): AgentSound[][] {
