@@ -80,11 +80,12 @@ const overlaps = ({ measures }: ReportedVoice, whole: number): Html =>
 /** A dotted line from the end of the caller's words to the agent's onset, with its length. */
 function latencies({ voice, timeline, whole }: Figure): Html {
   const ends = endsOfTurns(timeline);
-  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered }) => {
+  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered, leadInMs }) => {
     const from = ends.get(turn);
     if (heardMs === null || from === undefined) return NOTHING;
     const kind = answered && heardMs < SLOW_MS ? 'latency' : 'latency slow';
     const y = AGENT_Y + LANE / 2;
+    const speech = leadInMs === undefined ? '' : `, speech ${duration(leadInMs)} later`;
     return html`<line
         class="${kind}"
         x1="${share(from, whole)}"
@@ -93,7 +94,7 @@ function latencies({ voice, timeline, whole }: Figure): Html {
         y2="${y}"
       />
       <text class="tick ${kind}" x="${share(from + heardMs / 2, whole)}" y="${y - 5}" text-anchor="middle"
-        >${answered ? duration(heardMs) : 'no answer'}</text
+        >${answered ? `${duration(heardMs)}${speech}` : 'no answer'}</text
       >`;
   })}`;
 }
@@ -159,7 +160,7 @@ const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
       sign: '▼',
       label:
         yielded === null
-          ? 'Barge-in; the agent had finished by itself'
+          ? 'Barge-in; whether the agent stopped for it is not known'
           : `Barge-in; the agent ${yielded ? 'stopped' : 'did not stop'}${yieldMs === null ? '' : ` (${number(yieldMs)} ms)`}`,
     }));
 

@@ -1,7 +1,7 @@
 import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
-import type { VoiceFacts } from '../facts/facts.js';
+import type { CallerAct, VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
 import { stallWithin } from '../measures/stall-within.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
@@ -29,11 +29,19 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
 
 function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {
   const { possible, yielded: hasYielded, yieldMs, plusMinusMs, atMs } = attempt;
-  if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
-  if (hasYielded === null && yieldMs !== null && isCutByEnd(facts, atMs + yieldMs))
-    return notExercised('The call ended while the agent still spoke, too soon after the barge-in');
-  if (hasYielded === null || yieldMs === null)
-    return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
+  if (!possible || yieldMs === null) {
+    const isSilent = facts.caller.some((act) => Math.abs(act.startMs - atMs) < 1 && wasPossible(act));
+    const why = isSilent
+      ? 'The agent was silent when the caller barged in'
+      : "The agent's turn ended before the caller could barge in";
+    return notExercised(`${why}: ${CURE}`);
+  }
+  if (hasYielded === null) {
+    if (isCutByEnd(facts, atMs + yieldMs))
+      return notExercised('The call ended too soon after the barge-in to know whether the agent had stopped');
+    const ended = `The agent's speech ended ${Math.round(yieldMs)} ms after the caller barged in`;
+    return notExercised(`${ended}, and nothing shows whether it stopped or was over: ${CURE}`);
+  }
   const measured = { ms: yieldMs, plusMinusMs };
   if (!hasYielded) {
     const detail = `The agent did not yield: ${afterWindow(attempt, yieldMs, facts)}`;
@@ -50,6 +58,8 @@ function afterWindow({ atMs, plusMinusMs }: BargeInResult, yieldMs: number, fact
     ? `it was still heard when the call ended, ${after} later`
     : `it stopped after ${after}, later than ${YIELD_MS} ms`;
 }
+
+const wasPossible = (act: CallerAct): boolean => act.type === 'say' && act.bargeIn?.possible === true;
 
 /** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
 export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): Finding {

@@ -90,6 +90,27 @@ describe('yields_within_ms', () => {
       detail: "The agent's turn ended before the caller could barge in: ask for a longer answer, or lower afterMs",
     });
     expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ met: null, undecided: 'not_exercised' });
+    const pausing = { agent: [agentSound(0, 990), agentSound(1_300, 9_000)], caller: [bargeIn(1_000, 2_000)] };
+    expect(await check(spec, pausing)).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+      detail: 'The agent was silent when the caller barged in: ask for a longer answer, or lower afterMs',
+    });
+  });
+
+  it('is met by an agent that breaks off at once, and undecided if its speech may have been over', async () => {
+    const caller = [bargeIn(1_000, 2_000)];
+    expect(await check(spec, { agent: [agentSound(0, 1_250, { breaksOff: true })], caller })).toMatchObject({
+      met: true,
+      detail: 'The agent stopped after 250 ms; the limit is 500',
+    });
+    expect(await check(spec, { agent: [agentSound(0, 1_250)], caller })).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+      detail:
+        "The agent's speech ended 250 ms after the caller barged in, and nothing shows whether it stopped or was over: " +
+        'ask for a longer answer, or lower afterMs',
+    });
   });
 
   it.each([
@@ -100,7 +121,7 @@ describe('yields_within_ms', () => {
     expect(await check(spec, { ...facts, ...endedAt(1_950) })).toMatchObject({
       met: null,
       undecided: 'not_exercised',
-      detail: 'The call ended while the agent still spoke, too soon after the barge-in',
+      detail: 'The call ended too soon after the barge-in to know whether the agent had stopped',
     });
     const clears = [{ atMs: 1_900, droppedMs: 900 }];
     expect(await check({ ...spec, ms: 1_000 }, { ...facts, ...endedAt(1_950), clears })).toMatchObject({ met: true });

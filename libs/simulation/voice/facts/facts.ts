@@ -112,6 +112,8 @@ export interface AgentSound extends Span {
   readonly firstByteMs: number;
   /** Level of its active frames. */
   readonly dbfs: number;
+  /** Present if it ended in active speech, without a decay. */
+  readonly breaksOff?: boolean;
 }
 
 export interface AgentTurnFact extends Span {

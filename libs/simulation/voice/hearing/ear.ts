@@ -10,6 +10,7 @@ import {
 import type { HeardAgent, HeardSound } from './agent-turns.js';
 import type { AgentLevel, AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
+import { SoundEnds } from './sound-ends.js';
 
 /** Shorter gaps between two sounds in the playout buffer are left out. */
 const MIN_UNDERRUN_MS = 5;
@@ -25,6 +26,7 @@ interface Sound extends HeardSound {
   endMs: number;
   isOpen: boolean;
   isBackground: boolean;
+  breaksOff: boolean;
   dbfs: number;
 }
 
@@ -39,6 +41,7 @@ export class Ear implements HeardAgent {
   private readonly clipping = new ClippingMeter();
   private readonly clippedAtMs: number[] = [];
   private readonly heard: Sound[] = [];
+  private readonly ends: SoundEnds;
   private readonly underruns: (Span & { isBetweenSpeech: boolean })[] = [];
   private readonly clears: { atMs: number; droppedMs: number }[] = [];
   /** The last samples that were sent to the buffer. */
@@ -51,6 +54,7 @@ export class Ear implements HeardAgent {
   constructor(private readonly line: Line) {
     this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: MAX_BUFFERED_MS });
     this.gate = new EnergyGate(line.rate);
+    this.ends = new SoundEnds(line);
     this.latest = new Int16Array(line.frameSamples);
   }
 
@@ -115,6 +119,7 @@ export class Ear implements HeardAgent {
   hearFrame(): Int16Array {
     this.readUntilMs += FRAME_MS;
     const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
+    this.ends.push(pcm);
     this.take(this.gate.push(pcm, isPlayed));
     return pcm;
   }
@@ -164,9 +169,10 @@ export class Ear implements HeardAgent {
   ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
     const { arrivals } = this.buffer;
     const audible = this.heard.filter(({ isBackground }) => !isBackground);
-    const agent = audible.map(({ startMs, endMs, dbfs }, index): AgentSound => {
+    const agent = audible.map(({ startMs, endMs, dbfs, breaksOff }, index): AgentSound => {
       const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
-      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs: firstByteOf(arrivals, startMs, after) };
+      const firstByteMs = firstByteOf(arrivals, startMs, after);
+      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) };
     });
     const { clears, underruns } = this;
     return { agent, arrivals, clears, underruns, level: this.level(agent.length > 0) };
@@ -185,7 +191,8 @@ export class Ear implements HeardAgent {
 
   private take(event: GateEvent | null): void {
     if (event?.type === 'onset') {
-      const sound = { startMs: event.atMs, endMs: event.atMs, isOpen: true, isBackground: false, dbfs: 0 };
+      const { atMs } = event;
+      const sound = { startMs: atMs, endMs: atMs, isOpen: true, isBackground: false, breaksOff: false, dbfs: 0 };
       this.heard.push(sound);
     }
     const last = this.heard.at(-1);
@@ -200,6 +207,7 @@ export class Ear implements HeardAgent {
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
     last.isBackground = event.atMs <= event.onsetMs;
+    last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
   }
 
   /** @param endMs when the last sample will be played */
