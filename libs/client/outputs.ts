@@ -44,12 +44,17 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** Writes the requested files; a failure does not prevent the others. @throws CommandError that names all failed files */
+/**
+ * Writes the requested files; a failure does not prevent the others.
+ * @param baseline the run that the report compares with, as for `Service.report`
+ * @throws CommandError that names all failed files
+ */
 export async function writeOutputs(
   service: Service,
   summary: Summary,
   files: OutputFlags,
   env: NodeJS.ProcessEnv,
+  baseline?: string,
 ): Promise<void> {
   const { id } = summary.run;
   const failures: string[] = [];
@@ -67,7 +72,7 @@ export async function writeOutputs(
   await write(files.json, () => jsonText(summary));
   await write(files.markdown, () => resultMarkdown(summary));
   await write(files.junit, () => service.junit(id));
-  await write(files.report, () => service.report(id));
+  await write(files.report, () => service.report(id, baseline));
   if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not all files could be written', failures);
 }
 

@@ -160,7 +160,7 @@ export class Service {
 
   /** @param baseline the earlier run: an id or `previous` */
   async compare(id: string, baseline: string): Promise<RunComparison> {
-    const missing = baseline === 'previous' ? 'an earlier completed run' : run(baseline);
+    const missing = baseline === 'previous' ? 'an earlier run to compare with' : run(baseline);
     const { data } = await this.read(
       () => this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
       `${run(id)} or ${missing}`,
@@ -191,10 +191,12 @@ export class Service {
     return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }
 
-  report(id: string): Promise<string> {
-    return this.read(
-      () => this.client.GET('/runs/{id}/report', { params: { path: { id } }, parseAs: 'text' }),
-      run(id),
+  /** @param baseline the run to compare with, an id or `previous`; by default as the service decides */
+  report(id: string, baseline?: string): Promise<string> {
+    const query = baseline === undefined ? {} : { with: baseline };
+    return this.read<{ data?: string; error?: unknown; response: Response }>(
+      () => this.client.GET('/runs/{id}/report', { params: { path: { id }, query }, parseAs: 'text' }),
+      baseline === undefined ? run(id) : `${run(id)} or a run to compare with`,
     );
   }
 

@@ -10,12 +10,11 @@ export {
   type PlannedCase,
 } from './baseline.js';
 export {
-  canDiffer,
   type Change,
+  CHANGES,
   compareCases,
   type Comparison,
   type Difference,
-  MIN_CALLS_TO_DIFFER,
   type PassCounts,
   type SharedCase,
 } from './comparison.js';
