@@ -4,7 +4,7 @@
  */
 export { TelephoneBandFilter } from './band-filter.js';
 export { EnergyGate, type GateEvent } from './energy-gate.js';
-export { AudioDecoder, type AudioFormat, decodeAudio, encodeAudio } from './format.js';
+export { AudioDecoder, type AudioFormat, bytesPerSecond, decodeAudio, encodeAudio } from './format.js';
 export {
   decodeAlaw,
   decodeAlawSample,
@@ -30,6 +30,7 @@ export {
 } from './level.js';
 export { mix, peaks } from './mix.js';
 export { Hum, Loop, Noise, NOISE_COLOURS, type NoiseColour, type SoundSource } from './noise.js';
+export { NumberRows } from './number-rows.js';
 export { PacketSchedule } from './packet-schedule.js';
 export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
 export { Random } from './random.js';

@@ -10,6 +10,8 @@ import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin } fro
  */
 export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
   const { timing } = facts;
+  // Whatever the tester did, the agent sent more than any may.
+  if (facts.failure?.code === 'answer_too_large') return undefined;
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
   const worst = Math.max(
     0,

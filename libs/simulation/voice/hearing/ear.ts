@@ -1,14 +1,18 @@
 import {
+  type AudioFormat,
   ClippingMeter,
   EnergyGate,
   FRAME_MS,
   type GateEvent,
   LevelMeter,
+  NumberRows,
   partitionPoint,
   PlayoutBuffer,
+  TELEPHONE_RATE,
 } from '../../../audio/index.js';
+import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { HeardAgent, HeardSound } from './agent-turns.js';
-import type { AgentLevel, AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
+import type { AgentLevel, AgentSound, Arrival, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
 import { SoundEnds } from './sound-ends.js';
 
@@ -16,10 +20,10 @@ import { SoundEnds } from './sound-ends.js';
 const MIN_UNDERRUN_MS = 5;
 /** A longer gap in the playout separates two items of the agent's sound. */
 const ITEM_GAP_MS = 400;
-/** The playout buffer holds no more than a platform's. */
-const MAX_BUFFERED_MS = 600_000;
 /** Moments of clipped sound that are kept. */
 const MAX_CLIPPED = 10;
+/** What a note on a sound or the end of a turn keeps, about. */
+const NOTE_BYTES = 64;
 
 interface Sound extends HeardSound {
   startMs: number;
@@ -42,20 +46,41 @@ export class Ear implements HeardAgent {
   private readonly clippedAtMs: number[] = [];
   private readonly heard: Sound[] = [];
   private readonly ends: SoundEnds;
-  private readonly underruns: (Span & { isBetweenSpeech: boolean })[] = [];
-  private readonly clears: { atMs: number; droppedMs: number }[] = [];
+  /** Start, end, and 1 if it is between speech. */
+  private readonly underruns = new NumberRows(3);
+  /** Moment, and milliseconds that were dropped. */
+  private readonly clears = new NumberRows(2);
   /** The last samples that were sent to the buffer. */
   private readonly latest: Int16Array;
   /** End of the last audible part in the playout. */
   private audibleUntilMs = 0;
   private readonly turnEnds: { readonly playedAtMs: number }[] = [];
   private readUntilMs = 0;
+  /** Length of the audio that found no room in the buffer. */
+  discardedMs = 0;
 
   constructor(private readonly line: Line) {
-    this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: MAX_BUFFERED_MS });
+    const { telephone, wide } = SEND_LIMITS.bufferedMs;
+    this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: line.rate > TELEPHONE_RATE ? wide : telephone });
     this.gate = new EnergyGate(line.rate);
     this.ends = new SoundEnds(line);
     this.latest = new Int16Array(line.frameSamples);
+  }
+
+  /** Bytes that it keeps because of what the agent sent, about. */
+  get bytes(): number {
+    const notes = NOTE_BYTES * (this.heard.length + this.turnEnds.length);
+    return this.buffer.bytes + this.underruns.bytes + this.clears.bytes + notes;
+  }
+
+  /** The audio of the wire, before anything of it is played: codes of the line's rate are decoded when they are played. */
+  set format({ rate, encoding }: AudioFormat) {
+    if (rate === this.line.rate) this.buffer.keepAs(encoding);
+  }
+
+  /** What arrives from the end of a line of the caller on is not one arrival with what arrived before. */
+  set lineEndMs(ms: number) {
+    this.buffer.separate(ms);
   }
 
   get sounds(): readonly HeardSound[] {
@@ -75,10 +100,11 @@ export class Ear implements HeardAgent {
     const fromMs = Math.max(atMs, this.buffer.endMs ?? 0);
     if (this.clipping.clipped > clipped && this.clippedAtMs.length < MAX_CLIPPED) this.clippedAtMs.push(fromMs);
     const { underrun, discardedMs } = this.buffer.play(atMs, pcm, item);
+    this.discardedMs += discardedMs;
     if (underrun && underrun.endMs - underrun.startMs >= MIN_UNDERRUN_MS) {
       const isBetweenSpeech =
         this.gate.isActive(this.latest) && this.gate.isActive(pcm.subarray(0, this.line.frameSamples));
-      this.underruns.push({ ...underrun, isBetweenSpeech });
+      this.underruns.push(underrun.startMs, underrun.endMs, isBetweenSpeech ? 1 : 0);
     }
     this.noteAudible(pcm, (this.buffer.endMs ?? 0) + discardedMs);
     this.keepLatest(pcm);
@@ -87,7 +113,7 @@ export class Ear implements HeardAgent {
   /** Drops what is buffered; with an item only what belongs to it or an earlier one. @returns milliseconds dropped */
   clear(atMs: number, upTo?: number): number {
     const droppedMs = this.buffer.clear(atMs, upTo);
-    this.clears.push({ atMs, droppedMs });
+    this.clears.push(atMs, droppedMs);
     this.audibleUntilMs = Math.min(this.audibleUntilMs, upTo === undefined ? atMs : (this.buffer.endMs ?? 0));
     return droppedMs;
   }
@@ -149,7 +175,7 @@ export class Ear implements HeardAgent {
   playoutAt(atMs: number, sinceMs: number): { bufferedMs: number; heardUntilMs: number } {
     let heardUntilMs = 0;
     let itemStart = Infinity;
-    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.arrivals.toReversed()) {
+    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.latestArrivals()) {
       if (playedFromMs >= atMs) continue;
       const playedTo = Math.min(playedToMs, atMs);
       if (arrivedMs < sinceMs || (itemStart !== Infinity && itemStart - playedTo > ITEM_GAP_MS)) break;
@@ -174,7 +200,12 @@ export class Ear implements HeardAgent {
       const firstByteMs = firstByteOf(arrivals, startMs, after);
       return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) };
     });
-    const { clears, underruns } = this;
+    const clears = this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
+    const underruns = this.underruns.map((startMs = 0, endMs = 0, isBetween = 0) => ({
+      startMs,
+      endMs,
+      isBetweenSpeech: isBetween === 1,
+    }));
     return { agent, arrivals, clears, underruns, level: this.level(agent.length > 0) };
   }
 
