@@ -29,12 +29,12 @@ export {
   speechBounds,
 } from './level.js';
 export { mix, peaks } from './mix.js';
-export { Hum, Loop, Noise, NOISE_COLOURS, type NoiseColour, type SoundSource } from './noise.js';
+export { Hum, Loop, Noise, NOISE_COLOURS, type SoundSource } from './noise.js';
 export { PacketSchedule } from './packet-schedule.js';
-export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
+export { PlayoutBuffer } from './playout-buffer.js';
 export { Random } from './random.js';
-export { AUDIO_RATES, type AudioRate, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
+export { AUDIO_RATES, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
 export { resample, StreamResampler } from './resample.js';
 export { partitionPoint } from './search.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavEncoding, type WavFormat, wavHeader, type WavAudio, writeWav } from './wav.js';
+export { readWav, WavError, type WavFormat, wavHeader, writeWav } from './wav.js';
