@@ -1,10 +1,11 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { CreatedRow } from '../../platform/database/timestamps.js';
 
 /** Reference to the recording of an attempt at a call: the files of `RecordingFiles` with its id are complete. */
 @Entity('recordings')
 @Index('recordings_call_idx', ['callId'])
 @Index('recordings_created_at_idx', ['createdAt'])
-export class RecordingEntity {
+export class RecordingEntity extends CreatedRow {
   /** The attempt's claim id (`ClaimedCall.claimId`). */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'recordings_pkey' })
   id: string;
@@ -31,7 +32,4 @@ export class RecordingEntity {
   /** Length of the audio, without the header. */
   @Column({ type: 'bigint' })
   bytes: string;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
 }

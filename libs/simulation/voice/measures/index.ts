@@ -3,6 +3,6 @@ export { BUFFERED_MS, hasClear } from './floor.js';
 export { heardTimes } from './heard-times.js';
 export { latenciesOf } from './latencies.js';
 export { speechAt } from './lines.js';
-export { type HeardSilence, pausesOf, silencesOf } from './silences.js';
+export { silencesOf } from './silences.js';
 export { stallWithin } from './stall-within.js';
 export { choppyGaps, voiceMeasures } from './voice-measures.js';
