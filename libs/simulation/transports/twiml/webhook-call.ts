@@ -13,7 +13,7 @@ import { type Fetch, type PlatformSounds, TwimlWalk } from './twiml-walk.js';
 import type { HttpMethod, StreamNoun } from './twiml.js';
 import { requestTwiml } from './webhook.js';
 
-/** Numbers that belong to nobody (reserved for fiction). */
+/** Telephone numbers that are reserved for fiction, so that no one can be reached by them. */
 const DEFAULT_FROM = '+12025550143';
 const DEFAULT_TO = '+12025550187';
 

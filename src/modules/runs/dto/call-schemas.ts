@@ -1,6 +1,6 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
 import { FAILURES } from '../../../../libs/simulation/index.js';
-import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
+import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 import {
   count,
   flag,
@@ -300,17 +300,18 @@ const SCHEMAS = {
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
 
-const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = { ...CALL_EXAMPLES, ...VOICE_EXAMPLES };
+const EXAMPLES: Readonly<Record<string, unknown>> = { ...CALL_EXAMPLES, ...VOICE_EXAMPLES };
 
-nameSchemas(
-  Object.fromEntries(
-    Object.entries(SCHEMAS).map(([name, schema]) => [
-      name,
-      { ...schema, example: EXAMPLES[name as keyof typeof SCHEMAS] },
-    ]),
-  ),
-);
+for (const [name, schema] of Object.entries(SCHEMAS)) nameSchemas({ [name]: { ...schema, example: EXAMPLES[name] } });
 
-/** Documents a property as one of these schemas, or a list of them. */
-export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ref(name);
-export const listOf = (name: keyof typeof SCHEMAS): JsonSchema => list(ref(name));
+type SchemaName = keyof typeof SCHEMAS;
+
+export const refTo = (name: SchemaName): JsonSchema => ref(name);
+
+/** Documents a property as one of these schemas, or null. */
+export const NullableField = (name: SchemaName, description: string) =>
+  SchemaField({ ...or(ref(name)), description }, true);
+
+/** Documents a property as a list of one of these schemas. */
+export const ListField = (name: SchemaName, description: string) =>
+  SchemaField({ ...list(ref(name)), description }, true);
