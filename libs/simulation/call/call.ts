@@ -157,7 +157,7 @@ class Call {
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
-    const { evaluateVoiceCheck, frameLatenessMs, voice = null } = conversation;
+    const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
     const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
     const invalidity = this.invalidity(conversation);
     const judged = await this.judge(conversation, invalidity);
@@ -182,7 +182,7 @@ class Call {
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
       unusableAnswers: this.unusable,
-      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }) },
+      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }), ...(lagMs && { lagMs }) },
       voice,
     };
   }

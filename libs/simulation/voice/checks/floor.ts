@@ -3,7 +3,7 @@ import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { CallerAct, VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
-import { stallWithin } from '../measures/stall-within.js';
+import { uncertaintyOf } from '../measures/lag.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
@@ -98,7 +98,7 @@ export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, en
   const { interruptions, overlapMs: ms } = voice;
   if (ms === null) return oneSideUnheard(voice);
   const plusMinusMs = interruptions.reduce(
-    (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
+    (sum, { atMs, overlapMs }) => sum + uncertaintyOf(facts, { startMs: atMs, endMs: atMs + overlapMs }),
     0,
   );
   const detail = `The agent spoke over the caller for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;

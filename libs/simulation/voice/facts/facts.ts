@@ -47,6 +47,8 @@ export interface VoiceFacts {
   /** What the agent asked of the platform beside sound, such as a transfer. */
   readonly platformEvents: readonly PlatformEvent[];
   readonly timing: MediaTiming;
+  /** Present if the agent's times are the earliest that the tester's stalls allow. */
+  readonly isEarliest?: true;
 }
 
 export interface Span {

@@ -2,6 +2,7 @@ import { LEAD_IN } from '../hearing/agent-turns.js';
 import type { AgentSound, VoiceFacts } from '../facts/facts.js';
 import type { VoiceLatency } from '../facts/results.js';
 import { isBackchannel } from './agent-backchannels.js';
+import { uncertaintyOf } from './lag.js';
 import { speechAt, takesFloor } from './lines.js';
 import { contains, lengthOf, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';
@@ -57,7 +58,7 @@ function floorsOf(facts: VoiceFacts): Floor[] {
 
 /** @param until when the caller stopped waiting */
 function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: number): VoiceLatency {
-  const { agent, timing } = facts;
+  const { agent } = facts;
   const none = { turn, heardMs: null, firstByteMs: null, leadingSilenceMs: null, plusMinusMs: 0 };
   if (agent.some((sound) => contains(sound, endMs))) return { ...none, answered: true, note: 'already_speaking' };
   const over = speechAt(facts, startMs);
@@ -68,8 +69,11 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   if (isEarly) return { ...none, answered: true, note: 'answered_early' };
   const answer = answerOf(facts, endMs, until);
   const answeredAt = answer?.first.startMs ?? until;
-  const plusMinusMs = stallWithin(timing, { startMs: endMs, endMs: answeredAt });
-  if (!answer) return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
+  const wait = { startMs: endMs, endMs: answeredAt };
+  if (!answer) {
+    const plusMinusMs = stallWithin(facts.timing, wait);
+    return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
+  }
   const { first, speech } = answer;
   return {
     turn,
@@ -78,7 +82,7 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
     leadingSilenceMs: tenth(first.startMs - first.firstByteMs),
     ...(speech !== first && { leadInMs: tenth(speech.startMs - first.startMs) }),
     answered: true,
-    plusMinusMs,
+    plusMinusMs: uncertaintyOf(facts, wait),
   };
 }
 

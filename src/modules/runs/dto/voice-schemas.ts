@@ -25,7 +25,10 @@ const latency = object(
       enum: ['already_speaking', 'answered_early'],
       description: 'Why there is no latency although the agent spoke',
     },
-    plusMinusMs: described(number, 'Largest stall of the tester in the span'),
+    plusMinusMs: described(
+      number,
+      'How far it may be off: the largest stall in the span, and the lag that stalls left in the audio',
+    ),
   },
   ['leadInMs', 'note'],
 );
@@ -42,7 +45,7 @@ export const VOICE_SCHEMAS = {
         possible: described(flag, "False when the agent's turn had ended"),
         yielded: described(or(flag), 'Null when undecided: nothing shows whether the agent stopped or was over'),
         yieldMs: described(or(number), 'How long the agent was heard after it'),
-        plusMinusMs: described(number, 'Largest stall of the tester in that time'),
+        plusMinusMs: described(number, 'How far it may be off, likewise'),
         heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
       }),
     ),
