@@ -38,7 +38,7 @@ import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
-export const SIMULATION_VERSION = '2';
+export const SIMULATION_VERSION = '3';
 /** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;
 
