@@ -33,11 +33,12 @@ import type { Transport } from '../conversation/transport.js';
 import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
+import { otherLanguage } from '../validity/other-language.js';
 import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
-export const SIMULATION_VERSION = '2';
+export const SIMULATION_VERSION = '3';
 /** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;
 
@@ -159,13 +160,16 @@ class Call {
     const applicable = wasAgentSilent ? [] : definition.checks;
     const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
     const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
-    const invalidity = this.invalidity(conversation);
+    const broken = this.invalidity(conversation);
+    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
+    const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({
       ...conversation,
       ...judged,
       checks,
       causes: rootCauses(view),
+      otherLanguage: spokeOther,
       unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });
@@ -249,6 +253,11 @@ class Call {
     if (failure) return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
+  }
+
+  private otherLanguage(view: CallView): Promise<string | undefined> {
+    const { definition, scenario } = this.options;
+    return otherLanguage({ view, script: definition.script, scenario });
   }
 
   /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */

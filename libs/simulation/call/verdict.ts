@@ -28,6 +28,8 @@ export interface VerdictInput {
   readonly gaveUpWhileStalled?: boolean;
   /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
   readonly unexercised?: string | undefined;
+  /** That the agent spoke another language than the call's, as `otherLanguage` says it. */
+  readonly otherLanguage?: string | undefined;
   /** What came before anything else that went wrong, as sentences without full stop, as `rootCauses` finds it. */
   readonly causes?: readonly string[];
 }
@@ -147,8 +149,10 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
 }
 
 /** Why the agent failed the call regardless of its checks and criteria. */
-function breakage({ end, failure: broken, invalidity, gaveUpWhileStalled }: VerdictInput): string | undefined {
+function breakage(input: VerdictInput): string | undefined {
+  const { end, failure: broken, invalidity, gaveUpWhileStalled, otherLanguage } = input;
   if (broken) return broken.message;
+  if (otherLanguage !== undefined) return otherLanguage;
   const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled;
   return wasSilent ? `Broken off: ${END_CODES.agent_silent}` : undefined;
 }

@@ -275,6 +275,10 @@ const SCHEMAS = {
       scenarioText: text,
       generalInstructions: text,
       language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
+      hasOwnLanguage: {
+        ...flag,
+        description: "Whether the language is the evaluation's own, and not the agent's or the default",
+      },
       phoneNumber: text,
       personality: object(
         {
@@ -296,7 +300,7 @@ const SCHEMAS = {
         description: 'Script, checks, criteria and limits, as in the evaluation',
       },
     },
-    ['language'],
+    ['language', 'hasOwnLanguage'],
   ),
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
