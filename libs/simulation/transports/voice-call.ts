@@ -1,4 +1,5 @@
 import { OutboundError } from '../../outbound-http/index.js';
+import { OtherSide } from '../other-side/other-side.js';
 import { CallFailure } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import type { MediaConnection } from '../voice/thread/media-messages.js';
@@ -78,7 +79,8 @@ export class VoiceCall {
     const { url, headers, shownUrl } = socket;
     const addresses = await this.call.client.addressesOf(url).catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], this.session.agent.describe({}), { cause });
+      const agent = new OtherSide(shownUrl, this.session.secrets.all);
+      throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
     });
     return {
       callId: this.call.callId,

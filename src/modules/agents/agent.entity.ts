@@ -12,6 +12,7 @@ export type PromptType = (typeof PROMPT_TYPES)[number];
 /** A voice agent under test. */
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_deleted_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NOT NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 // A GIN index, which TypeORM does not support; only created if the extension pg_trgm is available.
 @Index('agents_search_idx', { synchronize: false })
