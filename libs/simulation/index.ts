@@ -37,7 +37,9 @@ export {
 } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
 export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call/call.js';
-export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call/call.js';
+export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { RECORDING_OMITTED } from './call/call.js';
+export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
