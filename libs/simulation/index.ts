@@ -30,8 +30,9 @@
 export { afterAttempt, type Attempt, attemptOf, isSuspect, wasCutOff } from './call/attempts.js';
 export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
-export { executeCall } from './call/call.js';
-export type { CallOptions, CallProgress, CallResult, CallVersions } from './call/call.js';
+export { executeCall, RECORDING_OMITTED } from './call/call.js';
+export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';

@@ -12,6 +12,7 @@ import { createFirstKey } from './first-key.js';
 import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
+import { voiceMemoryWarning } from './voice-memory.js';
 
 /** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
@@ -55,6 +56,8 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
       logger.warn('BOOTSTRAP_API_KEY does not look like a generated key, so secret scanners will not recognise it');
     }
+    const memory = voiceMemoryWarning(settings);
+    if (memory !== undefined) logger.warn(memory);
     const address = addressOf(settings.host, server.address());
     // A process without HTTP applies no rates, and cannot name the address of the first steps.
     const isApi = settings.role !== 'worker';

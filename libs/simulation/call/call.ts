@@ -86,7 +86,13 @@ export interface CallResult extends Verdict {
   readonly reliability: Reliability;
   /** Null for a text call, and if there was no call. */
   readonly voice: VoiceResult | null;
+  /** Why there is no recording; written by who records. */
+  readonly recordingOmitted?: RecordingOmitted;
 }
+
+/** Switched off, the workspace keeps as much as it may, or the recording could not be written. */
+export const RECORDING_OMITTED = ['off', 'quota', 'disk'] as const;
+export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 
 export interface CallVersions {
   readonly simulation: string;

@@ -53,6 +53,7 @@ export class VoiceCall {
     const dialled = await this.session.dial({
       signal,
       onStep: (step) => this.onStep(step, performance.now()),
+      maxMs: options.plan.maxDurationSeconds * 1_000,
       ...(speak && { speak }),
     });
     const before = dialled.found;

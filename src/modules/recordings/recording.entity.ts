@@ -4,6 +4,7 @@ import { CreatedRow } from '../../platform/database/timestamps.js';
 /** Reference to the recording of an attempt at a call: the files of `RecordingFiles` with its id are complete. */
 @Entity('recordings')
 @Index('recordings_call_idx', ['callId'])
+@Index('recordings_workspace_idx', ['workspaceId'])
 @Index('recordings_created_at_idx', ['createdAt'])
 export class RecordingEntity extends CreatedRow {
   /** The attempt's claim id (`ClaimedCall.claimId`). */
@@ -32,4 +33,12 @@ export class RecordingEntity extends CreatedRow {
   /** Length of the audio, without the header. */
   @Column({ type: 'bigint' })
   bytes: string;
+
+  /** Length of the file for drawing; 0 if it was written before sizes were stored. */
+  @Column({ name: 'peaks_bytes', type: 'bigint', default: 0 })
+  peaksBytes: string;
+
+  /** Length of the wire log; 0 if it was written before sizes were stored. */
+  @Column({ name: 'wire_bytes', type: 'bigint', default: 0 })
+  wireBytes: string;
 }

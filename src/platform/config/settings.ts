@@ -49,6 +49,8 @@ export interface Settings {
   readonly runRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
+  /** What a workspace may keep of recordings, wire logs and pictures in bytes; undefined: any amount. */
+  readonly recordingsBytesPerWorkspace: number | undefined;
   /** Days for which recordings are kept; 0: as long as their runs. */
   readonly recordingRetentionDays: number;
   /** Days after their end for which webhook deliveries are kept; 0: always. */
@@ -261,6 +263,7 @@ export function settingSpecs(isTerminal: boolean) {
     ...agentProviderSettings(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
+    RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
     DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
     OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
@@ -307,6 +310,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     languageModel: languageModel(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
+    recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
     deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
     agentProviders: agentProviders(clean),

@@ -11,7 +11,7 @@ const headerLeft = (second: number): number =>
 
 /**
  * Counts the WebSocket frames in the bytes of a connection as they arrive, in parts of any length. `ws` reports neither the
- * parts of a message nor, before their turn, how many messages wait. It trusts nothing: what is no frame, `ws` refuses.
+ * parts of a message nor, before their turn, how many messages wait. It trusts nothing: `ws` refuses what is not a frame.
  */
 export class FrameCounter {
   private first: number | undefined;

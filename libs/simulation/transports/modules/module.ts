@@ -79,6 +79,8 @@ export interface Found {
 export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {
   /** A step of the connection test was reached. */
   readonly onStep: (step: string) => void;
+  /** How long the call may last from the answer, in milliseconds; unlimited without. */
+  readonly maxMs?: number;
 }
 
 /** A call that is ready to be connected. */

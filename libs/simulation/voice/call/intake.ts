@@ -56,7 +56,7 @@ export class Intake {
     if (!isFree) this.budget.take(now, this.samples > 0 ? 'shortAudio' : this.kind);
   }
 
-  /** Frames that are no messages of their own. */
+  /** Frames beside the messages. */
   frames(now: number, kind: 'control' | 'continuation', count: number): void {
     if (count > 0) this.budget.take(now, kind, count);
   }

@@ -149,7 +149,7 @@ export class MediaCall {
     this.endIfTooMuch(now);
   }
 
-  /** Frames of the connection that are no messages of their own. */
+  /** Frames of the connection beside its messages. */
   onFrames(now: number, kind: 'control' | 'continuation', count: number): void {
     if (this.isOver) return;
     this.intake.frames(now, kind, count);

@@ -17,6 +17,7 @@ import type {
   VoiceMeasures,
   WireFinding,
 } from '../../../../libs/simulation/index.js';
+import { RECORDING_OMITTED, type RecordingOmitted } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import {
   BooleanField,
@@ -216,6 +217,14 @@ export class CallRecord {
 
   @NullableField('CallRecording', 'What was recorded (`GET /calls/{id}/recording`)')
   recording: RecordingFacts | null;
+
+  @EnumField(RECORDING_OMITTED, {
+    description:
+      'Why a voice call has no recording: `off` (RECORDINGS), `quota` (the workspace keeps as much as it may), `disk` (it could not be written); null otherwise',
+    example: null,
+    nullable: true,
+  })
+  recordingOmitted: RecordingOmitted | null;
 }
 
 /** One attempt at a call with its own result. An attempt whose process died has none. */

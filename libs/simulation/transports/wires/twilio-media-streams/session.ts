@@ -61,7 +61,7 @@ export class TwilioSession implements WireSession<TwilioStream> {
     const extra = notInStreamUrl(new URL(address.url));
     if (extra !== undefined) throw webhook.invalid(`the url of its <Stream> has ${extra}`);
     const findings = [...this.findingsOf(noun), ...found.findings];
-    await webhook.passPrelude(answeredAt, options.signal);
+    await webhook.passPrelude(answeredAt, options);
     options.onStep('twiml');
     const { sounds } = webhook;
     return { ...this.toStream(address, noun.parameters), answeredAt, sounds, found: { ...found, findings } };
