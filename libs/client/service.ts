@@ -22,6 +22,16 @@ const PATIENCE_LATER = 120_000;
 /** The most that the service returns. */
 const PAGE_SIZE = 100;
 
+/** What `delete` deletes, and the path of each. */
+const PATHS = {
+  agent: '/agents/{id}',
+  evaluation: '/evaluations/{id}',
+  personality: '/personalities/{id}',
+  run: '/runs/{id}',
+} as const;
+export type Deletable = keyof typeof PATHS;
+export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
+
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
 export type SuiteFormat = keyof typeof MEDIA_TYPES;
@@ -168,6 +178,19 @@ export class Service {
     return data;
   }
 
+  /** Display name; null without one. */
+  async nameOf(kind: Deletable, id: string): Promise<string | null> {
+    const { data } = await this.read(
+      () => this.client.GET(PATHS[kind], { params: { path: { id } } }),
+      `The ${kind} ${id}`,
+    );
+    return data.name;
+  }
+
+  async delete(kind: Deletable, id: string): Promise<void> {
+    await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
+  }
+
   /** Calls the agent once. */
   async testConnection(id: string): Promise<ConnectionTest> {
     const { data } = await this.write(
@@ -294,9 +317,11 @@ async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A file, or an envelope with `data`. */
+/** A file, or an envelope, of which some deletions only have the `message`. */
 const isAnswer = (data: unknown): boolean =>
-  typeof data === 'string' || data instanceof ReadableStream || (isObject(data) && 'data' in data);
+  typeof data === 'string' ||
+  data instanceof ReadableStream ||
+  (isObject(data) && ('data' in data || 'message' in data));
 
 /** The error body of the service. */
 function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {

@@ -98,7 +98,11 @@ describe('the pipeline templates', () => {
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Imported evaluations: 3 created') });
     expect(await read(markdown ?? summary)).toMatch(/^### ✅ team[^\n]*01234567\n[^]*\| ✅ passed \| /);
     expect(await read('results/junit.xml')).toContain('failures="0" errors="0"');
-    expect(JSON.parse(await read('results/run.json')).run).toMatchObject({ agentVersion: SHA, repeat: 10, exitCode: 0 });
+    expect(JSON.parse(await read('results/run.json')).run).toMatchObject({
+      agentVersion: SHA,
+      repeat: 10,
+      exitCode: 0,
+    });
     expect(await read('results/report.html')).toMatch(/^<!doctype html>/);
   });
 
