@@ -1,4 +1,4 @@
-/** Hostile voice agents: at `ws://HOST/ATTACK` one that floods its media stream, at `http://HOST/slow-play` a webhook. */
+/** Hostile voice agents: `ws://HOST/ATTACK` floods its media stream, `http://HOST/slow-play` is a webhook. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';

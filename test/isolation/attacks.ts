@@ -60,7 +60,7 @@ export const STREAM_ATTACKS: Readonly<Record<string, Attack>> = {
 const SLOW_PLAY = 'slow-play';
 export const VOICE_ATTACKS: readonly string[] = [...Object.keys(STREAM_ATTACKS), SLOW_PLAY];
 
-/** Answers the webhook of `slow-play` with many sounds, each of which arrives byte by byte. @param host of this server */
+/** Answers the webhook of `slow-play` with sounds that arrive byte by byte. @param host of this server */
 export async function slowPlay(path: string, host: string, response: ServerResponse): Promise<void> {
   if (path === `/${SLOW_PLAY}`) {
     const plays = Array.from({ length: 100 }, (_, n) => `<Play>http://${host}/sound/${n}</Play>`).join('');

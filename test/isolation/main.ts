@@ -1,6 +1,6 @@
 /**
- * Isolation: what one workspace measures while another one is hostile. Starts the built service as `npm start` does, with a
- * memory limit, and agents in processes of their own. Fails unless all criteria hold.
+ * Isolation: what one workspace measures while another one is hostile. Starts the built service as `npm start` does,
+ * with a memory limit, and agents in processes of their own. Fails unless all criteria hold.
  * - imports: verdicts and response times beside hostile imports.
  * - voice: ten voice calls and twenty text calls beside agents that flood their voice calls.
  *

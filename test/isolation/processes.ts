@@ -37,7 +37,7 @@ export class Processes {
     return { text: `${url}/agents/{assistantId}/v1/chat/completions`, voice: `${url}/voice` };
   }
 
-  /** @returns the address of hostile voice agents (`VOICE_ATTACKS`) in a process of the lowest priority, without scheme */
+  /** @returns the address, without scheme, of hostile voice agents in a process of the lowest priority */
   async startAttacker(): Promise<string> {
     const args = ['-n', '19', process.execPath, '--import', '@swc-node/register/esm-register'];
     const child = this.spawn([...args, 'test/isolation/attacker.ts'], process.env, 'nice');

@@ -30,7 +30,7 @@ describe('a thread of voice calls that dies', () => {
   const deaths = async () =>
     Number(/^voice_calls_thread_deaths_total (\d+)$/m.exec(await app.nest.get(Metrics).registry.metrics())?.[1]);
 
-  it('is logged and counted once; its calls are repeated, at last in threads of their own, and are not retried ones', async () => {
+  it('is logged and counted once; its calls are repeated, at last in threads of their own, without a retry', async () => {
     const { client, agentId } = await prepareEvaluations(app, [SPOKEN]);
     const connection = { protocol: 'twilio-media-streams', url: `${agent.url}/voice` };
     expect((await client.put(`/agents/${agentId}/connection`, connection)).status).toBe(200);

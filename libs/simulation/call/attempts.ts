@@ -39,8 +39,8 @@ export type NextStep =
 /** Delays before the retries of a call that ended as `error`; their number is the number of retries. */
 const RETRY_DELAYS_MS = [1_000, 4_000] as const;
 /**
- * Delays after attempts that the tester spoilt, each half more or less at random: what overloaded it may take longer to end,
- * and the calls that it spoilt together must not start together again.
+ * Delays after attempts that the tester spoilt, each half more or less at random: what overloaded it may take longer to
+ * end, and the calls that it spoilt together must not start together again.
  */
 const SPOILT_DELAYS_MS = [2_000, 10_000] as const;
 const SPREAD = 0.5;
@@ -62,7 +62,7 @@ export const wasCutOff = ({ failureCode }: Pick<Attempt, 'failureCode'>): boolea
 const endedThreads = (attempts: readonly Attempt[]): number =>
   attempts.filter(({ failureCode }) => failureCode === 'thread_ended').length;
 
-/** Whether the thread of the call ended that often, and the call may be the cause: its next attempt runs without others. */
+/** Whether the call lost that many threads and may be the cause: its next attempt runs without others. */
 export const isSuspect = (attempts: readonly Attempt[]): boolean => endedThreads(attempts) >= SPOILT_DELAYS_MS.length;
 
 /**

@@ -7,10 +7,10 @@ export const sharedSlots = (slots: number): number => slots - Math.max(1, Math.f
 export const slotsOfOne = (slots: number): number => Math.max(1, sharedSlots(slots));
 
 /**
- * Shares the slots of a process for calls of one medium among workspaces. A call is never interrupted and may last an hour, so
- * a tenth of the slots, at least one, is kept for workspaces that hold none. One workspace may hold all others; several get
- * equal shares of them, and one that holds more gets none until enough of its calls have ended. Jobs without a slot are
- * parked: they give their place back to the queue and are resumed when there is room (decision 116).
+ * Shares the slots of a process for calls of one medium among workspaces. A call is never interrupted and may last an
+ * hour, so a tenth of the slots, at least one, is kept for workspaces that hold none. One workspace may hold all others;
+ * several get equal shares of them, and one that holds more gets none until enough of its calls have ended. Jobs without
+ * a slot are parked: they give their place back to the queue and are resumed when there is room (decision 116).
  */
 export class FairSlots {
   private readonly shared: number;
