@@ -102,6 +102,17 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(callee.streams[0]!.messages.filter(({ event }) => event === 'media')[0]!.media.timestamp).toBe('0');
   });
 
+  it('ends a call whose verbs take longer than it may last when its time is over', async () => {
+    const callee = await agent({
+      ...answering(),
+      webhook: () => connect('/media', { before: '<Pause length="50"/>' }),
+    });
+    const { end } = await call(`http://${callee.host}/voice`, { plan: planOf(SCRIPT, { maxDurationSeconds: 1 }) });
+    expect(end.code).toBe('max_duration');
+    // Far from the 50 s of the pause, on a slow machine as well.
+    expect(end.atMs).toBeLessThan(25_000);
+  });
+
   it('plays what the platform says before the stream as speech of the agent, and pauses between', async () => {
     const callee = await agent({
       ...answering(),
