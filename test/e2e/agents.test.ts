@@ -291,7 +291,7 @@ describe('agents', () => {
   });
 
   describe('POST /agents/{id}/restore', () => {
-    it('brings back the agent with its evaluations, runs and secrets', async () => {
+    it('restores the agent with its evaluations, runs and secrets', async () => {
       const agent = await create({ name: 'Deleted by mistake' });
       const { manager } = app.nest.get(Database);
       const evaluation = await insertEvaluation(manager, owner, agent.id);
