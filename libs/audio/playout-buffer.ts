@@ -27,6 +27,8 @@ export interface PlayResult {
   readonly droppedMs: number;
 }
 
+const SEARCHED_MS = 60;
+
 interface Chunk {
   /** Position of its first sample. */
   start: number;
@@ -136,6 +138,25 @@ export class PlayoutBuffer {
     const atMs = this.timeOf(this.clock);
     for (const mark of this.marks.splice(0, due)) mark.onPlayed(atMs);
     return dropped;
+  }
+
+  /**
+   * Searches what was not played yet for audio whose level, over 60 ms, is above a threshold.
+   * @param threshold mean square of samples @returns the end of such a part; null if there is none
+   */
+  firstAbove(now: number, threshold: number): number | null {
+    const from = this.positionOf(now);
+    const wanted = (this.rate * SEARCHED_MS) / 1_000;
+    let [squares, length] = [0, 0];
+    for (const { start, pcm } of this.chunks.slice(this.firstChunk)) {
+      for (let n = Math.max(0, from - start); n < pcm.length; n++) {
+        squares += pcm[n]! * pcm[n]!;
+        if (++length < wanted) continue;
+        if (squares > threshold * length) return this.timeOf(start + n + 1);
+        squares = length = 0;
+      }
+    }
+    return null;
   }
 
   /**

@@ -3,7 +3,7 @@ import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
-import { stallWithin } from '../measures/stall-within.js';
+import { uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
@@ -28,19 +28,25 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
 }
 
 function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {
-  const { possible, yielded: hasYielded, yieldMs, plusMinusMs, atMs } = attempt;
+  const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
   if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
   if (hasYielded === null && yieldMs !== null && isCutByEnd(facts, atMs + yieldMs))
     return notExercised('The call ended while the agent still spoke, too soon after the barge-in');
   if (hasYielded === null || yieldMs === null)
     return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
-  const measured = { ms: yieldMs, plusMinusMs };
+  const heard = { startMs: atMs, endMs: atMs + yieldMs };
+  const measured = { ms: yieldMs, ...uncertaintyWithin(facts, heard) };
   if (!hasYielded) {
-    const heard = `it was heard for ${time(measured)} more`;
-    const detail = yieldMs > YIELD_MS ? heard : `${heard}, all the sound that it had sent, without a clear`;
+    const more = `it was heard for ${time(measured)} more`;
+    const detail = yieldMs > YIELD_MS ? more : `${more}, all the sound that it had sent, without a clear`;
     return { met: false, detail: `The agent did not yield: ${detail}`, evidence: [] };
   }
-  return timeFinding(decide(limit, measured), `The agent stopped after ${time(measured)}; the limit is ${limit}`);
+  return timeFinding(
+    decide(limit, measured),
+    `The agent stopped after ${time(measured)}; the limit is ${limit}`,
+    [],
+    measured,
+  );
 }
 
 /** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
@@ -76,12 +82,13 @@ export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, ent
 export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs: ms } = voice;
   if (ms === null) return oneSideUnheard(voice);
-  const plusMinusMs = interruptions.reduce(
-    (sum, { atMs, overlapMs }) => sum + stallWithin(facts.timing, { startMs: atMs, endMs: atMs + overlapMs }),
-    0,
+  const doubts = interruptions.map(({ atMs, overlapMs }) =>
+    uncertaintyWithin(facts, { startMs: atMs, endMs: atMs + overlapMs }),
   );
+  const plusMinusMs = doubts.reduce((sum, doubt) => sum + doubt.plusMinusMs, 0);
+  const beside = doubts.find(({ isBesideBed }) => isBesideBed);
   const detail = `The agent spoke over the caller for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
   const longest = interruptions.toSorted((a, b) => b.overlapMs - a.overlapMs)[0];
   const evidence = longest ? at(entries, isAgentsSpeech, longest.atMs) : [];
-  return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence));
+  return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence, beside));
 }

@@ -2,7 +2,7 @@ import { type Failure, failure } from '../../timeline/failure.js';
 import { isReliable } from '../../time/stalls.js';
 import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
 import { ANSWERED_NOISE_MS, KEPT_MS, YIELD_MS } from '../measures/floor.js';
-import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin } from '../measures/index.js';
+import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin, withoutBed } from '../measures/index.js';
 
 /**
  * Whether the tester's own faults are so large that nothing can be said of the agent. Smaller ones leave single checks
@@ -13,7 +13,7 @@ export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefi
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
   const worst = Math.max(
     0,
-    ...[...latenciesOf(facts), ...silencesOf(facts)].map(({ plusMinusMs }) => plusMinusMs),
+    ...[...latenciesOf(withoutBed(facts)), ...silencesOf(withoutBed(facts))].map(({ plusMinusMs }) => plusMinusMs),
     ...measuredSpans(facts, turnEndMs).map((span) => stallWithin(timing, span)),
   );
   if (!isReliable(worst)) {

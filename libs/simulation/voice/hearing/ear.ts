@@ -1,9 +1,10 @@
 import {
+  BedGate,
   ClippingMeter,
-  EnergyGate,
   FRAME_MS,
   type GateEvent,
   LevelMeter,
+  type LevelRange,
   partitionPoint,
   PlayoutBuffer,
 } from '../../../audio/index.js';
@@ -32,7 +33,7 @@ interface Sound extends HeardSound {
  */
 export class Ear implements HeardAgent {
   private readonly buffer: PlayoutBuffer;
-  private readonly gate: EnergyGate;
+  private readonly gate: BedGate;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
   private readonly heard: Sound[] = [];
@@ -42,12 +43,14 @@ export class Ear implements HeardAgent {
   private readonly latest: Int16Array;
   /** End of the last audible part in the playout. */
   private audibleUntilMs = 0;
+  /** Until when sound in the playout was found to be audible above a bed. */
+  private aboveBedUntilMs = 0;
   private readonly turnEnds: { readonly playedAtMs: number }[] = [];
   private readUntilMs = 0;
 
   constructor(private readonly line: Line) {
     this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: MAX_BUFFERED_MS });
-    this.gate = new EnergyGate(line.rate);
+    this.gate = new BedGate(line.rate);
     this.latest = new Int16Array(line.frameSamples);
   }
 
@@ -78,6 +81,7 @@ export class Ear implements HeardAgent {
   clear(atMs: number, upTo?: number): number {
     const droppedMs = this.buffer.clear(atMs, upTo);
     this.clears.push({ atMs, droppedMs });
+    this.aboveBedUntilMs = 0;
     this.audibleUntilMs = Math.min(this.audibleUntilMs, upTo === undefined ? atMs : (this.buffer.endMs ?? 0));
     return droppedMs;
   }
@@ -108,6 +112,7 @@ export class Ear implements HeardAgent {
   /** Hears the next frame. @returns its samples */
   hearFrame(): Int16Array {
     this.readUntilMs += FRAME_MS;
+    if (this.hasPlayedTurnEnd()) this.gate.turnEnded();
     const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
     this.take(this.gate.push(pcm, isPlayed));
     return pcm;
@@ -127,7 +132,15 @@ export class Ear implements HeardAgent {
   }
 
   hasAudibleLeft(atMs: number): boolean {
-    return this.audibleUntilMs > atMs;
+    const threshold = this.gate.bedThreshold;
+    if (threshold === null) return this.audibleUntilMs > atMs;
+    // The bed became known after some of this had been sent.
+    if (this.aboveBedUntilMs <= atMs) this.aboveBedUntilMs = this.buffer.firstAbove(atMs, threshold) ?? 0;
+    return this.aboveBedUntilMs > atMs;
+  }
+
+  get endless(): LevelRange | null {
+    return this.gate.endless;
   }
 
   turnEndPlayedAt(sinceMs: number): number | null {
@@ -155,7 +168,7 @@ export class Ear implements HeardAgent {
   facts(
     turnAt: (atMs: number) => number,
     lineEndBefore: (atMs: number) => number,
-  ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
+  ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
     const { arrivals } = this.buffer;
     const audible = this.heard.filter(({ isBackground }) => !isBackground);
     const agent = audible.map(({ startMs, endMs, dbfs }, index): AgentSound => {
@@ -163,7 +176,14 @@ export class Ear implements HeardAgent {
       return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs: firstByteOf(arrivals, startMs, after) };
     });
     const { clears, underruns } = this;
-    return { agent, arrivals, clears, underruns, level: this.level(agent.length > 0) };
+    return {
+      agent,
+      background: this.gate.background,
+      arrivals,
+      clears,
+      underruns,
+      level: this.level(agent.length > 0),
+    };
   }
 
   private level(isAudible: boolean): AgentLevel {
@@ -174,6 +194,18 @@ export class Ear implements HeardAgent {
       clippedPercent: Math.round(this.clipping.percent * 1_000) / 1_000,
       inaudible: !isAudible && this.sent.dbfs !== null,
     };
+  }
+
+  /** Whether the agent's turn was said to end in the frame that is heard next, or has ended since its sound began. */
+  private hasPlayedTurnEnd(): boolean {
+    const sound = this.heard.at(-1);
+    const last = this.turnEnds.at(-1);
+    return (
+      last !== undefined &&
+      sound?.isOpen === true &&
+      last.playedAtMs > sound.startMs &&
+      last.playedAtMs <= this.readUntilMs
+    );
   }
 
   private take(event: GateEvent | null): void {

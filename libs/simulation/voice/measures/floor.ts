@@ -3,7 +3,7 @@ import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/fa
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
-import { stallWithin } from './stall-within.js';
+import { uncertaintyWithin } from './uncertainty.js';
 
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
 export const YIELD_MS = 2_000;
@@ -41,7 +41,8 @@ function bargeInOf(
   const isCleared = hasClear(facts, { startMs, bufferedMs, endMs: end });
   const isCut = isCutByEnd(facts, end);
   const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs });
-  return { ...result, possible, yielded, yieldMs, plusMinusMs: stallWithin(facts.timing, { startMs, endMs: end }) };
+  const { plusMinusMs } = uncertaintyWithin(facts, { startMs, endMs: end });
+  return { ...result, possible, yielded, yieldMs, plusMinusMs };
 }
 
 /**

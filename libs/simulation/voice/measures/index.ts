@@ -5,4 +5,5 @@ export { latenciesOf } from './latencies.js';
 export { speechAt } from './lines.js';
 export { type HeardSilence, pausesOf, silencesOf } from './silences.js';
 export { stallWithin } from './stall-within.js';
+export { uncertaintyWithin, withoutBed } from './uncertainty.js';
 export { voiceMeasures } from './voice-measures.js';

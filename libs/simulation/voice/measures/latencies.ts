@@ -2,7 +2,7 @@ import type { VoiceFacts } from '../facts/facts.js';
 import type { VoiceLatency } from '../facts/results.js';
 import { speechAt, takesFloor } from './lines.js';
 import { contains, tenth } from './spans.js';
-import { stallWithin } from './stall-within.js';
+import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
 
 /** The caller speaks or presses keys, and then waits for the agent. */
 interface Floor {
@@ -22,13 +22,17 @@ export interface FloorWait {
   readonly latency: VoiceLatency;
   /** End of the caller's speech or keys. */
   readonly sinceMs: number;
+  readonly uncertainty: Uncertainty;
 }
 
 export function floorWaitsOf(facts: VoiceFacts): FloorWait[] {
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
     const until = floors[index + 1]?.startMs ?? facts.end.atMs;
-    return { latency: latencyOf(facts, floor, until), sinceMs: floor.endMs };
+    const latency = latencyOf(facts, floor, until);
+    const heardAt = floor.endMs + (latency.heardMs ?? 0);
+    const uncertainty = uncertaintyWithin(facts, { startMs: floor.endMs, endMs: heardAt });
+    return { latency, sinceMs: floor.endMs, uncertainty };
   });
 }
 
@@ -47,7 +51,7 @@ function floorsOf(facts: VoiceFacts): Floor[] {
 
 /** @param until when the caller stopped waiting */
 function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: number): VoiceLatency {
-  const { agent, timing } = facts;
+  const { agent } = facts;
   const none = { turn, heardMs: null, firstByteMs: null, leadingSilenceMs: null, plusMinusMs: 0 };
   if (agent.some((sound) => contains(sound, endMs))) return { ...none, answered: true, note: 'already_speaking' };
   const over = speechAt(facts, startMs);
@@ -58,7 +62,7 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   if (isEarly) return { ...none, answered: true, note: 'answered_early' };
   const answer = agent.find((sound) => sound.startMs >= endMs && sound.startMs < until);
   const answeredAt = answer?.startMs ?? until;
-  const plusMinusMs = stallWithin(timing, { startMs: endMs, endMs: answeredAt });
+  const { plusMinusMs } = uncertaintyWithin(facts, { startMs: endMs, endMs: answeredAt });
   if (!answer) return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
   return {
     turn,

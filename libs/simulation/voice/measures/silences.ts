@@ -2,12 +2,11 @@ import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts/facts.js'
 import type { VoiceMeasures } from '../facts/results.js';
 import { takesFloor } from './lines.js';
 import { tenth } from './spans.js';
-import { stallWithin } from './stall-within.js';
+import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
 
 /** A time in which neither side was heard and the agent should have been. */
-export interface HeardSilence extends Span {
+export interface HeardSilence extends Span, Uncertainty {
   readonly ms: number;
-  readonly plusMinusMs: number;
 }
 
 /** Shorter silences are ordinary in a conversation (tau-voice and voxprobe use the same limit). */
@@ -19,7 +18,7 @@ export const DEAD_AIR_MS = 3_000;
  * caller's own waits are in none of them.
  */
 export function silencesOf(facts: VoiceFacts): HeardSilence[] {
-  const { agent, caller, end, silences, timing } = facts;
+  const { agent, caller, end, silences } = facts;
   const isHeard = (act: CallerAct) => act.endMs > act.startMs || act.type === 'press';
   const heard: readonly (Span & { readonly by: 'agent' | 'caller' | 'listener' })[] = [
     ...caller.filter(isHeard).map((act) => ({ ...spanOf(act), by: takesFloor(act) ? 'caller' : 'listener' }) as const),
@@ -32,7 +31,7 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
   const add = (startMs: number, endMs: number) => {
     if (endMs <= startMs) return;
     const span = { startMs: tenth(startMs), endMs: tenth(endMs) };
-    found.push({ ...span, ms: tenth(endMs - startMs), plusMinusMs: stallWithin(timing, span) });
+    found.push({ ...span, ms: tenth(endMs - startMs), ...uncertaintyWithin(facts, span) });
   };
   for (const { startMs, endMs, by } of heard) {
     // Between the agent's last sound and the caller's next words lies the wait for the end of the agent's turn.
@@ -59,16 +58,13 @@ export function deadAirOf(silences: readonly HeardSilence[]): VoiceMeasures['dea
 }
 
 /** Pauses between two sounds of one turn of the agent. */
-export function pausesOf({
-  agentTurns,
-  agent,
-  timing,
-}: VoiceFacts): (HeardSilence & { readonly before: AgentSound })[] {
+export function pausesOf(facts: VoiceFacts): (HeardSilence & { readonly before: AgentSound })[] {
+  const { agentTurns, agent } = facts;
   return agentTurns.flatMap((turn) => {
     const sounds = agent.filter(({ startMs }) => startMs >= turn.startMs && startMs < turn.endMs);
     return sounds.slice(1).map((before, index) => {
       const span = { startMs: sounds[index]!.endMs, endMs: before.startMs };
-      return { ...span, ms: tenth(span.endMs - span.startMs), plusMinusMs: stallWithin(timing, span), before };
+      return { ...span, ms: tenth(span.endMs - span.startMs), ...uncertaintyWithin(facts, span), before };
     });
   });
 }

@@ -24,7 +24,10 @@ const latency = object(
       enum: ['already_speaking', 'answered_early'],
       description: 'Why there is no latency although the agent spoke',
     },
-    plusMinusMs: described(number, 'Largest stall of the tester in the span'),
+    plusMinusMs: described(
+      number,
+      'Largest stall of the tester in the span, and 320 beside background audio of the agent',
+    ),
   },
   ['note'],
 );
@@ -41,7 +44,7 @@ export const VOICE_SCHEMAS = {
         possible: described(flag, "False when the agent's turn had ended"),
         yielded: described(or(flag), 'Null when undecided'),
         yieldMs: described(or(number), 'How long the agent was heard after it'),
-        plusMinusMs: described(number, 'Largest stall of the tester in that time'),
+        plusMinusMs: described(number, 'Largest stall of the tester in that time, and 320 beside background audio'),
         heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
       }),
     ),
@@ -69,6 +72,15 @@ export const VOICE_SCHEMAS = {
         inaudible: described(flag, 'Present when its audio could not be heard'),
       },
       ['inaudible'],
+    ),
+    background: described(
+      or(
+        object({
+          dbfs: described(number, 'Its median level'),
+          fromMs: described(number, 'When it was first heard'),
+        }),
+      ),
+      "Background audio under the agent's voice; null if none was found",
     ),
     greetingMs: or(number),
     collisions: count,
