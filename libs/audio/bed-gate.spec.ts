@@ -156,17 +156,17 @@ describe('BedGate', () => {
     expect(endedAt(false)).toBeGreaterThan(endedAt(true) + 300);
   });
 
-  it('names the levels of fifteen seconds that never fall silent and are not like speech', () => {
+  it('names the levels of half a minute that never fall silent and are not like speech', () => {
     const gate = new BedGate(RATE);
     eventsIn(gate, withBed(voice(10_000, [[1_000, 4_000]]), { dbfs: -40 }));
     expect(gate.endless).toBeNull();
     const loud = new BedGate(RATE);
-    const pcm = Int16Array.from(withBed(voice(17_000, [[0, 17_000]]), { dbfs: -30 }), Math.round);
+    const pcm = Int16Array.from(withBed(voice(32_000, [[0, 32_000]]), { dbfs: -30 }), Math.round);
     for (let at = 0; at + FRAME <= pcm.length; at += FRAME) loud.push(pcm.subarray(at, at + FRAME), true);
     expect(loud.endless!.low).toBeLessThan(loud.endless!.high);
     const speech = new BedGate(RATE);
-    const words = Array.from({ length: 17 }, (_, n) => [n * 1_000, n * 1_000 + 860] as const);
-    const clean = Int16Array.from(voice(17_000, words), Math.round);
+    const words = Array.from({ length: 32 }, (_, n) => [n * 1_000, n * 1_000 + 860] as const);
+    const clean = Int16Array.from(voice(32_000, words), Math.round);
     for (let at = 0; at + FRAME <= clean.length; at += FRAME) speech.push(clean.subarray(at, at + FRAME), true);
     expect(speech.endless).toBeNull();
   });

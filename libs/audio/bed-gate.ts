@@ -8,11 +8,9 @@ const framesOf = (ms: number): number => ms / FRAME_MS;
 const dB = (value: number): number => value * STEPS_PER_DB;
 
 // Where the numbers are from: docs/decisions/0121-beds-under-the-voice-of-an-agent.md
-/** Inside a line, speech stays so far below its level for 460 ms at most. */
+/** Inside a line, speech stays so far below its level for 460 ms at most, and twice as long if it is played at half its rate. */
 const BELOW_SPEECH = dB(8);
-const DROP = framesOf(700);
-/** With silence in it, so that it may be slow speech. */
-const DROP_WITH_SILENCE = framesOf(1_000);
+const DROP = framesOf(1_000);
 /** After the platform said that the agent's turn has ended. */
 const DROP_AFTER_TURN_END = framesOf(200);
 /** A drum or a key stroke is no speech: shorter than this, and not as loud as speech. */
@@ -36,7 +34,7 @@ const FORGET = framesOf(2_000);
 /** A first sound that varies so little is no speech. */
 const NEVER_SPOKEN = { frames: framesOf(8_000), spread: dB(12) } as const;
 /** Clean speech varies by at least as much. */
-const ENDLESS = { frames: framesOf(15_000), spread: dB(21) } as const;
+const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;
 
 /** How much of the beginnings and ends of speech a close bed hides at the median. */
 const CLOSE = dB(20);
@@ -154,7 +152,7 @@ export class BedGate {
     return threshold === null ? this.gate.isActive(pcm) : pcm.length > 0 && energyOf(pcm) > threshold;
   }
 
-  /** The levels of the last 15 s if they were one sound that never fell to a bed and does not vary as speech does, else null. */
+  /** The levels of the last 30 s if they were one sound that never fell to a bed and does not vary as speech does, else null. */
   get endless(): LevelRange | null {
     if (!this.isSounding || this.now - this.onset < ENDLESS.frames) return null;
     const [low, high] = this.levels.percentiles(this.now - ENDLESS.frames, this.now, 5, 95) as [number, number];
@@ -196,7 +194,7 @@ export class BedGate {
     this.above = latest > level ? this.above + 1 : 0;
     const isSpeech = this.above > BLIP.frames || latest > Math.max(bedLevel, speech - BLIP.belowSpeech);
     this.below = isSpeech ? 0 : this.below + 1;
-    if (this.below >= this.drop && this.above === 0 && this.isDrop()) return this.dropped();
+    if (this.below >= this.drop && this.above === 0) return this.dropped();
     return this.isNeverSpoken() ? this.takenBack() : null;
   }
 
@@ -209,11 +207,6 @@ export class BedGate {
     }
     if (this.below % RELEARN === 0 && this.above === 0) this.learn(this.now - Math.min(this.below, LEARNT), this.now);
     return null;
-  }
-
-  private isDrop(): boolean {
-    if (this.below >= DROP_WITH_SILENCE || this.drop < DROP) return true;
-    return this.levels.percentiles(this.now - this.below + DECAY, this.now, 10)[0]! > SILENT;
   }
 
   /** Only the bed is left. */

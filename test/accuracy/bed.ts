@@ -57,9 +57,14 @@ for (const bed of BEDS)
     results.filter(({ cell }) => cell.bed === bed),
   );
 const isMet = report('all', results);
-for (const { cell, outcome, reason, falseEnds, unended } of results) {
-  const isWrong = outcome === (cell.fault ? 'passed' : 'failed') || falseEnds + unended > 0;
-  if (isWrong) print(`WRONG  ${Object.values(cell).join(' / ')}: ${outcome}, ${falseEnds}, ${unended}. ${reason}`);
+for (const { cell, outcome, reason, falseEnds, unended, onsets, ends } of results) {
+  const far = [...onsets, ...ends].filter((ms) => Math.abs(ms) > LIMITS.most).map(Math.round);
+  const isWrong = outcome === (cell.fault ? 'passed' : 'failed') || falseEnds + unended + far.length > 0;
+  const name = Object.values(cell).join(' / ');
+  if (isWrong)
+    print(
+      `WRONG  ${name}: ${outcome}, ${falseEnds} false ends, ${unended} not ended, off by ${far.join(', ')}. ${reason}`,
+    );
 }
 print(isMet ? 'The limits hold.' : 'The limits do not hold.');
 process.exitCode = isMet ? 0 : 1;

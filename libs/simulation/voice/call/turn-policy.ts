@@ -325,7 +325,7 @@ export class TurnPolicy {
 }
 
 const neverSilent = ({ low, high }: LevelRange): string =>
-  `for 15 s it stayed between ${Math.round(low)} and ${Math.round(high)} dBFS; ` +
+  `for 30 s it stayed between ${Math.round(low)} and ${Math.round(high)} dBFS; ` +
   'lower its background audio to 20 dB below its voice, or turn it off';
 
 const isArmed = (step: PreparedStep): step is ArmedStep =>

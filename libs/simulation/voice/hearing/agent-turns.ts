@@ -11,7 +11,7 @@ export interface HeardAgent {
   hasAudibleLeft(atMs: number): boolean;
   /** When all the sound before the agent's latest end of a turn was played; null without such an event since `sinceMs`. */
   turnEndPlayedAt(sinceMs: number): number | null;
-  /** Levels of a sound that has lasted for 15 s, never fell to a bed and does not vary as speech does; null otherwise. */
+  /** Levels of a sound that has lasted for 30 s, never fell to a bed and does not vary as speech does; null otherwise. */
   readonly endless: LevelRange | null;
 }
 
