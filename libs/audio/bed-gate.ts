@@ -13,25 +13,25 @@ const BELOW_SPEECH = dB(8);
 const DROP = framesOf(1_000);
 /** After the platform said that the agent's turn has ended. */
 const DROP_AFTER_TURN_END = framesOf(200);
-/** A drum or a key stroke is no speech: shorter than this, and not as loud as speech. */
+/** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
 const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
 /** The beginning of a drop is the end of the speech. */
 const DECAY = framesOf(200);
-/** What is below speech for so long at the beginning or end of a sound is the bed. */
-const EDGE = framesOf(500);
+/** What is below speech for this long at the beginning or end of a sound is the bed. */
+const EDGE = framesOf(660);
 const EDGE_DECAY = framesOf(100);
 /** A new sound so far below speech is background. */
 const FAR_BELOW_SPEECH = dB(20);
 const ABOVE_BED = dB(2);
 const FRAMES_TO_OPEN = 3;
-/** Within the first syllables the level falls to that of the bed for so long. */
+/** Within the first syllables the level falls to that of the bed for this long. */
 const GAP = framesOf(200);
 /** How much of the bed is learnt from, and how often. */
 const LEARNT = framesOf(5_000);
 const RELEARN = framesOf(200);
-/** The bed is forgotten after so long without audible sound. */
+/** The bed is forgotten after this long without audible sound. */
 const FORGET = framesOf(2_000);
-/** A first sound that varies so little is no speech. */
+/** A first sound that varies so little is not speech. */
 const NEVER_SPOKEN = { frames: framesOf(8_000), spread: dB(12) } as const;
 /** Clean speech varies by at least as much. */
 const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;

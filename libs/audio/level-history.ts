@@ -8,12 +8,12 @@ const STEPS = -LOWEST_DBFS * STEPS_PER_DB + 1;
 
 /** Frames that are kept: a minute. */
 const KEPT = 60_000 / FRAME_MS;
-/** A level is the mean energy of so many frames. */
+/** A level is the mean energy of this many frames. */
 const FRAMES_PER_LEVEL = 3;
 
 /**
  * Speech level: exceeded during 400 ms, or a fifth of what was heard, of the sound of the last 30 s; minus 2.5 dB. None before
- * half a second of sound (docs/decisions/0121).
+ * half a second of audio (docs/decisions/0121).
  */
 const SPEECH_FRAMES = 30_000 / FRAME_MS;
 const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margin: 2.5 * STEPS_PER_DB } as const;
@@ -76,7 +76,7 @@ export class LevelHistory {
     return stepOf(this.energyAt(frame)) > level;
   }
 
-  /** The level of the agent's voice; null before half a second of sound. */
+  /** The level of the agent's voice; null before half a second of audio. */
   get speechLevel(): number | null {
     if (this.counted < SPEECH.least) return null;
     const wanted = Math.min(SPEECH.exceeds, Math.floor(this.counted / SPEECH.share));
@@ -85,7 +85,7 @@ export class LevelHistory {
     return level - SPEECH.margin;
   }
 
-  /** Levels that so many percent of the frames in [from, to) do not exceed. */
+  /** Levels that this many percent of the frames in [from, to) do not exceed. */
   percentiles(from: number, to: number, ...percents: readonly number[]): number[] {
     const counts = new Uint16Array(STEPS);
     const first = Math.max(from, this.oldest);
