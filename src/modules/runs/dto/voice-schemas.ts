@@ -126,6 +126,7 @@ export const VOICE_EXAMPLES = {
     agentWordsPerMinute: null,
     level: { agentDbfs: -21.4, clippedPercent: 0 },
     greetingMs: 640,
+    background: null,
     collisions: 0,
   },
   WireFinding: {
