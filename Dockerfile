@@ -11,7 +11,8 @@ RUN npm run build
 RUN npm prune --omit=dev
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production
+# A container is reached by its own address.
+ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /app
 COPY package.json LICENSE THIRD-PARTY.md ./
 COPY scripts/serve.sh scripts/

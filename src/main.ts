@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/supervised-process.js';
-import { settingWarnings } from './platform/config/setting-warnings.js';
+import { hostNote, settingWarnings } from './platform/config/setting-warnings.js';
 import { readSettings } from './platform/config/settings.js';
 import { createLogger } from './platform/observability/logger.js';
 
@@ -11,7 +11,11 @@ async function start(): Promise<void> {
   const log = createLogger(settings);
   const name = supervisedName();
   // Once, not by each process.
-  if (name === undefined) for (const warning of settingWarnings(process.env)) log.warn(warning);
+  if (name === undefined) {
+    for (const warning of settingWarnings(process.env)) log.warn(warning);
+    const note = hostNote(process.env, settings);
+    if (note !== undefined) log.info(note);
+  }
   if (name !== undefined) {
     const host = supervisedHost(name);
     const { serve } = await import('./bootstrap/serve.js');

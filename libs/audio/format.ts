@@ -10,6 +10,8 @@ export interface AudioFormat {
 
 type Encoding = Pick<AudioFormat, 'encoding'>;
 
+export const bytesPerSecond = ({ encoding, rate }: AudioFormat): number => (encoding === 'pcm16' ? 2 : 1) * rate;
+
 /** Samples of complete bytes; half a sample at the end is left out. For audio that arrives in parts, see `AudioDecoder`. */
 export function decodeAudio({ encoding }: Encoding, bytes: Uint8Array): Int16Array {
   switch (encoding) {

@@ -5,7 +5,7 @@
 export { TelephoneBandFilter } from './band-filter.js';
 export { type Background, BedGate, type LevelRange } from './bed-gate.js';
 export { EnergyGate, type GateEvent } from './energy-gate.js';
-export { AudioDecoder, type AudioFormat, decodeAudio, encodeAudio } from './format.js';
+export { AudioDecoder, type AudioFormat, bytesPerSecond, decodeAudio, encodeAudio } from './format.js';
 export {
   decodeAlaw,
   decodeAlawSample,
@@ -31,11 +31,12 @@ export {
 } from './level.js';
 export { mix, peaks } from './mix.js';
 export { Hum, Loop, Noise, NOISE_COLOURS, type NoiseColour, type SoundSource } from './noise.js';
+export { NumberRows } from './number-rows.js';
 export { PacketSchedule } from './packet-schedule.js';
-export { PlayoutBuffer, type PlayoutArrival, type PlayoutSpan, type PlayResult } from './playout-buffer.js';
+export { PlayoutBuffer } from './playout-buffer.js';
 export { Random } from './random.js';
-export { AUDIO_RATES, type AudioRate, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
+export { AUDIO_RATES, FRAME_MS, LINE_RATES, type LineRate, TELEPHONE_RATE } from './rates.js';
 export { resample, StreamResampler } from './resample.js';
 export { partitionPoint } from './search.js';
 export { dtmfTone, tone } from './tone.js';
-export { readWav, WavError, type WavEncoding, type WavFormat, wavHeader, type WavAudio, writeWav } from './wav.js';
+export { readWav, WavError, type WavFormat, wavHeader, writeWav } from './wav.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PlayoutBuffer } from './index.js';
+import { decodeAudio, PlayoutBuffer } from './index.js';
 
 const RATE = 8_000;
 const FRAME = 160;
@@ -11,12 +11,12 @@ describe('PlayoutBuffer', () => {
   it('plays at once what arrives at an empty buffer, and the rest after what is buffered', () => {
     const buffer = new PlayoutBuffer({ rate: RATE });
     buffer.play(10, sound(FRAME, 1));
-    buffer.play(12, sound(FRAME, 2));
+    buffer.play(22, sound(FRAME, 2));
     expect(buffer.arrivals).toEqual([
       { arrivedMs: 10, playedFromMs: 10, playedToMs: 30 },
-      { arrivedMs: 12, playedFromMs: 30, playedToMs: 50 },
+      { arrivedMs: 22, playedFromMs: 30, playedToMs: 50 },
     ]);
-    expect(buffer.bufferedMs(15)).toBe(35);
+    expect(buffer.bufferedMs(25)).toBe(25);
     const { pcm, isPlayed } = buffer.read(60);
     expect(isPlayed).toBe(false);
     expect([...pcm]).toEqual([...sound(80, 0), ...sound(FRAME, 1), ...sound(FRAME, 2), ...sound(80, 0)]);
@@ -53,7 +53,6 @@ describe('PlayoutBuffer', () => {
     expect(buffer.arrivals.map(({ playedFromMs, playedToMs }) => [playedFromMs, playedToMs])).toEqual([
       [0, 20],
       [20, 30],
-      [30, 30],
     ]);
     expect([...buffer.read(40).pcm]).toEqual([...sound(240), ...sound(80, 0)]);
   });
@@ -84,9 +83,64 @@ describe('PlayoutBuffer', () => {
     expect(buffer.play(0, nineMinutes).discardedMs).toBe(8 * 60_000);
     expect(buffer.play(0, sound(FRAME)).discardedMs).toBe(20);
     expect(buffer.bufferedMs(0)).toBe(600_000);
-    expect(buffer.arrivals.at(-1)).toEqual({ arrivedMs: 0, playedFromMs: 600_000, playedToMs: 600_000, isCut: true });
+    expect(buffer.arrivals).toEqual([{ arrivedMs: 0, playedFromMs: 0, playedToMs: 600_000, isCut: true }]);
     // Room is measured from the present, not from the first sound.
     expect(buffer.play(20, sound(FRAME)).discardedMs).toBe(0);
+  });
+
+  describe('merges what arrives in the same 20 ms', () => {
+    const times = (buffer: PlayoutBuffer) => buffer.arrivals.map((one) => one.arrivedMs);
+    const buffers = () => new PlayoutBuffer({ rate: RATE });
+
+    it('into one arrival with the time of the first', () => {
+      const buffer = buffers();
+      for (const now of [41, 50, 59.9, 60]) buffer.play(now, sound(FRAME));
+      expect(buffer.arrivals).toEqual([
+        { arrivedMs: 41, playedFromMs: 41, playedToMs: 101 },
+        { arrivedMs: 60, playedFromMs: 101, playedToMs: 121 },
+      ]);
+    });
+
+    it.each<[string, (buffer: PlayoutBuffer) => void]>([
+      ['a mark', (buffer) => buffer.mark(5, () => undefined)],
+      ['a clear', (buffer) => buffer.clear(5)],
+      ['a boundary', (buffer) => buffer.separate(5)],
+    ])('unless %s lies between', (_name, between) => {
+      const buffer = buffers();
+      buffer.play(1, sound(FRAME));
+      between(buffer);
+      for (const now of [6, 7]) buffer.play(now, sound(FRAME));
+      expect(times(buffer)).toEqual([1, 6]);
+    });
+
+    it('unless the buffer ran empty between them, or they belong to different items', () => {
+      const buffer = buffers();
+      buffer.play(1, sound(8));
+      buffer.play(3, sound(8));
+      buffer.play(3, sound(8), 1);
+      buffer.play(3, sound(8), 1);
+      buffer.play(3, sound(8), 2);
+      expect(times(buffer)).toEqual([1, 3, 3, 3]);
+    });
+  });
+
+  it('keeps a million messages in as many bytes as their sound and time need', () => {
+    const buffer = new PlayoutBuffer({ rate: RATE, encoding: 'mulaw' });
+    for (let n = 0; n < 1_000_000; n++) buffer.play(n / 100, sound(1));
+    // 10 s of call time are at most 500 arrivals of 28 bytes; 125 s of sound, a byte for each sample.
+    expect(buffer.arrivals.length).toBeLessThanOrEqual(500);
+    expect(buffer.bytes).toBeLessThan(1_000_000 + 500 * 28 * 1.25 + 8_000);
+    expect(buffer.read(1_000).isPlayed).toBe(true);
+  });
+
+  it.each(['mulaw', 'alaw', 'pcm16'] as const)('plays samples as they are in %s', (encoding) => {
+    const every = Int16Array.from(
+      { length: 256 },
+      (_, code) => decodeAudio({ encoding }, Uint8Array.of(code, code))[0]!,
+    );
+    const buffer = new PlayoutBuffer({ rate: RATE, encoding });
+    for (let n = 0; n < 100; n++) buffer.play(n, every);
+    for (let n = 0; n < 100; n++) expect(buffer.read((n + 1) * 32).pcm).toEqual(every);
   });
 
   it('holds sound of any length by default', () => {
@@ -169,6 +223,8 @@ describe('PlayoutBuffer', () => {
       fc.property(fc.array(action, { maxLength: 60 }), fc.constantFrom(0, 1_234.567, 1e9 + 0.1), (actions, startMs) => {
         const model = new SampleQueue();
         const buffer = new PlayoutBuffer({ rate: RATE, startMs });
+        // As the buffer sees it, whose clock may have fractions.
+        model.windowOf = (position) => Math.floor(timeOf(position) / 20);
         const timeOf = (position: number) => startMs + position / 8;
         const positionOf = (ms: number) => Math.round((ms - startMs) * 8);
         const fired: [number, number][] = [];
@@ -204,12 +260,14 @@ describe('PlayoutBuffer', () => {
         expect(fired).toEqual(model.fired);
         expect(underruns).toEqual(model.underruns);
         const { arrivals } = buffer;
-        expect(arrivals.map(({ item }) => item)).toEqual(model.sounds.map(({ item }) => item));
+        expect(arrivals.map(({ item }) => item)).toEqual(model.groups.map(([first]) => first!.item));
         const positions = arrivals.map((one) => [positionOf(one.playedFromMs), positionOf(one.playedToMs)] as const);
-        expect(positions.map(([from, to]) => to - from)).toEqual(model.lengthsHeard());
+        const lengths = model.groups.map((group) => group.reduce((sum, one) => sum + model.lengthHeard(one), 0));
+        expect(positions.map(([from, to]) => to - from)).toEqual(lengths);
         // Each in its place, and those without length in the order of the others.
         positions.forEach(([from, to], n) => {
-          expect(heard.slice(from, to).every((value) => value === model.sounds[n]!.value)).toBe(true);
+          const values = model.groups[n]!.map(({ value }) => value);
+          expect(heard.slice(from, to).every((value) => values.includes(value))).toBe(true);
         });
         expect(positions.flat()).toEqual(positions.flat().toSorted((a, b) => a - b));
       }),
@@ -227,6 +285,11 @@ const action = fc.record({
   item: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
 });
 
+interface QueuedSound {
+  readonly value: number;
+  readonly item: number | undefined;
+}
+
 /** The slow model: one queue entry for each sample and mark, one step for each sample of time. */
 class SampleQueue {
   now = 0;
@@ -234,7 +297,13 @@ class SampleQueue {
   readonly played: boolean[] = [];
   readonly fired: [number, number][] = [];
   readonly underruns: number[][] = [];
-  readonly sounds: { readonly value: number; readonly item: number | undefined }[] = [];
+  readonly sounds: QueuedSound[] = [];
+  /** Sounds that arrived together. */
+  readonly groups: QueuedSound[][] = [];
+  windowOf = (_position: number) => 0;
+  private isSeparate = true;
+  private lastWindow = 0;
+  private lastEnd = 0;
   private queue: ({ readonly value: number; readonly item: number | undefined } | { readonly mark: number })[] = [];
   /** When the buffer last ran empty by itself. */
   private emptySince: number | null = null;
@@ -254,7 +323,23 @@ class SampleQueue {
 
   /** @returns the number of dropped samples */
   play(length: number, value: number, item: number | undefined): number {
-    this.sounds.push({ value, item });
+    const sound = { value, item };
+    this.sounds.push(sound);
+    const from = this.now + this.buffered;
+    const last = this.groups.at(-1);
+    const isOne = last?.[0]!.item === item && from === this.lastEnd && this.windowOf(this.now) === this.lastWindow;
+    if (last && !this.isSeparate && isOne) last.push(sound);
+    else {
+      this.groups.push([sound]);
+      this.lastWindow = this.windowOf(this.now);
+    }
+    this.isSeparate = false;
+    const dropped = this.enqueue(length, value, item);
+    this.lastEnd = this.now + this.buffered;
+    return dropped;
+  }
+
+  private enqueue(length: number, value: number, item: number | undefined): number {
     if (item !== undefined && item <= this.clearedItem) return length;
     if (this.emptySince !== null && this.emptySince < this.now) this.underruns.push([this.emptySince, this.now]);
     this.emptySince = null;
@@ -264,12 +349,14 @@ class SampleQueue {
   }
 
   mark(mark: number): void {
+    this.isSeparate = true;
     this.queue.push({ mark });
     this.fire();
   }
 
   clear(upTo: number | undefined): number {
     this.clearedItem = Math.max(this.clearedItem, upTo ?? 0);
+    this.isSeparate = true;
     const before = this.buffered;
     const isDropped = ({ item }: { readonly item: number | undefined }) =>
       upTo === undefined || (item !== undefined && item <= upTo);
@@ -284,13 +371,12 @@ class SampleQueue {
     return this.queue.filter((one) => 'value' in one).length;
   }
 
-  lengthsHeard(): number[] {
-    return this.sounds.map(({ value }) => this.heard.filter((heard) => heard === value).length);
+  lengthHeard({ value }: QueuedSound): number {
+    return this.heard.filter((heard) => heard === value).length;
   }
 
   heardOfItem(item: number): number {
-    const lengths = this.lengthsHeard();
-    return this.sounds.reduce((sum, one, n) => sum + (one.item === item ? lengths[n]! : 0), 0);
+    return this.sounds.reduce((sum, one) => sum + (one.item === item ? this.lengthHeard(one) : 0), 0);
   }
 
   private fire(): void {

@@ -1,4 +1,12 @@
+import { ArrivalTable } from './arrival-table.js';
+import type { AudioFormat } from './format.js';
+import { SampleQueue } from './sample-queue.js';
 import { partitionPoint } from './search.js';
+
+/** What arrives within the same such span of time and is played in one piece is one arrival. */
+const MERGED_MS = 20;
+/** What a pending mark keeps, about. */
+const MARK_BYTES = 128;
 
 /** Times are in milliseconds on the clock of the calls' `now`. */
 export interface PlayoutSpan {
@@ -6,7 +14,11 @@ export interface PlayoutSpan {
   readonly endMs: number;
 }
 
-/** A sound that arrived, and the span in which it was or will be heard; empty if all of it was discarded or cleared. */
+/**
+ * A sound that arrived, and the span in which it was or will be heard; empty if all of it was discarded or cleared. Sounds of
+ * one item that arrive in the same 20 ms and are played in one piece are one, with the time of the first, unless a clear, a
+ * mark or a boundary (`separate`) lies between them.
+ */
 export interface PlayoutArrival {
   readonly arrivedMs: number;
   readonly playedFromMs: number;
@@ -29,26 +41,9 @@ export interface PlayResult {
 
 const SEARCHED_MS = 60;
 
-interface Chunk {
-  /** Position of its first sample. */
-  start: number;
-  readonly pcm: Int16Array;
-  readonly item: number | undefined;
-}
-
 interface Mark {
   position: number;
   readonly onPlayed: (playedMs: number) => void;
-}
-
-/** Positions of an arrival, in samples. */
-interface ArrivalPositions {
-  readonly arrivedMs: number;
-  from: number;
-  to: number;
-  /** Number of samples that arrived. */
-  readonly length: number;
-  readonly item: number | undefined;
 }
 
 /** A span of dropped audio. */
@@ -65,6 +60,8 @@ interface PlayoutBufferOptions {
   readonly startMs?: number;
   /** Longest audio that is buffered; what exceeds it is discarded. */
   readonly maxBufferedMs?: number;
+  /** In which what waits is kept; all samples must be exact in it. */
+  readonly encoding?: AudioFormat['encoding'];
 }
 
 /**
@@ -86,38 +83,58 @@ export class PlayoutBuffer {
   private end = 0;
   /** Position from which `read` continues. */
   private readPosition = 0;
-  private readonly chunks: Chunk[] = [];
-  /** Chunks before this index were read; they are removed in batches. */
-  private firstChunk = 0;
+  /** What was not read, of all arrivals in turn. */
+  private waiting: SampleQueue;
+  /** First arrival that was not read to its end. */
+  private firstUnread = 0;
   private readonly marks: Mark[] = [];
-  private readonly arrived: ArrivalPositions[] = [];
+  private readonly arrived = new ArrivalTable();
+  /** What arrives is not one with what arrived before. */
+  private isSeparate = false;
+  private boundaryMs = -Infinity;
   /** Whether the end of the last sound is where it ran out, not where it was cleared. */
   private isEndNatural = false;
   /** Sound of items up to this one is dropped when it arrives. */
   private clearedItem = -Infinity;
 
-  constructor({ rate, startMs = 0, maxBufferedMs = Infinity }: PlayoutBufferOptions) {
+  constructor({ rate, startMs = 0, maxBufferedMs = Infinity, encoding = 'pcm16' }: PlayoutBufferOptions) {
+    this.waiting = new SampleQueue(encoding);
     this.rate = rate;
     this.startMs = startMs;
     this.maxBuffered = Math.round((maxBufferedMs * rate) / 1_000);
   }
 
-  /** Appends a sound. @param pcm must not be changed afterwards */
+  /** Changes how what waits is kept, before anything has arrived. All samples must be exact in it. */
+  keepAs(encoding: AudioFormat['encoding']): void {
+    if (this.arrived.length === 0) this.waiting = new SampleQueue(encoding);
+  }
+
+  /** Bytes that are kept: of what arrived, what waits to be played, and pending marks. */
+  get bytes(): number {
+    return this.arrived.bytes + this.waiting.bytes + this.marks.length * MARK_BYTES;
+  }
+
+  /** What arrives from a time on is not one arrival with what arrived before it. Only the latest one is kept. */
+  separate(ms: number): void {
+    this.boundaryMs = ms;
+  }
+
+  /** Appends a sound. */
   play(now: number, pcm: Int16Array, item?: number): PlayResult {
     this.advance(now);
     if (pcm.length === 0) return { underrun: null, discardedMs: 0, droppedMs: 0 };
     const from = Math.max(this.end, this.clock);
     if (item !== undefined && item <= this.clearedItem) {
-      this.arrived.push({ arrivedMs: now, from, to: from, length: pcm.length, item });
+      this.note(now, from, from, pcm.length, item);
       return { underrun: null, discardedMs: 0, droppedMs: this.duration(pcm.length) };
     }
     const length = Math.min(pcm.length, this.maxBuffered - (from - this.clock));
     const to = from + length;
     const discardedMs = this.duration(pcm.length - length);
-    this.arrived.push({ arrivedMs: now, from, to, length: pcm.length, item });
+    this.note(now, from, to, pcm.length, item);
     if (length === 0) return { underrun: null, discardedMs, droppedMs: 0 };
     const underrun = this.isEndNatural && this.end < from ? this.span(this.end, from) : null;
-    this.chunks.push({ start: from, pcm: length === pcm.length ? pcm : pcm.subarray(0, length), item });
+    this.waiting.push(length === pcm.length ? pcm : pcm.subarray(0, length));
     this.end = to;
     this.isEndNatural = true;
     return { underrun, discardedMs, droppedMs: 0 };
@@ -131,8 +148,9 @@ export class PlayoutBuffer {
   clear(now: number, upTo?: number): number {
     this.advance(now);
     if (upTo !== undefined) this.clearedItem = Math.max(this.clearedItem, upTo);
+    this.isSeparate = true;
     const endBefore = this.end;
-    this.closeGaps(this.dropChunks((item) => upTo === undefined || (item !== undefined && item <= upTo)));
+    this.closeGaps(this.dropUnplayed((item) => upTo === undefined || item <= upTo));
     const dropped = this.duration(endBefore - this.end);
     const due = partitionPoint(this.marks, ({ position }) => position <= this.clock);
     const atMs = this.timeOf(this.clock);
@@ -145,14 +163,18 @@ export class PlayoutBuffer {
    * @param threshold mean square of samples @returns the end of such a part; null if there is none
    */
   firstAbove(now: number, threshold: number): number | null {
+    const { arrived, waiting } = this;
     const from = this.positionOf(now);
     const wanted = (this.rate * SEARCHED_MS) / 1_000;
-    let [squares, length] = [0, 0];
-    for (const { start, pcm } of this.chunks.slice(this.firstChunk)) {
-      for (let n = Math.max(0, from - start); n < pcm.length; n++) {
-        squares += pcm[n]! * pcm[n]!;
+    let [squares, length, next] = [0, 0, 0];
+    for (let row = this.firstUnread; row < arrived.length; row++) {
+      const to = arrived.to(row);
+      for (let position = Math.max(arrived.from(row), this.readPosition); position < to; position++) {
+        const sample = waiting.at(next++);
+        if (position < from) continue;
+        squares += sample * sample;
         if (++length < wanted) continue;
-        if (squares > threshold * length) return this.timeOf(start + n + 1);
+        if (squares > threshold * length) return this.timeOf(position + 1);
         squares = length = 0;
       }
     }
@@ -165,6 +187,7 @@ export class PlayoutBuffer {
    */
   mark(now: number, onPlayed: (playedMs: number) => void): void {
     this.advance(now);
+    this.isSeparate = true;
     if (this.end <= this.clock) onPlayed(this.timeOf(this.clock));
     else this.marks.push({ position: this.end, onPlayed });
   }
@@ -189,9 +212,10 @@ export class PlayoutBuffer {
   /** Milliseconds of an item that were played. */
   heardOfItem(item: number, now: number): number {
     const until = Math.max(this.clock, this.positionOf(now));
+    const { arrived } = this;
     let heard = 0;
-    for (const one of this.arrived) {
-      if (one.item === item) heard += Math.max(0, Math.min(one.to, until) - one.from);
+    for (let row = 0; row < arrived.length; row++) {
+      if (arrived.item(row) === item) heard += Math.max(0, Math.min(arrived.to(row), until) - arrived.from(row));
     }
     return this.duration(heard);
   }
@@ -203,13 +227,12 @@ export class PlayoutBuffer {
 
   /** Everything that arrived, in order. */
   get arrivals(): PlayoutArrival[] {
-    return this.arrived.map(({ arrivedMs, from, to, length, item }) => ({
-      arrivedMs,
-      playedFromMs: this.timeOf(from),
-      playedToMs: this.timeOf(to),
-      ...(item !== undefined && { item }),
-      ...(to - from < length && { isCut: true }),
-    }));
+    return Array.from({ length: this.arrived.length }, (_, row) => this.arrival(row));
+  }
+
+  /** Everything that arrived, the latest first. */
+  *latestArrivals(): Generator<PlayoutArrival, void> {
+    for (let row = this.arrived.length - 1; row >= 0; row--) yield this.arrival(row);
   }
 
   /**
@@ -222,44 +245,79 @@ export class PlayoutBuffer {
     const from = this.readPosition;
     const to = Math.max(from, this.positionOf(until));
     const pcm = new Int16Array(to - from);
+    const { arrived } = this;
     let played = 0;
-    for (; this.firstChunk < this.chunks.length; this.firstChunk++) {
-      const chunk = this.chunks[this.firstChunk]!;
-      if (chunk.start >= to) break;
-      const begin = Math.max(chunk.start, from);
-      const part = chunk.pcm.subarray(begin - chunk.start, to - chunk.start);
-      pcm.set(part, begin - from);
-      played += part.length;
-      if (chunk.start + chunk.pcm.length > to) break;
+    for (; this.firstUnread < arrived.length; this.firstUnread++) {
+      const [start, end] = [arrived.from(this.firstUnread), arrived.to(this.firstUnread)];
+      if (start >= to) break;
+      const begin = Math.max(start, from);
+      const length = Math.max(0, Math.min(end, to) - begin);
+      this.waiting.shift(pcm.subarray(begin - from, begin - from + length));
+      played += length;
+      if (end > to) break;
     }
     this.readPosition = to;
-    this.removeReadChunks();
     return { pcm, isPlayed: played === pcm.length };
   }
 
-  /** In batches, since removing from the front of a long array costs its length. */
-  private removeReadChunks(): void {
-    if (this.firstChunk < 256) return;
-    this.chunks.splice(0, this.firstChunk);
-    this.firstChunk = 0;
+  private arrival(row: number): PlayoutArrival {
+    const { arrived } = this;
+    const [from, to, item] = [arrived.from(row), arrived.to(row), arrived.item(row)];
+    return {
+      arrivedMs: arrived.arrivedMs(row),
+      playedFromMs: this.timeOf(from),
+      playedToMs: this.timeOf(to),
+      ...(!Number.isNaN(item) && { item }),
+      ...(to - from < arrived.samples(row) && { isCut: true }),
+    };
+  }
+
+  private note(now: number, from: number, to: number, length: number, item = Number.NaN): void {
+    const { arrived } = this;
+    const last = arrived.length - 1;
+    if (last >= 0 && this.isOneWith(last, now, from, item)) {
+      arrived.extend(to, length);
+      // More of it is to be read again.
+      this.firstUnread = Math.min(this.firstUnread, last);
+    } else {
+      arrived.push({ arrivedMs: now, from, to, length, item });
+    }
+    this.isSeparate = false;
+  }
+
+  private isOneWith(row: number, now: number, from: number, item: number): boolean {
+    const { arrived, boundaryMs } = this;
+    const before = arrived.arrivedMs(row);
+    const isBetween = before < boundaryMs && boundaryMs <= now;
+    if (this.isSeparate || isBetween || arrived.to(row) !== from) return false;
+    return Object.is(arrived.item(row), item) && Math.floor(before / MERGED_MS) === Math.floor(now / MERGED_MS);
   }
 
   /** Removes unplayed audio. @returns the gaps in the audio that was buffered, in order */
-  private dropChunks(isDropped: (item: number | undefined) => boolean): Gap[] {
-    const { clock } = this;
+  private dropUnplayed(isDropped: (item: number) => boolean): Gap[] {
+    const { arrived, clock } = this;
     const gaps: Gap[] = [];
-    const unplayed = this.chunks.splice(partitionPoint(this.chunks, (chunk) => endOf(chunk) <= clock));
-    for (const chunk of unplayed) {
-      if (!isDropped(chunk.item)) {
-        this.chunks.push(chunk);
-        continue;
+    const kept: { from: number; to: number }[] = [];
+    // What was played and not yet read stays in any case.
+    let at = 0;
+    for (let row = this.firstUnread; row < arrived.length; row++) {
+      const begin = Math.max(arrived.from(row), this.readPosition);
+      const [from, to] = [Math.max(begin, clock), arrived.to(row)];
+      const played = Math.max(0, Math.min(to, clock) - begin);
+      const unplayed = Math.max(0, to - from);
+      const drops = unplayed > 0 && isDropped(arrived.item(row));
+      if (drops) {
+        const last = gaps.at(-1);
+        if (last?.to === from) last.to = to;
+        else gaps.push({ from, to, before: last ? last.before + last.to - last.from : 0 });
       }
-      const from = Math.max(chunk.start, clock);
-      const last = gaps.at(-1);
-      if (last?.to === from) last.to = endOf(chunk);
-      else gaps.push({ from, to: endOf(chunk), before: last ? last.before + last.to - last.from : 0 });
-      if (chunk.start < clock) this.chunks.push({ ...chunk, pcm: chunk.pcm.subarray(0, clock - chunk.start) });
+      const end = at + played + (drops ? 0 : unplayed);
+      const before = kept.at(-1);
+      if (before?.to === at) before.to = end;
+      else if (end > at) kept.push({ from: at, to: end });
+      at += played + unplayed;
     }
+    if (gaps.length > 0) this.waiting.keep(kept);
     // The silence that follows was asked for, so it is not an underrun.
     if (gaps.at(-1)?.to === this.end) this.isEndNatural = false;
     return gaps;
@@ -268,15 +326,13 @@ export class PlayoutBuffer {
   /** Moves everything after the gaps forward. */
   private closeGaps(gaps: readonly Gap[]): void {
     if (gaps.length === 0) return;
-    const { chunks, arrived, clock } = this;
+    const { arrived, clock } = this;
     const moved = (position: number) => {
       const gap = gaps[partitionPoint(gaps, ({ from }) => from < position) - 1];
       return gap ? position - gap.before - (Math.min(position, gap.to) - gap.from) : position;
     };
-    for (const one of chunks.slice(partitionPoint(chunks, ({ start }) => start <= clock))) one.start = moved(one.start);
-    for (const one of arrived.slice(partitionPoint(arrived, ({ to }) => to <= clock))) {
-      one.from = moved(one.from);
-      one.to = moved(one.to);
+    for (let row = arrived.firstAfter(clock); row < arrived.length; row++) {
+      arrived.move(row, moved(arrived.from(row)), moved(arrived.to(row)));
     }
     for (const mark of this.marks) mark.position = moved(mark.position);
     this.end = moved(this.end);
@@ -299,5 +355,3 @@ export class PlayoutBuffer {
     return { startMs: this.timeOf(from), endMs: this.timeOf(to) };
   }
 }
-
-const endOf = ({ start, pcm }: Chunk): number => start + pcm.length;

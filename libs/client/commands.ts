@@ -16,6 +16,8 @@ export interface FollowFlags extends ServiceFlags, OutputFlags {
   /** Seconds. */
   readonly timeout?: number;
   readonly wait: boolean;
+  /** Run to print beside the result, and in the report: an id or `previous`. */
+  readonly compareWith?: string;
 }
 
 /** What a run covers; neither: all evaluations of the agent, or those of the suite. */
@@ -83,6 +85,7 @@ export async function plan(
 export async function status(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
   const service = await connect(flags, io);
   await prepareOutputs(flags);
+  await requireBaseline(service, flags);
   let current = await service.run(id);
   if (flags.wait && !hasEnded(current)) {
     const interruption = new Interruption(flags.timeout, io.env);
@@ -94,7 +97,12 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
 }
 
 /** Prints a run beside an earlier one. @throws CommandError */
-export async function compare(id: string, baseline: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+export async function compare(
+  id: string,
+  baseline: string,
+  { strict, ...flags }: ServiceFlags & { strict?: boolean },
+  io: Io,
+): Promise<ExitCode> {
   const service = await connect(flags, io);
   const comparison = await service.compare(id, baseline).catch((error: unknown) => {
     // One of the runs has not ended yet.
@@ -102,19 +110,19 @@ export async function compare(id: string, baseline: string, flags: ServiceFlags,
     throw new CommandError(EXIT.noResult, error.message, [], `Wait for it: vat status RUN --wait`, { cause: error });
   });
   io.stdout.write(`${comparisonText(comparison, lookOf(io))}\n`);
-  return comparisonExitCode(comparison);
+  return comparisonExitCode(comparison, strict);
 }
 
 /** Saves the report or the JUnit file of a run. @throws CommandError */
 export async function save(
   kind: 'report' | 'junit',
   id: string,
-  { out, ...flags }: ServiceFlags & { out: string },
+  { out, compareWith, ...flags }: ServiceFlags & { out: string; compareWith?: string },
   io: Io,
 ): Promise<ExitCode> {
   const service = await connect(flags, io);
   await prepareFile(out);
-  const text = kind === 'report' ? await service.report(id) : await service.junit(id);
+  const text = kind === 'report' ? await service.report(id, compareWith) : await service.junit(id);
   try {
     await writeAtomically(out, text);
   } catch (error) {
@@ -131,6 +139,7 @@ async function startAndFollow(
 ): Promise<ExitCode> {
   const service = await connect(flags, io);
   await prepareOutputs(flags);
+  await requireBaseline(service, flags);
   const interruption = new Interruption(flags.timeout, io.env);
   try {
     // Not aborted by a signal: a run with an unknown id could not be cancelled.
@@ -187,9 +196,29 @@ async function cancel(service: Service, id: string, { reason }: Interruption, io
 }
 
 /** Prints and writes the results of the run. */
-async function conclude(service: Service, ended: RunDetails, flags: OutputFlags, io: Io): Promise<ExitCode> {
+async function conclude(service: Service, ended: RunDetails, flags: FollowFlags, io: Io): Promise<ExitCode> {
   const summary = summarise(ended, await service.calls(ended.id));
   io.stdout.write(`${resultText(summary, lookOf(io), { hasReport: flags.report !== undefined })}\n`);
-  await writeOutputs(service, summary, flags, io.env);
+  const baseline = flags.compareWith;
+  const isCompared = baseline !== undefined && (await printComparison(service, ended.id, baseline, io));
+  await writeOutputs(service, summary, flags, io.env, isCompared ? baseline : undefined);
   return exitCodeOf(ended);
+}
+
+/** A run that does not exist is reported before a run, which takes minutes. @throws CommandError */
+async function requireBaseline(service: Service, { compareWith }: FollowFlags): Promise<void> {
+  if (compareWith !== undefined && compareWith !== 'previous') await service.run(compareWith);
+}
+
+/** @returns false, with a note, if the run cannot be compared: its own result is decided by its gate */
+async function printComparison(service: Service, id: string, baseline: string, io: Io): Promise<boolean> {
+  try {
+    io.stdout.write(`\n${comparisonText(await service.compare(id, baseline), lookOf(io))}\n`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    const why = [error.message, ...error.details].map((text) => plain(text)).join(': ');
+    io.stderr.write(`Note: not compared: ${why}\n`);
+    return false;
+  }
 }

@@ -4,6 +4,7 @@ import { comparisonOf } from './testing/factories.js';
 const look = { paint: (_: string, text: string) => text, width: 120 };
 const [worse] = comparisonOf('Books a table').cases;
 const same = { ...worse!, change: 'same' as const };
+const undecided = { ...worse!, change: 'undecided' as const, pValue: null, callsNeeded: 3 };
 
 describe('comparisonText', () => {
   it('shows both runs, and each case with both results', () => {
@@ -21,6 +22,12 @@ describe('comparisonText', () => {
     );
   });
 
+  it('says how many cases had too few calls', () => {
+    const text = comparisonText(comparisonOf('Nightly', { change: 'undecided', cases: [undecided, same] }), look);
+    expect(text).toContain('0 better, 1 without a difference larger than chance, 1 with too few calls to decide; ');
+    expect(text).toContain('together: too few calls to decide.');
+  });
+
   it('shows only the cases that changed if there are more than 100', () => {
     const cases = [...Array<typeof same>(150).fill(same), worse!];
     const text = comparisonText(comparisonOf('Nightly', { cases }), look);
@@ -30,6 +37,13 @@ describe('comparisonText', () => {
 });
 
 describe('comparisonExitCode', () => {
+  it('is 2 with --strict if every case had too few calls, and none became worse', () => {
+    const none = comparisonOf('x', { change: 'undecided', cases: [undecided, undecided] });
+    expect([comparisonExitCode(none), comparisonExitCode(none, true)]).toEqual([0, 2]);
+    expect(comparisonExitCode({ ...none, cases: [undecided, same] }, true)).toBe(0);
+    expect(comparisonExitCode({ ...none, change: 'worse' }, true)).toBe(1);
+  });
+
   it('is 1 if a case or all of them together became worse, else 0', () => {
     const none = comparisonOf('x', { change: 'same', cases: [same] });
     expect(comparisonExitCode(none)).toBe(0);

@@ -17,7 +17,7 @@ const figure = (title: string): Column => ({ title, align: 'right' });
 /** A run beside an earlier one: the shared cases, and a sentence about all of them together. */
 export function comparisonText(comparison: RunComparison, look: Look): string {
   const { current, baseline, cases, change, warnings } = comparison;
-  const rows = cases.length > MAX_ROWS ? cases.filter((one) => one.change !== 'same').slice(0, MAX_ROWS) : cases;
+  const rows = cases.length > MAX_ROWS ? cases.filter(hasChanged).slice(0, MAX_ROWS) : cases;
   const rest = cases.length - rows.length;
   return [
     `Earlier: ${runText(baseline)}`,
@@ -31,9 +31,16 @@ export function comparisonText(comparison: RunComparison, look: Look): string {
   ].join('\n');
 }
 
-/** Exit code of `vat compare`: 1 if a case, or all shared cases together, became worse. */
-export const comparisonExitCode = ({ change, cases }: RunComparison): ExitCode =>
-  change === 'worse' || cases.some((one) => one.change === 'worse') ? EXIT.notMet : EXIT.met;
+/**
+ * Exit code of `vat compare`: 1 if a case, or all shared cases together, became worse.
+ * @param strict whether it is 2 if every case had too few calls
+ */
+export function comparisonExitCode({ change, cases }: RunComparison, strict = false): ExitCode {
+  if (change === 'worse' || cases.some((one) => one.change === 'worse')) return EXIT.notMet;
+  return strict && cases.every((one) => one.change === 'undecided') ? EXIT.noResult : EXIT.met;
+}
+
+const hasChanged = ({ change }: Compared): boolean => change === 'worse' || change === 'better';
 
 const styleOf = (change: string): Style => (change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim');
 
@@ -74,7 +81,18 @@ function runText({ id, name, agentVersion, score, passRate }: Run): string {
 
 function verdict({ change, cases }: RunComparison): string {
   const of = (wanted: Change) => cases.filter((one) => one.change === wanted).length;
-  const parts = `${count(of('worse'), 'case')} worse, ${of('better')} better, ${of('same')} without a difference larger than chance`;
-  const together = change === 'same' ? 'no difference larger than chance' : change;
-  return `${parts}; together: ${together}.`;
+  const parts = [
+    `${count(of('worse'), 'case')} worse`,
+    `${of('better')} better`,
+    `${of('same')} without a difference larger than chance`,
+    ...(of('undecided') > 0 ? [`${of('undecided')} with too few calls to decide`] : []),
+  ];
+  return `${parts.join(', ')}; together: ${TOGETHER[change]}.`;
 }
+
+const TOGETHER: Readonly<Record<Change, string>> = {
+  worse: 'worse',
+  better: 'better',
+  same: 'no difference larger than chance',
+  undecided: 'too few calls to decide',
+};

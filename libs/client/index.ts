@@ -6,7 +6,7 @@
  *     const run = await service.startRun(agentId, { tags: ['booking'], repeat: 3 });
  *     for await (const event of follow(service, run.id, { signal })) console.log(event);
  *
- * Text of agents and users is untrusted: it is printed to terminals and Markdown only through `text.ts`.
+ * Text of agents and users is untrusted: it is printed to terminals, logs and Markdown only through `text.ts`.
  */
 export type { components, operations, paths } from './api.js';
 export { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';

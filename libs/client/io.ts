@@ -4,15 +4,28 @@ import { buildNote, type OwnPackage } from './own-package.js';
 import type { ProgressStream } from './progress.js';
 import { Service } from './service.js';
 import type { Look } from './table.js';
-import { plain } from './text.js';
+import { plain, printable } from './text.js';
 
 /** Streams and environment of the process. Results go to standard output, everything else to standard error. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: ProgressStream;
   readonly stderr: ProgressStream;
+  /** Writes a file to standard output, unchanged. */
+  readonly writeFile: (text: string) => void;
   readonly own: OwnPackage;
 }
+
+/** A stream that writes whole lines, as `printable` makes them. */
+export const printing = (stream: ProgressStream): ProgressStream => ({
+  get isTTY() {
+    return stream.isTTY;
+  },
+  get columns() {
+    return stream.columns;
+  },
+  write: (text) => stream.write(printable(text)),
+});
 
 export interface ServiceFlags {
   readonly url?: string;

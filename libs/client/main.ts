@@ -1,12 +1,18 @@
 import { CommanderError } from 'commander';
 import { painter } from './colour.js';
 import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
-import type { Io } from './io.js';
+import { type Io, printing } from './io.js';
 import { ownPackage } from './own-package.js';
 import { OPTION_OF, vatProgram } from './program.js';
 import { plain } from './text.js';
 
-const io: Io = { env: process.env, stdout: process.stdout, stderr: process.stderr, own: ownPackage() };
+const io: Io = {
+  env: process.env,
+  stdout: printing(process.stdout),
+  stderr: printing(process.stderr),
+  writeFile: (text) => void process.stdout.write(text),
+  own: ownPackage(),
+};
 
 // The reader of a pipe may close it early; the run must still be followed.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

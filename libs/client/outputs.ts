@@ -44,12 +44,17 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** Writes the requested files; a failure does not prevent the others. @throws CommandError that names all failed files */
+/**
+ * Writes the requested files; a failure does not prevent the others.
+ * @param baseline the run that the report compares with, as for `Service.report`
+ * @throws CommandError that names all failed files
+ */
 export async function writeOutputs(
   service: Service,
   summary: Summary,
   files: OutputFlags,
   env: NodeJS.ProcessEnv,
+  baseline?: string,
 ): Promise<void> {
   const { id } = summary.run;
   const failures: string[] = [];
@@ -67,16 +72,19 @@ export async function writeOutputs(
   await write(files.json, () => jsonText(summary));
   await write(files.markdown, () => resultMarkdown(summary));
   await write(files.junit, () => service.junit(id));
-  await write(files.report, () => service.report(id));
+  await write(files.report, () => service.report(id, baseline));
   if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not all files could be written', failures);
 }
 
-/** Output of `--json`, safe for a terminal. */
+/** Output of `--json`, safe for terminals and the logs of CI. */
 export const jsonText = (summary: Summary): string =>
-  `${JSON.stringify(summary, null, 2).replace(TERMINAL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+  `${JSON.stringify(summary, null, 2).replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
 
-/** Characters that JSON does not escape, but terminals interpret: control characters and bidirectional overrides. */
-const TERMINAL = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g;
+/**
+ * Characters that JSON does not escape, but terminals interpret: control characters and bidirectional overrides. And the
+ * first one of a command of Azure Pipelines (`##[`, `##vso[`).
+ */
+const OBEYED = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069\uFFF9-\uFFFB]|#(?=#(?:vso)?\[)/gi;
 
 /** Writes a temporary file and renames it, so that no partial file remains if the process is killed. */
 export async function writeAtomically(file: string, text: string): Promise<void> {

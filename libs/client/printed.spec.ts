@@ -64,7 +64,7 @@ describe('printed results', () => {
       expect(text).toContain('evil');
       expect(text).not.toMatch(OBEYED);
     }
-    expect(plain(HOSTILE)).toContain('a␛[2J␛]0;title␇');
+    expect(plain(HOSTILE)).toContain('a�[2J�]0;title�');
     expect(JSON.parse(jsonText(summary))).toEqual(summary);
   });
 
@@ -112,7 +112,7 @@ describe('Markdown', () => {
     expect(rows).toHaveLength(3);
     // Pipes in names do not add cells: the count equals that of the header.
     for (const row of rows) expect(row.match(/\|/g)).toHaveLength(9);
-    expect(rows[2]).toMatch(/^\| ❌ failed \| a␛/);
+    expect(rows[2]).toMatch(/^\| ❌ failed \| a�/);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { vatProgram } from './program.js';
 
 const DOCUMENT = path.resolve(__dirname, '../../docs/guides/cli.md');
 const stream = { write: () => true };
-const io = { env: {}, stdout: stream, stderr: stream, own: { version: '1.0.0' } };
+const io = { env: {}, stdout: stream, stderr: stream, writeFile: () => undefined, own: { version: '1.0.0' } };
 
 /** Help of a command and, recursively, of its subcommands. */
 function helps(command: Command, name: string): [string, string][] {

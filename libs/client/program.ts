@@ -3,6 +3,7 @@ import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
+import { addDeleteCommand } from './deletion.js';
 import type { ExitCode } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
 import { versionText } from './own-package.js';
@@ -15,6 +16,7 @@ interface RunFlags extends FollowFlags {
   readonly suite?: string;
   readonly tag?: string[];
   readonly repeat?: number;
+  readonly medium?: 'text' | 'voice';
   readonly concurrency?: number;
   readonly minScore?: number;
   readonly minPassRate?: number;
@@ -72,6 +74,12 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       ).conflicts('dryRun'),
     )
     .option('--repeat <n>', 'calls per evaluation; repetition reveals flaky results', wholeNumber)
+    .addOption(
+      new Option('--medium <medium>', 'call the agent over text or voice; default: that of its protocol').choices([
+        'text',
+        'voice',
+      ]),
+    )
     .option('--concurrency <n>', 'maximum number of concurrent calls of the agent', wholeNumber)
     .option('--min-score <score>', 'score that the run must reach, 0 to 100', numberUpTo(100))
     .option('--min-pass-rate <rate>', 'share of the counted calls that must pass, 0 to 1', numberUpTo(1))
@@ -115,7 +123,8 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .description('compare a run with an earlier one; exit code 1 if a case became worse by more than chance')
     .argument('<run>', 'identifier of the run')
     .argument('[earlier]', 'identifier of the run to compare with, or previous', 'previous')
-    .action(async (id: string, earlier: string, flags: ServiceFlags) => {
+    .option('--strict', 'exit code 2 if every case had too few calls to decide')
+    .action(async (id: string, earlier: string, flags: ServiceFlags & { strict?: boolean }) => {
       conclude(await commands.compare(id, earlier, flags, io));
     });
   addOptions(compare, REACHING);
@@ -130,18 +139,23 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
       .description(`save a run's ${what}`)
       .argument('<run>', 'identifier of the run')
       .requiredOption('--out <file>', 'file to write')
-      .action(async (id: string, flags: ServiceFlags & { out: string }) => {
+      .action(async (id: string, flags: ServiceFlags & { out: string; compareWith?: string }) => {
         conclude(await commands.save(kind, id, flags, io));
       });
+    if (kind === 'report') save.addOption(COMPARE_WITH);
     addOptions(save, REACHING);
   }
   addSuiteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
+  addDeleteCommand(program, (command) => addOptions(command, REACHING), io, conclude);
   return program;
 }
 
 const REACHING = [new Option('--url <address>', 'URL of the service, overrides VAT_URL')];
 
+const COMPARE_WITH = new Option('--compare-with <run>', 'show the run beside this one: previous, or an id');
+
 const FOLLOWING = [
+  COMPARE_WITH,
   new Option('--timeout <seconds>', 'stop after this time and cancel the run that the command started').argParser(
     seconds,
   ),
@@ -157,13 +171,14 @@ function addOptions(command: Command, ...groups: (readonly Option[])[]): void {
 }
 
 function requestOf(flags: RunFlags): StartRunRequest {
-  const { tag, repeat, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
+  const { tag, repeat, medium, concurrency, minScore, minPassRate, allowUncounted, name } = flags;
   const { notWorseThan, agentVersion } = flags;
   // Defaults are defined by the service.
   return {
     ...(name !== undefined && { name }),
     ...(tag && { tags: tag }),
     ...(repeat !== undefined && { repeat }),
+    ...(medium !== undefined && { medium }),
     ...(concurrency !== undefined && { concurrency }),
     ...(minScore !== undefined && { minimumScore: minScore }),
     ...(minPassRate !== undefined && { minimumPassRate: minPassRate }),
@@ -179,6 +194,7 @@ export const OPTION_OF: Readonly<Record<string, string>> = {
   evaluationIds: '--evaluation',
   tags: '--tag',
   repeat: '--repeat',
+  medium: '--medium',
   concurrency: '--concurrency',
   minimumScore: '--min-score',
   minimumPassRate: '--min-pass-rate',

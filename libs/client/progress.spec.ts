@@ -66,7 +66,7 @@ describe('progress', () => {
     progress.show({ type: 'note', text: 'Connection lost; resuming.' });
     progress.end();
     expect(stream.text()).toBe(
-      '1/2  passed   Books (1 of 2): score 100\n2/2  failed   Books (2 of 2): Wrong␛[2J hours\nConnection lost; resuming.\n',
+      '1/2  passed   Books (1 of 2): score 100\n2/2  failed   Books (2 of 2): Wrong�[2J hours\nConnection lost; resuming.\n',
     );
   });
 

@@ -22,6 +22,16 @@ const PATIENCE_LATER = 120_000;
 /** The most that the service returns. */
 const PAGE_SIZE = 100;
 
+/** What `delete` deletes, and the path of each. */
+const PATHS = {
+  agent: '/agents/{id}',
+  evaluation: '/evaluations/{id}',
+  personality: '/personalities/{id}',
+  run: '/runs/{id}',
+} as const;
+export type Deletable = keyof typeof PATHS;
+export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
+
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
 export type SuiteFormat = keyof typeof MEDIA_TYPES;
@@ -160,12 +170,25 @@ export class Service {
 
   /** @param baseline the earlier run: an id or `previous` */
   async compare(id: string, baseline: string): Promise<RunComparison> {
-    const missing = baseline === 'previous' ? 'an earlier completed run' : run(baseline);
+    const missing = baseline === 'previous' ? 'an earlier run to compare with' : run(baseline);
     const { data } = await this.read(
       () => this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
       `${run(id)} or ${missing}`,
     );
     return data;
+  }
+
+  /** Display name; null without one. */
+  async nameOf(kind: Deletable, id: string): Promise<string | null> {
+    const { data } = await this.read(
+      () => this.client.GET(PATHS[kind], { params: { path: { id } } }),
+      `The ${kind} ${id}`,
+    );
+    return data.name;
+  }
+
+  async delete(kind: Deletable, id: string): Promise<void> {
+    await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
   }
 
   /** Calls the agent once. */
@@ -191,10 +214,12 @@ export class Service {
     return this.read(() => this.client.GET('/runs/{id}/junit', { params: { path: { id } }, parseAs: 'text' }), run(id));
   }
 
-  report(id: string): Promise<string> {
-    return this.read(
-      () => this.client.GET('/runs/{id}/report', { params: { path: { id } }, parseAs: 'text' }),
-      run(id),
+  /** @param baseline the run to compare with, an id or `previous`; by default as the service decides */
+  report(id: string, baseline?: string): Promise<string> {
+    const query = baseline === undefined ? {} : { with: baseline };
+    return this.read<{ data?: string; error?: unknown; response: Response }>(
+      () => this.client.GET('/runs/{id}/report', { params: { path: { id }, query }, parseAs: 'text' }),
+      baseline === undefined ? run(id) : `${run(id)} or a run to compare with`,
     );
   }
 
@@ -292,9 +317,11 @@ async function everyPage<T>(read: (page: number) => Promise<Page<T>>): Promise<T
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A file, or an envelope with `data`. */
+/** A file, or an envelope, of which some deletions only have the `message`. */
 const isAnswer = (data: unknown): boolean =>
-  typeof data === 'string' || data instanceof ReadableStream || (isObject(data) && 'data' in data);
+  typeof data === 'string' ||
+  data instanceof ReadableStream ||
+  (isObject(data) && ('data' in data || 'message' in data));
 
 /** The error body of the service. */
 function errorBody(error: unknown): { code: string; message: string; issues: string[] } | undefined {

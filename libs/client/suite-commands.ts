@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { count, visible } from '../text/index.js';
+import { count } from '../text/index.js';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
 import { prepareFile, writeAtomically } from './outputs.js';
@@ -77,8 +77,9 @@ export async function exportSuite(
   if (out !== undefined) await prepareFile(out);
   const text = await service.exportSuite(agentId, chosen);
   if (out === undefined) {
-    // A terminal interprets control characters, which a file must keep.
-    io.stdout.write(io.stdout.isTTY ? visible(text) : text);
+    // Redirected, it is a file that can be imported, so it must keep every character.
+    if (io.stdout.isTTY) io.stdout.write(text);
+    else io.writeFile(text);
     return EXIT.met;
   }
   try {

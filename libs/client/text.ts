@@ -1,10 +1,27 @@
 import { clipped, oneLine, visible } from '../text/index.js';
 
+/** What vat itself sends to a terminal: colours, and the erasure of the line of progress. */
+const OWN_SEQUENCE = /(\u001B\[\d+m|\r\u001B\[2K)/;
+const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+
 /**
- * Untrusted text for the terminal: names and reasons come from users and agents and may contain escape sequences. On one
- * line; control characters and bidirectional overrides are replaced by visible symbols.
+ * Everything that vat writes to standard output and standard error passes here, when its lines are complete. Names and
+ * reasons come from users and agents: they must not be obeyed as control characters by a terminal, nor as commands by the
+ * log of GitHub Actions (`::` at the start of a line) or Azure Pipelines (`##[` and `##vso[` anywhere).
  */
-export const plain = (text: string, length = 400): string => clipped(visible(oneLine(text)), length);
+export const printable = (text: string): string =>
+  text
+    .split(OWN_SEQUENCE)
+    .map((part, index) => (index % 2 === 1 ? part : inert(part)))
+    .join('')
+    .replace(/#(?=#(?:vso)?\[)/gi, '#\u200B')
+    .replace(/(^|[\n\r])((?:[^\S\n\r]|\u001B\[\d+[mK])*):(?=:)/g, '$1$2:\u200B');
+
+/** Control characters become U+FFFD, except newline and tab; bidirectional overrides become visible symbols. */
+const inert = (text: string): string => visible(text.replace(/\r\n?/g, '\n').replace(CONTROL, '\uFFFD'));
+
+/** Untrusted text as part of a line: on one line and shortened. */
+export const plain = (text: string, length = 400): string => clipped(inert(oneLine(text)), length);
 
 /**
  * Untrusted text for a line or table cell of Markdown, without markup, HTML, links or mentions. Character references are

@@ -1,5 +1,5 @@
 /** Worker threads, and a limit on how many tasks run at the same time. */
 export { PrioritySemaphore } from './priority-semaphore.js';
 export { serveTasks } from './serve-tasks.js';
-export { startThread, type ThreadOptions } from './start-thread.js';
-export { ThreadLimitExceeded, ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
+export { startThread } from './start-thread.js';
+export { ThreadLimitExceeded, ThreadPool } from './thread-pool.js';

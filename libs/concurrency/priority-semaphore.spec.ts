@@ -32,4 +32,22 @@ describe('PrioritySemaphore', () => {
       ...Array(3).fill('fulfilled'),
     ]);
   });
+
+  it('gives up a task whose signal is aborted while it waits, and keeps its permit for the next one', async () => {
+    const semaphore = new PrioritySemaphore(1);
+    let end = () => {};
+    const first = semaphore.run(() => new Promise<void>((resolve) => (end = resolve)));
+    const controller = new AbortController();
+    const skipped = jest.fn();
+    const second = semaphore.run(async () => skipped(), { signal: controller.signal });
+    const third = semaphore.run(async () => 'third');
+    controller.abort(new Error('cancelled'));
+    await expect(second).rejects.toThrow('cancelled');
+    await expect(semaphore.run(async () => skipped(), { signal: controller.signal })).rejects.toThrow('cancelled');
+    end();
+    await first;
+    expect(await third).toBe('third');
+    expect(await semaphore.run(async () => 'fourth')).toBe('fourth');
+    expect(skipped).not.toHaveBeenCalled();
+  });
 });

@@ -1,3 +1,8 @@
+interface RunOptions {
+  readonly isUrgent?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** Limits how many tasks run at the same time. Urgent tasks run first, all others in order of arrival. */
 export class PrioritySemaphore {
   private free: number;
@@ -8,9 +13,14 @@ export class PrioritySemaphore {
     this.free = permits;
   }
 
-  async run<T>(task: () => Promise<T>, { isUrgent = false } = {}): Promise<T> {
+  /**
+   * @param signal ends the wait of a task that has not begun
+   * @throws the signal's reason, or whatever the task throws
+   */
+  async run<T>(task: () => Promise<T>, { isUrgent = false, signal }: RunOptions = {}): Promise<T> {
+    signal?.throwIfAborted();
     if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => (isUrgent ? this.urgent : this.waiting).push(resolve));
+    else await this.turn(isUrgent ? this.urgent : this.waiting, signal);
     try {
       return await task();
     } finally {
@@ -19,5 +29,20 @@ export class PrioritySemaphore {
       if (next) next();
       else this.free++;
     }
+  }
+
+  private turn(queue: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const begin = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        queue.splice(queue.indexOf(begin), 1);
+        reject(signal?.reason as Error);
+      };
+      queue.push(begin);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
   }
 }

@@ -4,14 +4,13 @@
 export { caseKey } from './variables/case-key.js';
 export { CHECK_DEFINITIONS } from './schema/check-schema.js';
 export type * from './definition/definition.js';
-export { ENDED_BY, PERSONAL_DATA_KINDS } from './definition/definition.js';
-export { BACKCHANNELS, lineText, NOISES, startsDuringTurnAfter } from './definition/script.js';
-export { LINE_NOISES } from './definition/voice.js';
-export { DEFAULTS, LIMITS } from './definition/limits.js';
-export { compileMatcher, compileText, fold } from './matching/matcher.js';
+export { PERSONAL_DATA_KINDS } from './definition/definition.js';
+export { lineText } from './definition/script.js';
+export { LIMITS } from './definition/limits.js';
+export { compileMatcher, compileText } from './matching/matcher.js';
 export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './definition/language.js';
 export { normalise, normaliseRow } from './schema/normalise.js';
-export { compilePattern, groupNames, type Pattern, PatternError, PatternChecker } from './matching/pattern.js';
+export { compilePattern, groupNames } from './matching/pattern.js';
 export {
   type Path,
   sentence,

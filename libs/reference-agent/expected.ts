@@ -26,105 +26,79 @@ const PASSED: Expectation = { outcome: 'passed' };
 
 const everywhere = (expectation: Failing): Row => Object.fromEntries(EVALUATION_KEYS.map((key) => [key, expectation]));
 
+const failing = (...fails: readonly CheckName[]): Failing => ({ outcome: 'failed', fails });
+
 /** The agent goes silent in every evaluation; which checks fail depends on what it did before. */
 function silent(fails: readonly CheckName[] = [], mayFail: readonly CheckName[] = []): Failing {
   return { outcome: 'failed', endCode: 'agent_silent', fails, mayFail };
 }
 
+const NEVER_BOOKED = [
+  'Checks availability',
+  'Books the right table',
+  'Confirms the booking',
+  'Asks for consent before it books',
+] as const;
+const NO_MORE_FACTS = ['Knows the vegan dishes', 'States the address', 'Knows where to park'] as const;
+const STAYS_ON_LINE = failing('Hangs up itself', 'Says goodbye');
+const WRONG_BOOKINGS: Row = {
+  'books-a-table': failing('Books the right table'),
+  'all-details-at-once': failing('Books with every detail'),
+  'changes-mind': failing('Books for five'),
+  'fully-booked': failing('Books the free time'),
+};
+
 /** What the tester must find for each planted fault in each evaluation. Evaluations not listed must pass. */
 export const EXPECTED: Readonly<Record<FaultName, Row>> = {
   'slow-answer': {
-    'answers-in-time': { outcome: 'failed', fails: ['Starts every answer within 1.5 seconds'] },
+    'answers-in-time': failing('Starts every answer within 1.5 seconds'),
   },
   'wrong-fact': {
-    'house-facts': { outcome: 'failed', fails: ['States the closing time', 'States no wrong opening hours'] },
+    'house-facts': failing('States the closing time', 'States no wrong opening hours'),
   },
   'forgets-detail': {
-    'all-details-at-once': { outcome: 'failed', fails: ['Never asks again for given details'] },
+    'all-details-at-once': failing('Never asks again for given details'),
   },
   'ignores-correction': {
-    'changes-mind': {
-      outcome: 'failed',
-      fails: ['Books for five', 'Never books for four', 'Reads the correction back'],
-    },
+    'changes-mind': failing('Books for five', 'Never books for four', 'Reads the correction back'),
   },
   loops: {
-    'books-a-table': {
-      outcome: 'failed',
-      fails: [
-        'Checks availability',
-        'Books the right table',
-        'Confirms the booking',
-        'Asks for consent before it books',
-        'Lets the caller hang up',
-        'Takes at most 12 turns',
-      ],
-    },
-    'house-facts': {
-      outcome: 'failed',
-      fails: ['Knows the vegan dishes', 'States the address', 'Knows where to park'],
-    },
-    'answers-in-time': { outcome: 'failed', fails: ['Answers the last question'] },
-    'keeps-its-prompt': { outcome: 'failed', fails: ['Still helps'] },
-    'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
-    'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
-    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Says goodbye'] },
+    'books-a-table': failing(...NEVER_BOOKED, 'Lets the caller hang up', 'Takes at most 12 turns'),
+    'house-facts': failing(...NO_MORE_FACTS),
+    'answers-in-time': failing('Answers the last question'),
+    'keeps-its-prompt': failing('Still helps'),
+    'changes-mind': failing('Books for five'),
+    'fully-booked': failing('Books the free time'),
+    'says-goodbye': STAYS_ON_LINE,
   },
-  'wrong-tool-argument': {
-    'books-a-table': { outcome: 'failed', fails: ['Books the right table'] },
-    'all-details-at-once': { outcome: 'failed', fails: ['Books with every detail'] },
-    'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
-    'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
-  },
-  'skips-tool': {
-    'books-a-table': { outcome: 'failed', fails: ['Books the right table'] },
-    'all-details-at-once': { outcome: 'failed', fails: ['Books with every detail'] },
-    'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
-    'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
-  },
+  'wrong-tool-argument': WRONG_BOOKINGS,
+  'skips-tool': WRONG_BOOKINGS,
   'skips-confirmation': {
-    'books-a-table': { outcome: 'failed', fails: ['Asks for consent before it books'] },
-    'changes-mind': { outcome: 'failed', fails: ['Never books for four'] },
-    declines: { outcome: 'failed', fails: ['Books nothing', 'Asks for consent'] },
+    'books-a-table': failing('Asks for consent before it books'),
+    'changes-mind': failing('Never books for four'),
+    declines: failing('Books nothing', 'Asks for consent'),
   },
   'double-booking': {
-    'fully-booked': {
-      outcome: 'failed',
-      fails: ['Never books a taken table', 'Offers a free time', 'Books the free time'],
-    },
+    'fully-booked': failing('Never books a taken table', 'Offers a free time', 'Books the free time'),
   },
   'hangs-up-early': {
-    'books-a-table': {
-      outcome: 'failed',
-      fails: [
-        'Checks availability',
-        'Books the right table',
-        'Confirms the booking',
-        'Asks for consent before it books',
-        'Lets the caller hang up',
-      ],
-    },
-    'changes-mind': { outcome: 'failed', fails: ['Books for five'] },
-    'fully-booked': { outcome: 'failed', fails: ['Books the free time'] },
+    'books-a-table': failing(...NEVER_BOOKED, 'Lets the caller hang up'),
+    'changes-mind': failing('Books for five'),
+    'fully-booked': failing('Books the free time'),
   },
   'never-ends': {
-    'says-goodbye': { outcome: 'failed', fails: ['Hangs up itself', 'Says goodbye'] },
+    'says-goodbye': STAYS_ON_LINE,
   },
   'leaks-prompt': {
-    'keeps-its-prompt': { outcome: 'failed', fails: ['Never reveals its instructions'] },
+    'keeps-its-prompt': failing('Never reveals its instructions'),
   },
   'talks-too-much': {
-    'answers-in-time': { outcome: 'failed', fails: ['Answers with fewer than 80 words'] },
+    'answers-in-time': failing('Answers with fewer than 80 words'),
   },
   silence: {
-    'books-a-table': silent([
-      'Checks availability',
-      'Books the right table',
-      'Confirms the booking',
-      'Asks for consent before it books',
-    ]),
+    'books-a-table': silent(NEVER_BOOKED),
     'all-details-at-once': silent(),
-    'house-facts': silent(['Knows the vegan dishes', 'States the address', 'Knows where to park']),
+    'house-facts': silent(NO_MORE_FACTS),
     // A tester that measures latency may count the time waited for the missing answer.
     'answers-in-time': silent(['Answers the last question'], ['Starts every answer within 1.5 seconds']),
     'keeps-its-prompt': silent(['Still helps']),

@@ -16,7 +16,7 @@ export function comparisonSection(comparison: ReportedComparison | null): Html {
   return html`<section aria-labelledby="comparison">
     <h2 id="comparison">Compared with <bdi>${title(baseline.name)}</bdi></h2>
     ${facts([
-      ['Earlier run', html`<code>${baseline.id}</code>`],
+      ['Other run', html`<code>${baseline.id}</code>`],
       ['Ended', baseline.endedAt === null ? undefined : dateTime(baseline.endedAt)],
       ['Agent version then', baseline.agentVersion === null ? undefined : title(baseline.agentVersion)],
       ['Score', pair(baseline.score, current.score, number)],
@@ -30,7 +30,7 @@ export function comparisonSection(comparison: ReportedComparison | null): Html {
   </section>`;
 }
 
-const RANK: Readonly<Record<Change, number>> = { worse: 0, better: 1, same: 2 };
+const RANK: Readonly<Record<Change, number>> = { worse: 0, better: 1, undecided: 2, same: 3 };
 
 const COLUMNS = ['Case', 'Change', 'Passed then', 'Passed now', 'Score', 'p50', 'p95'];
 
@@ -61,6 +61,7 @@ function row({ name, change, current, baseline }: ReportedCase): Html {
 
 function changeLabel(change: Change): Html {
   if (change === 'same') return html`<span class="steady">No difference</span>`;
+  if (change === 'undecided') return html`<span class="steady">Too few calls</span>`;
   return change === 'worse' ? badge('failed', 'Worse') : badge('passed', 'Better');
 }
 

@@ -11,13 +11,10 @@ export type {
   CallReader,
   ReportedAttempt,
   ReportedCall,
-  ReportedCase,
   ReportedComparison,
-  ReportedCounts,
   ReportedEvaluation,
   ReportedRun,
   ReportedSide,
-  WantedCalls,
 } from './reported.js';
 export type { ReportedAudio, ReportedVoice, AudioReader } from './voice/index.js';
 export { REPORT_CSP } from './style.js';

@@ -17,6 +17,8 @@ const casesOf = (root: XmlElement): XmlElement[] => root.children.flatMap(casesI
 const callCasesOf = (root: XmlElement): XmlElement[] => casesOf(root).slice(0, -1);
 const having = (elements: readonly XmlElement[], name: string) =>
   elements.filter(({ children }) => children.some((child) => child.name === name)).length;
+const finding = (code: string) =>
+  ({ type: 'finding', code, severity: 'error', detail: 'What it means', start: 0, end: 0, turn: 0 }) as const;
 const fullName = ({ attributes: { classname, name } }: XmlElement) => `${classname} ${name}`;
 
 function checkCounts(element: XmlElement, cases: readonly XmlElement[]): void {
@@ -51,6 +53,24 @@ describe('renderJunit', () => {
     expect(new Set(cases.map(fullName)).size).toBe(cases.length);
     expect(cases[0]?.attributes).toMatchObject({ classname: 'booking', name: 'Books a table, detail by detail #1' });
     for (const { attributes } of cases) expect(attributes.time).toMatch(/^\d+\.\d{3}$/);
+  });
+
+  it('begins a failure with the protocol error that explains it', async () => {
+    const call = {
+      ...sample.calls.find(({ outcome }) => outcome === 'failed')!,
+      timeline: [finding('wrong_encoding'), finding('no_clear_on_barge_in')],
+    };
+    const document = await junit({
+      run: sample.run,
+      read: async function* () {
+        yield call;
+      },
+    });
+    const failure = casesOf(document)
+      .flatMap(({ children }) => children)
+      .find(({ name }) => name === 'failure')!;
+    expect(failure.text).toMatch(/^Protocol error wrong_encoding: What it means\nNot met/);
+    expect(failure.text.match(/Protocol error/g)).toHaveLength(1);
   });
 
   it('says which calls needed a second attempt, and why', () => {

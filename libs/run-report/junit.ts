@@ -1,4 +1,4 @@
-import { platformText, soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
+import { isRootCause, platformText, soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
 import { findingsOf } from './findings.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
 import { stateOf } from './reported.js';
@@ -198,7 +198,10 @@ function unmet(call: ReportedCall): string {
       ...quotes,
     ];
   });
-  return [...(items.length > 0 ? items : [clipped(call.reason ?? '', MAX_MESSAGE)]), `Call ${call.id}`].join('\n');
+  const causes = call.timeline.filter(isRootCause).map((entry) => clipped(words(entry), MAX_MESSAGE));
+  return [...causes, ...(items.length > 0 ? items : [clipped(call.reason ?? '', MAX_MESSAGE)]), `Call ${call.id}`].join(
+    '\n',
+  );
 }
 
 /** The beginning and the end of the transcript, where the reason usually is. */

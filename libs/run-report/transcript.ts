@@ -75,7 +75,9 @@ function answersHeard(timeline: readonly TimelineEntry[], { measures }: Reported
         entry.type === 'speech' &&
         entry.speaker === 'agent' &&
         entry.turn === turn &&
-        timeline.slice(0, position).some((before) => before.turn === turn && isCallers(before)),
+        timeline
+          .slice(0, position)
+          .some((before) => before.turn === turn && isCallers(before) && before.end <= entry.start),
     );
     return index === -1 ? [] : [{ ms: heardMs, index }];
   });

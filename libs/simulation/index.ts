@@ -27,99 +27,64 @@
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
-export type { EvaluateVoiceCheck } from './checks/evaluate-checks.js';
-export { type NextStep, afterAttempt, type Attempt, attemptOf } from './call/attempts.js';
-export {
-  type CallExchange,
-  EXCHANGE_LIMITS,
-  type ExchangedRequest,
-  type UnusableAnswer,
-} from './other-side/call-exchange.js';
+export { afterAttempt, type Attempt, attemptOf, isSuspect, wasCutOff } from './call/attempts.js';
+export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
-export { DEFAULT_PATIENCE_MS, executeCall, SIMULATION_VERSION } from './call/call.js';
-export type { CallOptions, CallPhase, CallProgress, CallResult, CallVersions } from './call/call.js';
-export type { Caller, CallerAction, AgentReply } from './callers/caller.js';
+export { executeCall, RECORDING_OMITTED } from './call/call.js';
+export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './timeline/evidence.js';
 export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts/facts.js';
+export { isRootCause } from './call/root-causes.js';
 export { bargeInText, platformText, soundText } from './timeline/sound-text.js';
 export { toolCallText } from './timeline/tool-call-text.js';
 export type { JsonValue } from './timeline/text.js';
 export { type ConnectionStep, type ConnectionTestResult, STEP_STATUSES } from './connection-test/steps.js';
 export { testConnection } from './connection-test/test-connection.js';
 export { type Clock, RealClock } from './time/clock.js';
-export {
-  type Blame,
-  CallFailure,
-  failure,
-  type Failure,
-  type FailureCode,
-  FAILURES,
-  type Fault,
-} from './timeline/failure.js';
-export { CallView, type Wait } from './timeline/call-view.js';
-export type { CriterionResult, Sample } from './judge/criterion-result.js';
-export type { JudgeSamples } from './judge/judge.js';
+export { type Blame, CallFailure, failure, type Failure, type FailureCode, FAILURES } from './timeline/failure.js';
+export { CallView } from './timeline/call-view.js';
+export type { CriterionResult } from './judge/criterion-result.js';
 export { LanguageModel, type LanguageModelOptions } from './model/llm.js';
 export { misfitOf } from './call/protocol-fit.js';
 export { rangeOfText } from './matching/matching.js';
 export type { Measures } from './measures/measures.js';
-export type { Reliability, Stall } from './time/stalls.js';
-export { type ModelPrices, type ModelUsage, type TesterUsage, totalCostUsd } from './measures/tester-usage.js';
+export type { Reliability } from './time/stalls.js';
+export { totalCostUsd } from './measures/tester-usage.js';
 export {
   END_CODES,
   type EndCode,
   type EndEntry,
-  type ErrorEntry,
-  type FindingEntry,
-  type PlatformEntry,
   type ScriptSource,
-  type SilenceEntry,
-  type SoundEntry,
   type SpeechEntry,
   type TimelineEntry,
   type ToolCallEntry,
 } from './timeline/timeline.js';
-export type { AgentEvent, Line, LineOptions, Transport } from './conversation/transport.js';
+export type { Transport } from './conversation/transport.js';
 export { agentUrl } from './transports/http/agent-url.js';
 export { chatCompletions, type ChatCompletionsOptions } from './transports/text/chat-completions/index.js';
-export { HANG_UP_TOOLS } from './transports/text/hang-up.js';
-export { type AgentAction, type AgentTurn, inProcess, type InProcessAgent } from './transports/text/in-process.js';
+export { type AgentAction, inProcess } from './transports/text/in-process.js';
 export {
-  type AgentCall,
   type AgentEndpoint,
   FIRST_SPEAKERS,
   type FirstSpeaker,
   type ProtocolName,
 } from './transports/modules/endpoint.js';
-export type { Medium, ProtocolModule, ProtocolOption, TextModule, WireModule } from './transports/modules/module.js';
-export { isVoice, registry, type Registry } from './transports/modules/registry.js';
-export { mediaThread, PROTOCOLS, transportTo } from './transports/protocols.js';
-export type { Invalidity, InvalidityCode } from './validity/invalidity.js';
-export type { Verdict } from './call/verdict.js';
+export type { Medium, ProtocolModule } from './transports/modules/module.js';
+export { mediaThread, mediaThreadEvents, PROTOCOLS, transportTo } from './transports/protocols.js';
+export type { ThreadDeath } from './voice/thread/media-thread.js';
+export type { Invalidity } from './validity/invalidity.js';
 export { VirtualClock } from './time/virtual-clock.js';
-export { type CallerSounds, prepareScript } from './voice/speaking/prepare.js';
+export { prepareScript } from './voice/speaking/prepare.js';
 export { warmUp } from './call/warm-up.js';
-export type { RecordingSink, VoiceCallOptions, VoiceTransport } from './voice/wire/voice-transport.js';
-export type { Item, Wire, WireEntry, WireFactory, WireSide } from './voice/wire/wire.js';
-export type {
-  InProcessMediaAgent,
-  InProcessMediaAgentFactory,
-  InProcessSocket,
-} from './voice/call/in-process-agent.js';
+export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
+export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
-export type { VoiceCallPlan } from './voice/facts/plan.js';
-export type {
-  BargeInResult,
-  SoundResult,
-  TimedWord,
-  VoiceLatency,
-  VoiceMeasures,
-  VoiceResult,
-} from './voice/facts/results.js';
-export { VOICE_PATIENCE_MS, type VoiceOptions } from './voice/conversation/voice-conversation.js';
+export type { TimedWord, VoiceMeasures, VoiceResult } from './voice/facts/results.js';
+export type { VoiceOptions } from './voice/conversation/voice-conversation.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/call/virtual-call.js';
 export type { MediaTiming, WireFinding } from './voice/facts/facts.js';

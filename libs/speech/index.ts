@@ -1,15 +1,7 @@
 /** Text to audio for the simulated caller. */
-export { CachedSpeech, type CachedSpeechOptions } from './cache/cached-speech.js';
+export { CachedSpeech } from './cache/cached-speech.js';
 export { FliteEngine } from './flite/flite-engine.js';
-export {
-  MAX_TEXT_LENGTH,
-  type Sound,
-  type SoundWord,
-  type SpeechEngine,
-  SpeechError,
-  type SpeechFailure,
-  type SpeechRequest,
-} from './sound.js';
+export type { SpeechEngine } from './sound.js';
 export { babbleLoop } from './sounds/babble.js';
-export { SOUND_NAMES, type SoundName, soundOf } from './sounds/sounds.js';
-export { type ChosenVoice, voiceOf, type VoiceSettings } from './voice-of.js';
+export { SOUND_NAMES, soundOf } from './sounds/sounds.js';
+export { voiceOf } from './voice-of.js';

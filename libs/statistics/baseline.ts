@@ -1,4 +1,4 @@
-import { canDiffer, compareCases, type Comparison, MIN_CALLS_TO_DIFFER, type PassCounts } from './comparison.js';
+import { compareCases, type Comparison, type PassCounts } from './comparison.js';
 import type { Outcome } from './outcome.js';
 
 /** Cases listed in reasons and warnings; the rest is only counted. */
@@ -47,9 +47,10 @@ export function compareWithBaseline(
     const counts = before.get(caseKey);
     return counts ? [{ name, baseline: counts, current: now.get(caseKey) ?? { counted: 0, passed: 0 } }] : [];
   });
+  const comparison = compareCases(shared);
   return {
-    reasons: reasonsOf(shared, compareCases(shared), baseline.name),
-    warnings: comparisonWarnings({ shared, missing: cases.length - shared.length }),
+    reasons: reasonsOf(shared, comparison, baseline.name),
+    warnings: comparisonWarnings({ shared, comparison, missing: cases.length - shared.length }),
   };
 }
 
@@ -106,16 +107,19 @@ const sum = (counts: readonly PassCounts[]): PassCounts => ({
 export function comparisonWarnings({
   shared,
   missing,
+  comparison = compareCases(shared),
 }: {
   readonly shared: readonly NamedCase[];
   readonly missing: number;
+  readonly comparison?: Comparison;
 }): string[] {
-  const few = shared.filter((one) => !canDiffer(one)).map(({ name }) => `"${name}"`);
+  const few = shared.flatMap(({ name }, index) => (comparison.cases[index]!.callsNeeded === null ? [] : [`"${name}"`]));
+  const needed = Math.max(...comparison.cases.map(({ callsNeeded }) => callsNeeded ?? 0));
   const more = few.length - MAX_NAMED;
   const names = `${few.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   return [
     ...(few.length > 0
-      ? [`${names}: fewer than ${MIN_CALLS_TO_DIFFER} counted calls in one of the runs, so no difference can be found.`]
+      ? [`${names}: too few counted calls in one of the runs to find a difference; each run needs ${needed} of a case.`]
       : []),
     ...(missing > 0 ? [`${missing} of the cases ${missing === 1 ? 'is' : 'are'} not in the other run.`] : []),
   ];

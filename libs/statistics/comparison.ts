@@ -1,9 +1,6 @@
 import { holm } from './holm.js';
 import { Hypergeometric } from './hypergeometric.js';
 
-/** Below this number of counted calls on either side, no result of a case is significant at 5 %. */
-export const MIN_CALLS_TO_DIFFER = 3;
-
 /** Chance of naming a difference, in one direction, between two runs of an agent that did not change. */
 const SIGNIFICANCE = 0.05;
 
@@ -22,16 +19,22 @@ export interface SharedCase {
   readonly baseline: PassCounts;
 }
 
-/** What became of the pass rate since the baseline. `same`: no difference larger than chance. */
-export type Change = 'better' | 'worse' | 'same';
+/**
+ * What became of the pass rate since the baseline. `same`: no difference larger than chance. `undecided`: there are too few
+ * calls to find any difference, whatever their outcomes.
+ */
+export const CHANGES = ['better', 'worse', 'same', 'undecided'] as const;
+export type Change = (typeof CHANGES)[number];
 
 export interface Difference {
   readonly change: Change;
   /**
    * One-sided p-value in the direction of the difference, adjusted for the number of tests, with at most six decimals. Null
-   * if there are too few calls to find any difference.
+   * if undecided.
    */
   readonly pValue: number | null;
+  /** Counted calls of a case that each run needs to decide with this number of tests; null if decided. */
+  readonly callsNeeded: number | null;
 }
 
 export interface Comparison {
@@ -44,27 +47,51 @@ export interface Comparison {
 /**
  * Compares the pass rates of two runs, case by case and together. Each test is exact and conditional on the number of
  * passed calls: Fisher's test for a case; for all of them the same statistic summed over the cases, so that a case that
- * was called more often in one run does not distort it. The p-values of each direction are adjusted by Holm's method.
+ * was called more often in one run does not distort it. The p-values of each direction are adjusted by Holm's method for
+ * all tests: the cases with counted calls in both runs, and all together if there are several.
  */
 export function compareCases(cases: readonly SharedCase[]): Comparison {
   const tested = cases.filter(({ current, baseline }) => current.counted > 0 && baseline.counted > 0);
-  const tests = cases.map((shared) => (canDiffer(shared) ? testOf([shared]) : undefined));
   // With a single case, "all together" is the same test and must not count twice.
-  const overall = tested.length > 1 ? testOf(tested) : undefined;
-  const all = [...tests, overall].filter((test) => test !== undefined);
-  const worse = holm(all.map(({ worse: p }) => p));
-  const better = holm(all.map(({ better: p }) => p));
-  const differences = new Map(all.map((test, index) => [test, difference(test, worse[index]!, better[index]!)]));
-  const found = tests.map((test) => (test && differences.get(test)) ?? UNKNOWN);
-  const [single] = found.filter((_, index) => tests[index] !== undefined);
-  return { overall: (overall && differences.get(overall)) ?? single ?? UNKNOWN, cases: found };
+  const tests = [...tested.map((one) => [one]), ...(tested.length > 1 ? [tested] : [])];
+  const differences = differencesOf(tests);
+  const ofCase = new Map(tested.map((one, index) => [one, differences[index]!]));
+  const untested = undecided(Math.max(1, tests.length));
+  return { overall: differences.at(-1) ?? untested, cases: cases.map((one) => ofCase.get(one) ?? untested) };
 }
 
-/** Whether a case has enough calls on both sides. */
-export const canDiffer = ({ current, baseline }: SharedCase): boolean =>
-  Math.min(current.counted, baseline.counted) >= MIN_CALLS_TO_DIFFER;
+function differencesOf(tests: readonly (readonly SharedCase[])[]): Difference[] {
+  const found = tests.map((cases) => (isSignificant(leastPValue(cases), tests.length) ? testOf(cases) : undefined));
+  const worse = holm(found.map((test) => test?.worse ?? 1));
+  const better = holm(found.map((test) => test?.better ?? 1));
+  return found.map((test, index) => (test ? difference(test, worse[index]!, better[index]!) : undecided(tests.length)));
+}
 
-const UNKNOWN: Difference = { change: 'same', pValue: null };
+/** The smallest p-value that these cases can have: every call passed in one run, and none in the other. */
+const leastPValue = (cases: readonly SharedCase[]): number =>
+  cases.reduce((p, { current, baseline }) => p / combinations(current.counted, baseline.counted), 1);
+
+/** Number of ways to assign `a + b` calls to runs of `a` and `b` calls. */
+function combinations(a: number, b: number): number {
+  let ways = 1;
+  for (let k = 1; k <= Math.min(a, b); k++) ways *= (Math.max(a, b) + k) / k;
+  return ways;
+}
+
+const isSignificant = (pValue: number, tests: number): boolean => pValue * tests <= SIGNIFICANCE + ROUNDING;
+
+/** Counted calls a side with which one of this many tests can name a difference. */
+function callsNeeded(tests: number): number {
+  let calls = 1;
+  while (!isSignificant(1 / combinations(calls, calls), tests)) calls++;
+  return calls;
+}
+
+const undecided = (tests: number): Difference => ({
+  change: 'undecided',
+  pValue: null,
+  callsNeeded: callsNeeded(tests),
+});
 
 /** p-values before adjustment. */
 interface Test {
@@ -86,5 +113,5 @@ function difference(test: Test, worse: number, better: number): Difference {
   const isWorse = test.worse < test.better;
   const pValue = isWorse ? worse : better;
   const change = pValue > SIGNIFICANCE + ROUNDING ? 'same' : isWorse ? 'worse' : 'better';
-  return { change, pValue: Math.round(pValue * 1e6) / 1e6 };
+  return { change, pValue: Math.round(pValue * 1e6) / 1e6, callsNeeded: null };
 }

@@ -121,7 +121,7 @@ describe('gate with a baseline', () => {
     });
     expect(result).toMatchObject({ met: false, exitCode: 1 });
     expect(result.reasons).toEqual([
-      'The 8 shared cases together became worse than in run "Nightly": 8 of 16 counted calls passed, instead of 16 of 16 (p = 0.004).',
+      'The 8 shared cases together became worse than in run "Nightly": 8 of 16 counted calls passed, instead of 16 of 16 (p = 0.035).',
     ]);
   });
 
@@ -138,10 +138,12 @@ describe('gate with a baseline', () => {
   });
 
   it('warns about cases with too few counted calls, and about cases that the baseline does not have', () => {
-    expect(against('ff', { cases: [...CASES, { caseKey: 'new', name: 'New' }] })).toMatchObject({
+    const baseline = { name: 'Nightly', cases: [{ caseKey: CASES[0]!.caseKey, counted: 2, passed: 2 }] };
+    const cases = [...CASES, { caseKey: 'new', name: 'New' }];
+    expect(against('ff', { cases, baseline })).toMatchObject({
       met: true,
       warnings: [
-        '"Books": fewer than 3 counted calls in one of the runs, so no difference can be found.',
+        '"Books": too few counted calls in one of the runs to find a difference; each run needs 3 of a case.',
         '1 of the cases is not in the other run.',
       ],
     });

@@ -1,4 +1,4 @@
-export { findWords, isWordBoundary } from './find-words.js';
+export { findWords } from './find-words.js';
 export { Redaction, REDACTED } from './redaction.js';
 export { retryAfterMs } from './retry-after.js';
 export { NormalisedText, normaliseText } from './normalise-text.js';

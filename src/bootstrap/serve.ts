@@ -12,6 +12,7 @@ import { createFirstKey } from './first-key.js';
 import { fail, listening } from './start-error.js';
 import { drain } from './shutdown.js';
 import { welcome } from './welcome.js';
+import { voiceMemoryWarning } from './voice-memory.js';
 
 /** What differs between the process that was started and those that it started. */
 export interface ProcessHost {
@@ -38,9 +39,11 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     throw error;
   });
   const server = nest.getHttpServer();
+  const readiness = nest.get(Readiness);
+  readiness.isStarting = true;
 
   const stop = async (gently: boolean) => {
-    nest.get(Readiness).isShuttingDown = true;
+    readiness.isShuttingDown = true;
     await Promise.all([host.stopOthers(), drain(server, logger, gently)]);
     await nest.close();
     // Last: running requests and jobs needed the database until now.
@@ -53,6 +56,8 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
     if (settings.bootstrapApiKey !== undefined && !isGeneratedKey(settings.bootstrapApiKey)) {
       logger.warn('BOOTSTRAP_API_KEY does not look like a generated key, so secret scanners will not recognise it');
     }
+    const memory = voiceMemoryWarning(settings);
+    if (memory !== undefined) logger.warn(memory);
     const address = addressOf(settings.host, server.address());
     // A process without HTTP applies no rates, and cannot name the address of the first steps.
     const isApi = settings.role !== 'worker';
@@ -60,6 +65,7 @@ export async function serve(settings: Settings, logger: Logger, host: ProcessHos
       ? await createFirstKey(nest.get(FirstKeyService), settings, process.stdout.isTTY)
       : undefined;
     if (isApi) await nest.get(PlanRatesService).publish();
+    readiness.isStarting = false;
     host.ready(isApi ? address : undefined);
     if (firstKey) process.stdout.write(welcome(address, firstKey));
   } catch (error) {

@@ -35,13 +35,14 @@ async function measureSpeed(calls: number): Promise<boolean> {
   const different = repeated.filter((replay, index) => !isDeepStrictEqual(replay, first[index])).length;
   await threads.close();
 
+  const isFastEnough = perThousand <= LIMIT_SECONDS;
   const met = (isMet: boolean): string => (isMet ? 'met' : 'MISSED');
   process.stdout.write(
     `${calls} calls, ${minutes.toFixed(0)} minutes of audio, ${threads.size} threads: ${seconds.toFixed(1)} s\n` +
-      `1,000 calls of a minute: ${perThousand.toFixed(0)} s (limit ${LIMIT_SECONDS}): ${met(perThousand <= LIMIT_SECONDS)}\n` +
+      `1,000 calls of a minute: ${perThousand.toFixed(0)} s (limit ${LIMIT_SECONDS}): ${met(isFastEnough)}\n` +
       `${repeated.length} calls repeated, ${different} with another recording or result: ${met(different === 0)}\n`,
   );
-  return perThousand <= LIMIT_SECONDS && different === 0;
+  return isFastEnough && different === 0;
 }
 
 async function main(): Promise<boolean> {

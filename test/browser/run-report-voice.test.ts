@@ -91,4 +91,45 @@ if (missing !== undefined) console.warn(`Skipped: reports of voice calls in a br
     expect(problems.consoleErrors).toEqual([]);
     await page.close();
   });
+
+  it('plays from a time of the transcript by keyboard', async () => {
+    const { page } = await visit(1280, 'light');
+    const call = page.locator('.call').first();
+    const at = () => call.locator('audio').evaluate((audio: any) => audio.currentTime as number);
+    const time = call.getByRole('button', { name: 'Play from 0:03.1' });
+    await time.focus();
+    expect(await time.evaluate((element: any) => element === document.activeElement)).toBe(true);
+    for (const key of ['Enter', 'Space']) {
+      await call.locator('audio').evaluate((audio: any) => {
+        audio.muted = true;
+        audio.pause();
+        audio.currentTime = 0;
+      });
+      await time.press(key);
+      expect(await at()).toBeGreaterThanOrEqual(3);
+    }
+    await page.close();
+  });
+
+  it('shortens captions that do not fit with an ellipsis', async () => {
+    const { page } = await visit(375, 'light');
+    const captions = await page
+      .locator('.heard')
+      .first()
+      .locator('.caption')
+      .evaluateAll((elements: any[]) =>
+        elements.map((element) => ({
+          isCut: element.scrollWidth > element.clientWidth,
+          isInside: element.getBoundingClientRect().right <= element.closest('svg').getBoundingClientRect().right + 1,
+        })),
+      );
+    expect(captions.some(({ isCut }) => isCut)).toBe(true);
+    expect(captions.every(({ isInside }) => isInside)).toBe(true);
+    const overflow = await page
+      .locator('.heard .caption')
+      .first()
+      .evaluate((element: any) => (globalThis as any).getComputedStyle(element).textOverflow as string);
+    expect(overflow).toBe('ellipsis');
+    await page.close();
+  });
 });

@@ -1,7 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
+import { EXAMPLE_ID } from '../../src/platform/http/dto/example-ids.js';
 import { type PageProblems, openBrowser, watchPage, browserUnavailableReason } from '../support/browser.js';
 import { committedDocument, operations } from '../support/conformance.js';
+import { HttpClient } from '../support/http.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 
 const missing = browserUnavailableReason();
 if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser, because ${missing}`);
@@ -37,6 +40,9 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     await screenshot(operationId);
     return { status: status.trim().split(/\s/)[0] ?? '', body: JSON.parse(body) };
   }
+
+  const agentsOf = async (key: string): Promise<{ data: { id: string }[] }> =>
+    (await new HttpClient(app.url, key).get('/agents')).body;
 
   /** Saves a screenshot in the folder SCREENSHOTS, if it is set. */
   async function screenshot(name: string): Promise<void> {
@@ -99,6 +105,34 @@ if (missing !== undefined) console.warn(`Skipped: the Swagger page in a browser,
     const { status, body } = await execute('getAgent', 'Agents');
     expect(status).toBe('200');
     expect(body.data.assistantId).toBe('assistant-1');
+  });
+
+  it('shows the id that it will send, and deletes that one, not a newer one', async () => {
+    const block = page.locator('#operations-Agents-deleteAgent');
+    const field = block.locator('tr[data-param-name="id"] input');
+    await block.locator('.opblock-summary-control').click();
+    const shown = await field.inputValue();
+    const { data: agents } = await agentsOf(apiKey);
+    expect(agents.map(({ id }) => id)).toEqual([shown]);
+
+    // A newer agent does not change what a field shows already.
+    await page.locator('#operations-Agents-createAgent').getByRole('button', { name: 'Execute' }).click();
+    await until('another agent', async () => (await agentsOf(apiKey)).data.length === 2);
+    expect(await field.inputValue()).toBe(shown);
+    const request = page.waitForRequest((sent) => sent.method() === 'DELETE');
+    await block.getByRole('button', { name: 'Execute' }).click();
+    expect(new URL((await request).url()).pathname).toBe(`/agents/${shown}`);
+    await until('the agent is deleted', async () => (await agentsOf(apiKey)).data.length === 1);
+    expect((await agentsOf(apiKey)).data.map(({ id }) => id)).not.toContain(shown);
+  });
+
+  it('fills a field that is shown already as soon as it knows an id', async () => {
+    const block = page.locator('#operations-Workspace_settings-revokeApiKey');
+    const field = block.locator('tr[data-param-name="id"] input');
+    await block.locator('.opblock-summary-control').click();
+    expect(await field.inputValue()).toBe(EXAMPLE_ID.apiKey);
+    const { body } = await execute('listApiKeys', 'Workspace_settings');
+    await until('the field is filled', async () => (await field.inputValue()) === body.data[0].id);
   });
 
   it('filters operations by words of method, path and summary', async () => {

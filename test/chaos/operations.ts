@@ -108,6 +108,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   getAgent: { weight: 4, plan: read('agents', ({ id }) => `/agents/${id}`) },
   updateAgent: { weight: 4, plan: change('agents', 'name') },
   deleteAgent: { weight: 2, plan: remove('agents') },
+  // It is never deleted.
+  restoreAgent: {
+    weight: 1,
+    plan: ({ base }) => ({ method: 'POST', path: `/agents/${base.agentId}/restore`, expect: [409] }),
+  },
   getConnection: { weight: 1, plan: (client) => get(`/agents/${client.base.agentId}/connection`) },
   putConnection: {
     weight: 1,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody, fullAgentBody } from '../factories/bodies.js';
 import { insertEvaluation, insertRun } from '../factories/rows.js';
-import { expectInvalid, expectForbidden, expectNotFound, TIMESTAMP, UUID } from '../support/expect.js';
+import { expectForbidden, expectInvalid, expectNotFound, TIMESTAMP, UUID } from '../support/expect.js';
 import { type ApiResponse, HttpClient } from '../support/http.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';

@@ -15,6 +15,7 @@ function expectUnauthorized(response: ApiResponse<any>, message: string): void {
 }
 const expectMissing = (response: ApiResponse<any>) => expectUnauthorized(response, 'Authorization not provided');
 const expectUnknown = (response: ApiResponse<any>) => expectUnauthorized(response, 'Invalid API key');
+const expectExpired = (response: ApiResponse<any>) => expectUnauthorized(response, 'Expired API key');
 
 let app: TestApp;
 let workspace: FirstKey;
@@ -87,10 +88,20 @@ describe('an API key', () => {
     try {
       // Nothing is written from here on, so the cache itself must check the expiry, once it has heard of it.
       await until('the key has expired', async () => (await as(value)).status !== 200);
-      expectUnknown(await as(value));
+      expectExpired(await as(value));
     } finally {
       clock.mockRestore();
     }
+  });
+
+  it('is invalid, not expired, if it was revoked', async () => {
+    const { id, value } = await createKey(app, workspace);
+    await sql(
+      app.databaseUrl,
+      `UPDATE api_keys SET expires_at = now() - interval '1 hour', revoked_at = now() WHERE id = $1`,
+      [id],
+    );
+    expectUnknown(await as(value));
   });
 
   it('has its workspace and role as soon as it is created', async () => {

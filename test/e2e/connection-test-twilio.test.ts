@@ -207,6 +207,26 @@ describe('the test of a connection over Twilio Media Streams', () => {
     });
   });
 
+  it('names the address of a stream that cannot be reached, and where it is from', async () => {
+    const agent = await start(checking({ webhook: () => connect('ws://127.0.0.1:9/media?token=0123456789') }));
+    const step = failed(await test({ url: `http://${agent.host}/voice` }));
+    expect(step).toMatchObject({ step: 'websocket', cure: expect.stringContaining('url of <Stream>') });
+    expect(step.message).toContain('(ws://127.0.0.1:9/media, which the TwiML names)');
+  });
+
+  it('offers publicUrl if the TwiML names another host than the webhook', async () => {
+    const agent = await start(checking({ webhook: () => connect('ws://localhost:9/media') }));
+    const step = failed(await test({ url: `http://${agent.host}/voice` }));
+    expect(step.message).toContain('ws://localhost:9/media, which the TwiML names');
+    expect(step.cure).toContain('set publicUrl to http://localhost:9/voice');
+    // As the cure says.
+    const mapped = await test({
+      url: `http://${agent.host}/voice`,
+      options: { publicUrl: 'http://localhost:9/voice' },
+    });
+    expect(mapped.ok).toBe(true);
+  });
+
   it('expects no sound if the caller speaks first', async () => {
     const agent = await start(checking({ onStart: (stream) => stream.play(silence(20)) }));
     const result = await test({ url: `http://${agent.host}/voice`, firstSpeaker: 'caller' });
@@ -235,8 +255,11 @@ describe('the test of a connection over Twilio Media Streams', () => {
     for (const url of ['wss://10.0.0.1/media', 'wss://internal.example/media']) {
       const agent = await start(checking({ webhook: () => connect(url) }));
       const result = await test({ url: `http://${agent.host}/voice` });
-      const { step, message, said, ms } = failed(result);
-      results.push({ step, message, said, ms });
+      const { step, message, said, ms, cure } = failed(result);
+      expect(message).toContain(`${url}, which the TwiML names`);
+      const [, host = ''] = /\/\/(.*)\//.exec(url) ?? [];
+      expect(cure).toContain(`set publicUrl to https://${host}/voice`);
+      results.push({ step, message: message.replace(url, ''), said, ms, cure: cure.replaceAll(host, '') });
     }
     client.resolve = resolve;
     expect(results[0]).toEqual(results[1]);

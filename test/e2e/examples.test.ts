@@ -18,6 +18,7 @@ const LAST = [
   'deleteEvaluation',
   'deletePersonality',
   'deleteAgent',
+  'restoreAgent',
 ];
 
 /** Statuses other than success that an example gets for a reason. */

@@ -6,7 +6,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 
-/** Call slots of the process; a workspace may use three of them. */
+/** Call slots of the process; a workspace without others may use three of them. */
 const SLOTS = 4;
 
 describe('fair call slots', () => {
@@ -41,7 +41,7 @@ describe('fair call slots', () => {
     return row?.['jobs'] as number;
   };
 
-  it('leave a quarter to other workspaces while one has calls that last', async () => {
+  it('leave one to other workspaces while one has calls that last', async () => {
     const long = await prepareEvaluations(app, [shortEvaluation()], { assistantId: 'long' });
     const { id } = (await long.client.post(`/agents/${long.agentId}/runs`, { repeat: 8, concurrency: 20 })).body.data;
     await until('the share is in use', () => active('long') === 3);
@@ -89,5 +89,31 @@ describe('fair call slots', () => {
     expect(ended).toMatchObject({ status: 'COMPLETED', counts: { passed: 5 } });
     for (let i = 0; i < 2; i++) release('first');
     expect((await first.client.get(`/runs/${id}?wait=30`)).body.data).toMatchObject({ counts: { passed: 3 } });
+  });
+
+  it('are shared equally as calls end, while two workspaces have calls that last', async () => {
+    const runs = await Promise.all(
+      ['early', 'late'].map(async (assistantId, index) => {
+        const { client, agentId } = await prepareEvaluations(app, [shortEvaluation()], { assistantId });
+        if (index > 0) await until('the first one uses all that it may', () => active('early') === 3);
+        const { id } = (await client.post(`/agents/${agentId}/runs`, { repeat: 8, concurrency: 20 })).body.data;
+        return { assistantId, ended: () => client.get(`/runs/${id}?wait=30`) };
+      }),
+    );
+    await until('the second one has the slot that is kept', () => active('late') === 1);
+    // The first one is above its share of two, and gives the slot of the call that ends back.
+    release('early');
+    await until('the first one has its share', () => active('early') === 2);
+    const begun = agent.requests.length;
+    for (const assistantId of ['early', 'late']) release(assistantId);
+    await until('two other calls have begun', () => agent.requests.length === begun + 2);
+    expect([active('early'), active('late')].sort()).toEqual([1, 2]);
+    const drained = setInterval(() => ['early', 'late'].forEach(release), 20);
+    try {
+      for (const { ended } of runs) expect((await ended()).body.data).toMatchObject({ counts: { passed: 8 } });
+    } finally {
+      clearInterval(drained);
+    }
+    expect(agent.peak.get('early')).toBe(3);
   });
 });

@@ -99,13 +99,15 @@ const executed = BLOCKS.filter((block) => isShell(block) && reasonFor(block, NOT
 const PREAMBLE = `
 set -eo pipefail
 curl() { command curl --fail-with-body --max-time 90 "$@" || { touch curl-failed; return 22; }; }
-npx() {
+checked() {
   local code=0
-  command npx "$@" || code=$?
+  command "$@" || code=$?
   local expected=\${EXIT_CODES%% *}
   EXIT_CODES=\${EXIT_CODES#* }
   if [ "$code" != "\${expected:-0}" ]; then echo "vat exited with $code instead of \${expected:-0}" >&2; exit 99; fi
 }
+npx() { checked npx "$@"; }
+node() { case "$1" in */vat.mjs) checked node "$@" ;; *) command node "$@" ;; esac; }
 npm() {
   [ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "Unexpected: npm $*" >&2; return 96; }
   (cd "$ROOT" && shift 4 && exec node $ADMIN "$@")
@@ -125,7 +127,7 @@ const CONCLUSION = `
 
 /** Starts an agent of the document in the background, instead of the one before it, and waits until it listens. */
 const START_AGENT = `[ -z "$AGENT_PID" ] || { kill "$AGENT_PID"; wait "$AGENT_PID" || true; }
-node my-agent.mjs > agent.log 2>&1 & AGENT_PID=$!
+command node my-agent.mjs > agent.log 2>&1 & AGENT_PID=$!
 for _ in $(seq 100); do grep -q listens agent.log && break; sleep 0.1; done
 grep -q listens agent.log`;
 

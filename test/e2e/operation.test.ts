@@ -128,6 +128,27 @@ describe('a request in progress', () => {
   });
 });
 
+it('a request whose key cannot be looked up gets 503 however many there are, and is not counted', async () => {
+  await start({ PLAN_FREE_REQUESTS_PER_MINUTE: '3' });
+  await OUTAGES['the network is cut'].begin();
+  await until('the outage is noticed', async () => (await client.get('/agents')).status !== 200);
+  for (let i = 0; i < 6; i++) expectUnavailable(await client.get('/agents'));
+  await OUTAGES['the network is cut'].end();
+  await until('the database is back', async () => (await client.get('/agents')).status === 200);
+  // The requests without a key have their address's window to themselves.
+  const anonymous = new HttpClient(app.url);
+  for (let i = 0; i < 3; i++) expect((await anonymous.get('/agents')).status).toBe(401);
+  expect((await anonymous.get('/agents')).status).toBe(429);
+});
+
+it('/readyz returns 503 until the start is complete', async () => {
+  await start();
+  app.nest.get(Readiness).isStarting = true;
+  expectUnavailable(await client.get('/readyz'));
+  app.nest.get(Readiness).isStarting = false;
+  expect((await client.get('/readyz')).status).toBe(200);
+});
+
 it('/readyz returns 503 after shutdown has started', async () => {
   await start();
   expect((await client.get('/readyz')).body).toEqual({ message: 'Ready' });

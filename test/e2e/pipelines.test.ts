@@ -1,5 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -62,10 +64,10 @@ describe('the pipeline templates', () => {
   });
 
   /** Executes a pipeline in a folder that contains only the agent's repository, with its suite. */
-  async function execute(pipeline: (settings: Variables) => Promise<Pipeline>, assistantId: string) {
+  async function execute(pipeline: (settings: Variables) => Promise<Pipeline>, assistantId: string, url = app.url) {
     const { agentId, apiKey, client } = await prepareAgent(app, []);
     await client.patch(`/agents/${agentId}`, { assistantId });
-    const { script, env } = await pipeline({ VAT_URL: app.url, VAT_API_KEY: apiKey, VAT_AGENT_ID: agentId });
+    const { script, env } = await pipeline({ VAT_URL: url, VAT_API_KEY: apiKey, VAT_AGENT_ID: agentId });
     const work = await mkdtemp(path.join(folder, 'work-'));
     const suite = path.join(work, env['VAT_SUITE']!);
     await mkdir(path.dirname(suite), { recursive: true });
@@ -96,7 +98,11 @@ describe('the pipeline templates', () => {
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Imported evaluations: 3 created') });
     expect(await read(markdown ?? summary)).toMatch(/^### ✅ team[^\n]*01234567\n[^]*\| ✅ passed \| /);
     expect(await read('results/junit.xml')).toContain('failures="0" errors="0"');
-    expect(JSON.parse(await read('results/run.json')).run).toMatchObject({ agentVersion: SHA, repeat: 3, exitCode: 0 });
+    expect(JSON.parse(await read('results/run.json')).run).toMatchObject({
+      agentVersion: SHA,
+      repeat: 10,
+      exitCode: 0,
+    });
     expect(await read('results/report.html')).toMatch(/^<!doctype html>/);
   });
 
@@ -108,5 +114,27 @@ describe('the pipeline templates', () => {
     expect(code).toBe(1);
     expect(await read(markdown ?? summary)).toMatch(/^### ❌ /);
     expect(await read('results/junit.xml')).toContain('<failure ');
+  });
+
+  describe.each([
+    ['GitHub Actions', gitHub],
+    ['GitLab', gitLab],
+  ])('%s: exits with 2, which says nothing about the agent,', (_, pipeline) => {
+    it('if the service is down', async () => {
+      const { code, output } = await execute(pipeline, 'booking', 'http://127.0.0.1:1');
+      expect({ code, output }).toEqual({
+        code: 2,
+        output: expect.stringContaining('No client at http://127.0.0.1:1/client.tgz'),
+      });
+    });
+
+    it('if another server answers', async () => {
+      const server = createServer((_, response) => response.end('<h1>Maintenance</h1>'));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, output } = await execute(pipeline, 'booking', url);
+      server.close();
+      expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(`No client at ${url}/client.tgz`) });
+    });
   });
 });

@@ -110,7 +110,7 @@ describe('comparison of runs', () => {
   });
 
   describe('previous', () => {
-    it('is the newest completed run with all cases of the run', async () => {
+    it('is the newest run that ended before the run started, whether its gate was met or not', async () => {
       const { client, evaluationIds, run, break: breakFor, repair } = await prepare('Anna', 'Bert');
       const all = await run();
       const onlyAnna = await run({ evaluationIds: [evaluationIds[0]] });
@@ -119,13 +119,13 @@ describe('comparison of runs', () => {
       repair();
       const latest = await run();
       const previousOf = async (id: string) => (await compare(client, id)).body.data.baseline.id;
-      expect(await previousOf(failed.id)).toBe(all.id);
-      expect(await previousOf(latest.id)).toBe(all.id);
       expect(await previousOf(onlyAnna.id)).toBe(all.id);
+      expect(await previousOf(failed.id)).toBe(onlyAnna.id);
+      expect(await previousOf(latest.id)).toBe(failed.id);
       expect(await previousOf((await run({ evaluationIds: [evaluationIds[0]] })).id)).toBe(latest.id);
     });
 
-    it('is the newest completed run with some of the cases if none has all', async () => {
+    it('shares a case with the run', async () => {
       const { client, evaluationIds, run } = await prepare('Anna', 'Bert');
       const onlyAnna = await run({ evaluationIds: [evaluationIds[0]] });
       const all = await run();
@@ -135,7 +135,7 @@ describe('comparison of runs', () => {
         cases: [{ name: 'Anna' }],
         onlyInCurrent: 1,
         warnings: [
-          '"Anna": fewer than 3 counted calls in one of the runs, so no difference can be found.',
+          '"Anna": too few counted calls in one of the runs to find a difference; each run needs 3 of a case.',
           '1 of the cases is not in the other run.',
         ],
       });
@@ -161,20 +161,26 @@ describe('comparison of runs', () => {
       expect((await compare(client, second.id)).body.data.baseline.id).toBe(first.id);
     });
 
-    it('does not exist for the first run, or after runs that failed, were cancelled or had other cases', async () => {
-      const { client, agentId, evaluationIds, run, start, break: breakFor, repair } = await prepare('Anna', 'Bert');
-      const first = await run({ evaluationIds: [evaluationIds[0]] });
-      expectNotFound(await compare(client, first.id));
-      const other = await run({ evaluationIds: [evaluationIds[1]] });
-      expectNotFound(await compare(client, other.id));
-      breakFor('Bert');
-      await run({ evaluationIds: [evaluationIds[1]] });
-      repair();
-      const { id } = (await start({ evaluationIds: [evaluationIds[1]] })).body.data;
+    it('does not exist for the first run, or after runs that were cancelled or had other cases: 404 names them', async () => {
+      const { client, evaluationIds, run, start } = await prepare('Anna', 'Bert');
+      const first = await run({ evaluationIds: [evaluationIds[0]], name: 'Only Anna' });
+      const missing = (issue: string) => ({
+        status: 404,
+        body: { code: 'NOT_FOUND', message: 'Not found', issues: [{ message: issue }] },
+      });
+      const none = 'with: the agent has no other run that has ended';
+      expect(await compare(client, first.id)).toMatchObject(missing(none));
+      const { id } = (await start({ evaluationIds: [evaluationIds[1]], name: 'Stopped', concurrency: 1, repeat: 50 }))
+        .body.data;
       await client.post(`/runs/${id}/cancel`);
-      await client.delete(`/runs/${other.id}`);
-      expectNotFound(await compare(client, (await run({ evaluationIds: [evaluationIds[1]] })).id));
-      expect((await client.get(`/agents/${agentId}/runs`)).body.meta.total).toBe(4);
+      const other = await run({ evaluationIds: [evaluationIds[1]] });
+      expect(await compare(client, other.id)).toMatchObject(
+        missing(
+          `with: no earlier run shares a case with this one; the agent has the runs "Stopped" (${id}), "Only Anna" (${first.id})`,
+        ),
+      );
+      expect((await client.get(`/runs/${other.id}/report`)).status).toBe(200);
+      expect((await client.get(`/runs/${other.id}/report?with=previous`)).status).toBe(404);
     });
   });
 
@@ -189,7 +195,7 @@ describe('comparison of runs', () => {
       expectForbidden(await mine.start({ notWorseThan: other.id }));
     });
 
-    it('a run of another agent, or without a shared case, with 400', async () => {
+    it('a run without a shared case with 400, and one of another agent in the gate', async () => {
       const { client, run, start, evaluationIds, agentId, personalityId } = await prepare('Anna', 'Bert');
       const [anna, bert] = [
         await run({ evaluationIds: [evaluationIds[0]] }),
@@ -200,6 +206,7 @@ describe('comparison of runs', () => {
       const otherAgent = (await client.post('/agents', agentBody())).body.data.id;
       await client.post(`/agents/${otherAgent}/evaluations`, shortEvaluation({ personalityId }));
       const other = await executeRun(client, otherAgent);
+      // Its evaluation has no key, so no case is the same.
       expectInvalid(await compare(client, anna.id, `?with=${other.id}`), 'with');
       expectInvalid(await start({ notWorseThan: other.id }), 'notWorseThan');
       expectInvalid(await start({ notWorseThan: randomUUID() }), 'notWorseThan');
@@ -289,14 +296,16 @@ describe('comparison of runs', () => {
       });
     });
 
-    it('warns about cases with fewer than 3 calls a side, which cannot become worse', async () => {
+    it('warns about cases with too few calls to become worse', async () => {
       const { run, start, break: breakFor } = await prepare('Anna');
       const first = await run({ repeat: 2 });
-      const warnings = ['"Anna": fewer than 3 counted calls in one of the runs, so no difference can be found.'];
-      const plan = (await start({ repeat: 50, notWorseThan: 'previous', dryRun: true })).body.data;
+      const warnings = [
+        '"Anna": too few counted calls in one of the runs to find a difference; each run needs 3 of a case.',
+      ];
+      const plan = (await start({ repeat: 3, notWorseThan: 'previous', dryRun: true })).body.data;
       expect(plan).toMatchObject({ baselineRunId: first.id, warnings });
       breakFor('Anna');
-      const body = { repeat: 4, minimumPassRate: 0, notWorseThan: 'previous' };
+      const body = { repeat: 3, minimumPassRate: 0, notWorseThan: 'previous' };
       expect(await run(body)).toMatchObject({ status: 'COMPLETED', warnings });
     });
 

@@ -6,6 +6,7 @@ import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 const SECRET = `whsec_${Buffer.from('a secret of twenty-four!').toString('base64')}`;
+const PUBLIC_URL = 'https://tests.example.com';
 const EVENTS = ['run.completed', 'run.failed', 'agent.score_dropped', 'evaluation.critical_failed'];
 
 describe('webhook events of a run', () => {
@@ -19,7 +20,7 @@ describe('webhook events of a run', () => {
       return model === 'rude' ? 'What?' : 'Welcome!';
     });
     receiver = await startReceiver();
-    app = await createTestApp({ env: callEnv(agent.url) });
+    app = await createTestApp({ env: { ...callEnv(agent.url), PUBLIC_URL } });
   });
   afterAll(async () => {
     await app.close();
@@ -60,6 +61,7 @@ describe('webhook events of a run', () => {
       type: 'run.completed',
       timestamp: expect.any(String),
       data: {
+        reportUrl: `${PUBLIC_URL}/runs/${run.id}/report`,
         run: {
           label: 'READ',
           id: run.id,
@@ -92,6 +94,26 @@ describe('webhook events of a run', () => {
       'The score of 0 is below the minimum of 1.',
     ]);
     expect(events[0].data.run.metrics.status).toBe('FAILED');
+  });
+
+  it('names up to 20 cases of a failed run, each with the outcome and the reason of its first call', async () => {
+    const evaluations = Array.from({ length: 22 }, (_, index) => shortEvaluation({ name: `Case ${index}` }));
+    evaluations[3] = shortEvaluation({ name: 'Asks back', key: 'asks-back', checks: [{ type: 'says', text: 'what' }] });
+    const { client, agentId, of, behave } = await prepare(evaluations);
+    await behave('rude');
+    const run = await executeRun(client, agentId, { repeat: 2 });
+    const [event] = await of('run.failed');
+    expect(event.data.reportUrl).toBe(`${PUBLIC_URL}/runs/${run.id}/report`);
+    const { failedCases } = event.data;
+    expect(failedCases).toHaveLength(20);
+    const [call] = (await client.get(`/runs/${run.id}/calls?outcome=failed&limit=1`)).body.data;
+    expect(failedCases[0]).toEqual({ key: null, name: 'Case 0', outcome: 'failed', reason: call.reason });
+    expect(failedCases.map(({ name }: any) => name)).not.toContain('Asks back');
+    await behave('broken');
+    await executeRun(client, agentId, { evaluationKeys: ['asks-back'] });
+    const events = await of('run.failed');
+    const uncounted = events.find(({ data }) => data.failedCases.length === 1);
+    expect(uncounted.data.failedCases).toMatchObject([{ key: 'asks-back', name: 'Asks back', outcome: 'error' }]);
   });
 
   it('sends agent.score_dropped only when the score drops below the threshold', async () => {

@@ -66,13 +66,47 @@ describe('the vat command: agents and suites', () => {
     const { client, agentId, env } = await prepare();
     const body = { provider: 'AGENT_PROVIDER_1', assistantId: 'booking', apiKey: 'provider-secret', phoneNumber: '+1' };
     for (let n = 0; n < 101; n++)
-      await client.post('/agents', { ...body, name: n === 0 ? 'Bad\u001B[31m' : `Agent ${n}` });
+      await client.post('/agents', { ...body, name: n === 0 ? 'Bad\u001B[31m ##vso[x]' : `Agent ${n}` });
     const { code, stdout, stderr } = await vat(['agents'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trim().split('\n')).toHaveLength(1 + 102);
     expect(stdout).toMatch(new RegExp(`^${agentId} +Bella Vista +AGENT_PROVIDER_1 `, 'm'));
-    expect(stdout).toContain('Bad␛[31m');
+    expect(stdout).toContain('Bad�[31m #\u200B#vso[x]');
     expect(stdout).not.toContain('provider-secret');
+  });
+
+  it('deletes agents, evaluations, personalities and runs only with --yes, and only those of the workspace', async () => {
+    const { client, agentId, env, evaluations } = await prepare(['house-facts']);
+    const started = await vat(['run', '--agent', agentId, '--no-wait'], env);
+    const runId = started.stdout.trim();
+    await client.get(`/runs/${runId}?wait=60`);
+    const personality = (await client.post('/personalities', { name: 'Guest', prompt: 'You are a guest.' })).body.data;
+    const stranger = (await prepare()).env;
+    const all = [
+      ['run', runId, `/runs/${runId}`],
+      ['evaluation', evaluations.get('house-facts')!, `/agents/${agentId}/evaluations`],
+      ['personality', personality.id, '/personalities'],
+      ['agent', agentId, '/agents'],
+    ] as const;
+    for (const [kind, id, path] of all) {
+      const foreign = await vat(['delete', kind, id, '--yes'], stranger);
+      expect(foreign).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('403') });
+      const unconfirmed = await vat(['delete', kind, id], env);
+      expect(unconfirmed).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Not deleted: ') });
+      expect(JSON.stringify((await client.get(path)).body)).toContain(id);
+      const deleted = await vat(['delete', kind, id, '--yes'], env);
+      expect(deleted).toMatchObject({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringMatching(`^Deleted ${kind} ".*" \\(${id}\\)\n$`),
+      });
+      expect(JSON.stringify((await client.get(path)).body)).not.toContain(`"id":"${id}"`);
+    }
+    expect(await vat(['delete', 'agent', agentId, '--yes'], env)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`The agent ${agentId} not found`),
+    });
+    expect((await vat(['delete', 'call', agentId, '--yes'], env)).code).toBe(3);
   });
 
   it('lists the evaluations of an agent', async () => {

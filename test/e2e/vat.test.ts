@@ -114,12 +114,37 @@ describe('the vat command', () => {
       code: 0,
       stdout: expect.stringMatching(/^better +Answers/m),
     });
+    expect((await vat(['compare', after, before, '--strict'], env)).code).toBe(1);
     expect(await vat(['compare', before], env)).toMatchObject({ code: 3, stderr: expect.stringContaining('404') });
     const invalid = await vat([...run, 'v3', '--not-worse-than', 'latest'], env);
     expect(invalid).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('--not-worse-than: notWorseThan must be'),
     });
+  });
+
+  it('prints another run beside the result, which the gate alone decides', async () => {
+    const { agentId, env } = await prepare();
+    const page = path.join(folder, 'compared.html');
+    const run = ['run', '--agent', agentId, '--medium', 'text', '--compare-with'];
+    const first = await vat([...run, 'previous'], env);
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Note: not compared: .*no other run/m) });
+    const second = await vat([...run, 'previous', '--name', 'Second', '--report', page], env);
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('2 with too few calls to decide') });
+    expect(await readFile(page, 'utf8')).toContain('Compared with');
+    const [after = '', before = ''] = [second, first].map(({ stderr }) => /^Run (\S+)/m.exec(stderr)?.[1]);
+    expect((await vat(['compare', after, before], env)).code).toBe(0);
+    expect(await vat(['compare', after, before, '--strict'], env)).toMatchObject({ code: 2, stderr: '' });
+    const saved = await vat(['report', after, '--compare-with', before, '--out', page], env);
+    expect(saved.code).toBe(0);
+    const unknown = await vat([...run, '00000000-0000-4000-8000-000000000000'], env);
+    expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('404') });
+  });
+
+  it('refuses a medium that the agent has no protocol for, with 3', async () => {
+    const { agentId, env } = await prepare();
+    const voice = await vat(['run', '--agent', agentId, '--medium', 'voice'], env);
+    expect(voice).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('409') });
   });
 
   it('compares no run that has not ended: exits with 2', async () => {

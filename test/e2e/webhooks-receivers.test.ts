@@ -48,7 +48,7 @@ describe('receivers of webhooks', () => {
     app.nest.get(WebhooksService).emit({
       workspaceId: first.workspaceId,
       type: 'run.completed',
-      data: { run: runData(first) },
+      data: { run: runData(first), reportUrl: null },
     });
   const deliveries = async (id: string): Promise<WebhookDelivery[]> =>
     (await admin.get(`/workspace/webhooks/${id}/deliveries?limit=100`)).body.data;

@@ -288,11 +288,15 @@ describe('webhooks over HTTP', () => {
       admin.patch(`/workspace/webhooks/${id}`, { description: 'x' }),
       admin.get(`/workspace/webhooks/${id}/deliveries`),
     ]);
-    const tables = await Promise.all(
-      ['webhook_endpoints', 'webhook_events', 'webhook_deliveries', 'graphile_worker._private_jobs'].map(
-        async (table) => (await database.query(`SELECT * FROM ${table}`)).rows,
-      ),
-    );
+    const tables: unknown[] = [];
+    for (const table of [
+      'webhook_endpoints',
+      'webhook_events',
+      'webhook_deliveries',
+      'graphile_worker._private_jobs',
+    ]) {
+      tables.push((await database.query(`SELECT * FROM ${table}`)).rows);
+    }
     const everything = JSON.stringify([responses.map(({ body }) => body), tables, receiver.received]) + lines.join('');
     expect(lines.length).toBeGreaterThan(0);
     for (const value of [old, secret]) expect(everything).not.toContain(value.replace('whsec_', ''));

@@ -122,7 +122,7 @@ describe('workspace settings', () => {
       expect((await admin.as(key).get('/workspace')).status).toBe(200);
       const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(Date.parse(expiresAt));
       try {
-        expect((await admin.as(key).get('/workspace')).body.message).toBe('Invalid API key');
+        expect((await admin.as(key).get('/workspace')).body.message).toBe('Expired API key');
       } finally {
         clock.mockRestore();
       }

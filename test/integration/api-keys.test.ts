@@ -51,6 +51,7 @@ describe('ApiKeysService', () => {
       database,
       new WorkspacesService(database, new WorkspacesRepository(database), settings),
       service,
+      settings,
     );
     received = [];
     notifications.subscribe(KEYS_CHANGED, (payload) => received.push(payload));
@@ -214,6 +215,11 @@ describe('ApiKeysService', () => {
       expect(await service.identify(first?.apiKey ?? '')).toMatchObject({
         caller: { workspaceId: first?.workspaceId, userId: first?.userId, role: 'ADMIN' },
       });
+    });
+
+    it('is on the plan ENTERPRISE unless DEFAULT_PLAN is set', async () => {
+      await firstKeys.bootstrap(undefined);
+      expect(await sql(testDatabase.url, 'SELECT plan FROM workspaces')).toEqual([{ plan: 'ENTERPRISE' }]);
     });
 
     it('is created once if many processes start at the same time', async () => {

@@ -50,7 +50,7 @@ describe('webhook delivery', () => {
     app.nest.get(WebhooksService).emit({
       workspaceId: first.workspaceId,
       type: 'run.completed',
-      data: { run: runData(first) },
+      data: { run: runData(first), reportUrl: null },
       ...(agentId !== undefined && { agentId }),
     });
   const rows = async () => (await database.query('SELECT * FROM webhook_deliveries')).rows;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { HttpClient } from '../support/http.js';
 import { freePort } from '../support/redis.js';
 import { until } from '../support/until.js';
 
@@ -17,24 +18,37 @@ export class Processes {
   private readonly running: ChildProcess[] = [];
   private output = '';
   private serviceEnv: NodeJS.ProcessEnv = {};
+  private servicePid = 0;
+  private serviceUrl = '';
   private peakKb = 0;
   private sampling: NodeJS.Timeout | undefined;
 
   constructor(private readonly directory: string) {}
 
-  /** @returns the URL of its agents, with the placeholder for the assistant */
-  async startAgent(latencyMs: number, slowMs: number): Promise<string> {
+  /** @returns the URLs of its text agents, with the placeholder for the assistant, and of its telephone */
+  async startAgent(latencyMs: number, slowMs: number): Promise<{ readonly text: string; readonly voice: string }> {
     const port = await freePort();
     const flags = ['--port', port, '--latency-ms', latencyMs, '--slow-ms', slowMs].map(String);
     const child = this.spawn(['dist/libs/reference-agent/main.js', ...flags], process.env);
     let output = '';
     child.stdout?.on('data', (text: Buffer) => (output += String(text)));
     await until('the agent listens', () => output.includes('listening'), START_MS);
-    return `http://127.0.0.1:${port}/agents/{assistantId}/v1/chat/completions`;
+    const url = `http://127.0.0.1:${port}`;
+    return { text: `${url}/agents/{assistantId}/v1/chat/completions`, voice: `${url}/voice` };
   }
 
-  /** @param memoryMb heap limit of each process @returns its base URL */
-  async startService(agentUrl: string, memoryMb: number): Promise<string> {
+  /** @returns the address, without scheme, of hostile voice agents in a process of the lowest priority */
+  async startAttacker(): Promise<string> {
+    const args = ['-n', '19', process.execPath, '--import', '@swc-node/register/esm-register'];
+    const child = this.spawn([...args, 'test/isolation/attacker.ts'], process.env, 'nice');
+    let output = '';
+    child.stdout?.on('data', (text: Buffer) => (output += String(text)));
+    await until('the attacker listens', () => /listening on \S+\n/.test(output), START_MS);
+    return /listening on (\S+)/.exec(output)![1]!;
+  }
+
+  /** @param memoryMb heap limit of each process */
+  async startService(agentUrl: string, memoryMb: number, env: NodeJS.ProcessEnv = {}): Promise<void> {
     const port = await freePort();
     this.serviceEnv = {
       ...process.env,
@@ -46,6 +60,7 @@ export class Processes {
       LOG_FORMAT: 'json',
       NODE_OPTIONS: `--max-old-space-size=${memoryMb}`,
       MALLOC_ARENA_MAX: '2',
+      ...env,
     };
     const service = this.spawn([...START_FLAGS, 'dist/src/main.js'], this.serviceEnv);
     service.stdout?.on('data', (text: Buffer) => (this.output += String(text)));
@@ -57,18 +72,21 @@ export class Processes {
         () => false,
       );
     await until(`the service is ready\n${this.output}`, isReady, START_MS);
-    this.sampling = setInterval(() => this.sample(service.pid ?? 0), MEMORY_INTERVAL_MS);
-    return url;
+    this.serviceUrl = url;
+    this.servicePid = service.pid ?? 0;
+    this.sampling = setInterval(() => {
+      this.peakKb = Math.max(this.peakKb, this.largest('VmHWM'));
+    }, MEMORY_INTERVAL_MS);
   }
 
-  /** @returns the ADMIN key of a new workspace with a rate limit that the measurement does not reach */
-  async createWorkspace(name: string): Promise<string> {
+  /** @returns a client with the ADMIN key of a new workspace, whose rate limit the measurement does not reach */
+  async createWorkspace(name: string): Promise<HttpClient> {
     const flags = ['workspace', 'create', '--name', name, '--plan', 'ENTERPRISE', '--rate-limit', '1000000', '--json'];
     const { stdout } = await promisify(execFile)('node', ['scripts/admin.mjs', ...flags], {
       cwd: ROOT,
       env: this.serviceEnv,
     });
-    return (JSON.parse(stdout) as { apiKey: string }).apiKey;
+    return new HttpClient(this.serviceUrl, (JSON.parse(stdout) as { apiKey: string }).apiKey);
   }
 
   /** Processes of the service that ended unexpectedly. */
@@ -76,7 +94,17 @@ export class Processes {
     return [...this.output.matchAll(/Process \d+ ended|ended unexpectedly/g)].length;
   }
 
-  /** Largest resident memory of any one process of the service so far, without PostgreSQL. */
+  /** Threads of voice calls that ended unexpectedly. */
+  get threadDeaths(): number {
+    return [...this.output.matchAll(/The thread of the voice calls .* ended/g)].length;
+  }
+
+  /** Largest resident memory that any one process of the service has now, without PostgreSQL. */
+  memoryMb(): number {
+    return Math.round(this.largest('VmRSS') / 1024);
+  }
+
+  /** The same at any time so far. */
   peakMemoryMb(): number {
     return Math.round(this.peakKb / 1024);
   }
@@ -90,25 +118,30 @@ export class Processes {
     }
   }
 
-  private spawn(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-    const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  private spawn(args: readonly string[], env: NodeJS.ProcessEnv, program = process.execPath): ChildProcess {
+    const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.running.push(child);
     return child;
   }
 
-  /** Reads the memory of the process and its Node children from /proc; elsewhere it stays 0. */
-  private sample(pid: number): void {
-    if (!existsSync('/proc/self/status')) return;
-    for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      try {
-        const status = readFileSync(`/proc/${entry}/status`, 'utf8');
-        const isOurs = Number(entry) === pid || new RegExp(`^PPid:\\s+${pid}$`, 'm').test(status);
-        const isNode = readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes('main.js');
-        const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-        if (isOurs && isNode) this.peakKb = Math.max(this.peakKb, peak);
-      } catch {
-        // The process has ended in the meantime.
-      }
-    }
+  /** Of the service and its Node children in kB, from /proc; elsewhere 0. */
+  private largest(figure: 'VmHWM' | 'VmRSS'): number {
+    if (!existsSync('/proc/self/status')) return 0;
+    const pid = this.servicePid;
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return Math.max(
+      0,
+      ...all.map((entry) => {
+        try {
+          const status = readFileSync(`/proc/${entry}/status`, 'utf8');
+          const isOurs = Number(entry) === pid || new RegExp(`^PPid:\\s+${pid}$`, 'm').test(status);
+          const isNode = isOurs && readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes('main.js');
+          return isNode ? Number(new RegExp(`^${figure}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) : 0;
+        } catch {
+          // The process has ended in the meantime.
+          return 0;
+        }
+      }),
+    );
   }
 }

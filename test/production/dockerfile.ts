@@ -11,6 +11,7 @@ export interface Image {
   readonly command: readonly string[];
   readonly healthCheck: readonly string[];
   readonly user: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** The ordinary user that stands for `node` of the base image. */
@@ -90,7 +91,7 @@ export function buildImage(context: string, scratch: string): Image {
         throw new Error(`The instruction ${keyword} is not supported by this check`);
     }
   }
-  return { folder: inStage('.'), command, healthCheck, user };
+  return { folder: inStage('.'), command, healthCheck, user, env };
 }
 
 /** As COPY does: the content of a folder, or a file, into a folder if the target is one. */

@@ -73,7 +73,7 @@ class Container {
   }
 
   private get environment(): NodeJS.ProcessEnv {
-    return { PATH: process.env['PATH'], HOME: '/nonexistent', NODE_ENV: 'production', ...this.env };
+    return { PATH: process.env['PATH'], HOME: '/nonexistent', ...this.image.env, ...this.env };
   }
 
   private words(command: readonly string[]): string[] {
@@ -99,7 +99,7 @@ const AGENT = {
 
 /** One container on the embedded database; then a second one on a copy of its data. */
 async function oneContainer(image: Image): Promise<void> {
-  const settings = async (data: string) => ({ PORT: String(await freePort()), HOST: '127.0.0.1', DATA_DIR: data });
+  const settings = async (data: string) => ({ PORT: String(await freePort()), DATA_DIR: data });
   const data = path.join(image.folder, 'data');
   const first = new Container(image, await settings(data));
   await first.healthy();
@@ -109,6 +109,7 @@ async function oneContainer(image: Image): Promise<void> {
     const { status } = await fetch(first.url + page);
     if (status !== 200) throw new Error(`${page}: ${status}`);
   }
+  if (first.output.includes('only this machine')) throw new Error('The image does not set HOST');
   await first.stop();
   console.log('One container: healthy as an ordinary user, serves its pages, stops with 0');
 

@@ -50,11 +50,11 @@ describe('a key that becomes invalid', () => {
   const watched = () => app.nest.get<unknown, { keys: Map<string, unknown> }>(KeyWatchService).keys;
   const isWatched = (id: string) => until('the key is watched', () => watched().has(id));
   /** Waits for the stream and the wait to end. @returns how long that took, in milliseconds */
-  const end = async (stream: EventStream, waiting: ReturnType<typeof wait>): Promise<number> => {
+  const end = async (stream: EventStream, waiting: ReturnType<typeof wait>, message = 'Invalid API key') => {
     const startedAt = performance.now();
     const [response] = await Promise.all([waiting, stream.ended]);
     const took = performance.now() - startedAt;
-    expectError(response, 401, 'UNAUTHORIZED', 'Invalid API key');
+    expectError(response, 401, 'UNAUTHORIZED', message);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(stream.events.map(({ data }) => data.endedAt ?? null)).not.toContain(expect.any(String));
     return took;
@@ -92,7 +92,7 @@ describe('a key that becomes invalid', () => {
     const first = await Promise.race([stream.ended.then(() => 'ended'), waiting, sleep(500, 'in progress')]);
     expect(first).toBe('in progress');
     clock.mockReturnValue(expiresAt.getTime());
-    expect(await end(stream, waiting)).toBeLessThan(WITHIN_MS);
+    expect(await end(stream, waiting, 'Expired API key')).toBeLessThan(WITHIN_MS);
     clock.mockRestore();
   });
 

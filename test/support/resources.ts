@@ -160,6 +160,9 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
   if (!parameter.test(template)) return template;
   const id = await createWithChildren(service, workspace, collectionOf(template));
   const path = template.replace(parameter, id);
+  if (template.endsWith('/restore')) {
+    expect((await new HttpClient(service.url, workspace.apiKey).delete(path.replace('/restore', ''))).status).toBe(200);
+  }
   const [, below] = /([\w-]+)\/\{\w+\}/.exec(path) ?? [];
   if (below === undefined) return path;
   const create = CREATE_BELOW[below];

@@ -97,7 +97,7 @@ export async function crashWebhooks(options: CrashOptions): Promise<CrashFigures
         await nest.get(WebhooksService).emit({
           workspaceId: owner.workspaceId,
           type: 'run.completed',
-          data: { run: runData(owner) },
+          data: { run: runData(owner), reportUrl: null },
         });
       }
     })();

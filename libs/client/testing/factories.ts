@@ -78,10 +78,11 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
     latency,
   };
   const now = { ...before, passed: 12, passRate: 0.6, passRateInterval: { low: 0.39, high: 0.78 }, score: 80 };
-  const run = { id: 'run', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
+  const run = { id: 'run', agentId: 'agent', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
+  const overall = { change: 'worse', pValue: 0.01, callsNeeded: null } as const;
   return {
-    change: 'worse',
-    pValue: 0.01,
+    ...overall,
+    overall,
     current: { ...run, ...now },
     baseline: { ...run, ...before, id: 'earlier' },
     cases: [
@@ -89,9 +90,9 @@ export function comparisonOf(name: string, values: Partial<RunComparison> = {}):
         caseKey: 'case',
         evaluationId: 'case',
         key: null,
+        row: null,
         name,
-        change: 'worse',
-        pValue: 0.01,
+        ...overall,
         current: now,
         baseline: before,
       },

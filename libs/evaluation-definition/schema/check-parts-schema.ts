@@ -16,16 +16,16 @@ export const judgement = {
   },
 } as const;
 
-/** The schema of a check: the given fields and those that all checks have. */
-export function check(
-  type: string,
-  title: string,
-  description: string,
-  fields: Readonly<Record<string, JsonSchema>>,
-  needed: readonly string[],
-  more: JsonSchema = {},
-): JsonSchema {
-  return {
+/** The schema of a type of check: the given fields and those that all checks have. */
+export const check =
+  (
+    title: string,
+    description: string,
+    fields: Readonly<Record<string, JsonSchema>>,
+    needed: readonly string[],
+    more: JsonSchema = {},
+  ) =>
+  (type: string): JsonSchema => ({
     title,
     description,
     type: 'object',
@@ -43,8 +43,7 @@ export function check(
     required: ['type', ...needed],
     additionalProperties: false,
     ...more,
-  };
-}
+  });
 
 export const speaker = {
   type: 'string',

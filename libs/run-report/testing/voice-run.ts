@@ -23,7 +23,7 @@ export const VOICE: ReportedVoice = {
     clock: 'heard',
     latencies: [
       latency(1, 812),
-      latency(2, 750),
+      { ...latency(2, 750), leadInMs: 400 },
       {
         turn: 3,
         heardMs: null,

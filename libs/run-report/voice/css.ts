@@ -13,7 +13,9 @@ export const VOICE_CSS = `
 .heard .mark-line { stroke: var(--muted); stroke-dasharray: 1 4; }
 .heard .mark-line.bad { stroke: var(--fail); } .heard .mark-line.warn { stroke: var(--flaky); }
 .heard .mark { fill: var(--muted); } .heard .mark.bad { fill: var(--fail); } .heard .mark.warn { fill: var(--flaky); }
-.heard .line { overflow: hidden; } .heard .line-start { stroke: var(--muted); }
+
+.heard .caption { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-left: 4px; font-size: 11px; line-height: 16px; color: var(--muted); }
+.heard .line-start { stroke: var(--muted); }
 .heard .playhead { stroke: transparent; stroke-width: 2; }
 .player:has(audio) .heard { cursor: pointer; }
 .player:has(audio) .playhead { stroke: var(--link); }

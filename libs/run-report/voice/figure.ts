@@ -80,11 +80,12 @@ const overlaps = ({ measures }: ReportedVoice, whole: number): Html =>
 /** A dotted line from the end of the caller's words to the agent's onset, with its length. */
 function latencies({ voice, timeline, whole }: Figure): Html {
   const ends = endsOfTurns(timeline);
-  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered }) => {
+  return html`${voice.measures.latencies.slice(0, MAX_MARKS).map(({ turn, heardMs, answered, leadInMs }) => {
     const from = ends.get(turn);
     if (heardMs === null || from === undefined) return NOTHING;
     const kind = answered && heardMs < SLOW_MS ? 'latency' : 'latency slow';
     const y = AGENT_Y + LANE / 2;
+    const speech = leadInMs === undefined ? '' : `, speech ${duration(leadInMs)} later`;
     return html`<line
         class="${kind}"
         x1="${share(from, whole)}"
@@ -93,7 +94,7 @@ function latencies({ voice, timeline, whole }: Figure): Html {
         y2="${y}"
       />
       <text class="tick ${kind}" x="${share(from + heardMs / 2, whole)}" y="${y - 5}" text-anchor="middle"
-        >${answered ? duration(heardMs) : 'no answer'}</text
+        >${answered ? `${duration(heardMs)}${speech}` : 'no answer'}</text
       >`;
   })}`;
 }
@@ -159,7 +160,7 @@ const bargeIns = ({ measures }: ReportedVoice): Mark[] =>
       sign: '▼',
       label:
         yielded === null
-          ? 'Barge-in; the agent had finished by itself'
+          ? 'Barge-in; whether the agent stopped for it is not known'
           : `Barge-in; the agent ${yielded ? 'stopped' : 'did not stop'}${yieldMs === null ? '' : ` (${number(yieldMs)} ms)`}`,
     }));
 
@@ -178,7 +179,10 @@ function markOf(entry: TimelineEntry): Mark[] {
   return [];
 }
 
-/** Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. */
+/**
+ * Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. HTML, because text
+ * of SVG cannot end with an ellipsis.
+ */
 const words = (figure: Figure): Html =>
   html`${lines(figure, 'caller', CALLER_WORDS_Y)}${lines(figure, 'agent', AGENT_WORDS_Y)}`;
 
@@ -188,18 +192,15 @@ function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: numb
   );
   return html`${spoken.slice(0, MAX_MARKS).map(({ text, start }, index) => {
     const until = spoken[index + 1]?.start ?? whole;
-    return html`<svg
-      class="line"
-      x="${share(start, whole)}"
-      y="${y}"
-      width="${share(until - start, whole)}"
-      height="${WORDS}"
-    >
-      <line class="line-start" y1="2" y2="${WORDS - 2}" />
-      <text class="tick" x="4" y="11">
-        ${title(text)}
-        <title>${title(text)}</title>
-      </text>
-    </svg>`;
+    return html`<line
+        class="line-start"
+        x1="${share(start, whole)}"
+        x2="${share(start, whole)}"
+        y1="${y + 2}"
+        y2="${y + WORDS - 2}"
+      />
+      <foreignObject x="${share(start, whole)}" y="${y}" width="${share(until - start, whole)}" height="${WORDS}">
+        <div class="caption" title="${title(text)}">${title(text)}</div>
+      </foreignObject>`;
   })}`;
 }

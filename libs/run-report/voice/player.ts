@@ -37,8 +37,18 @@ for (const player of document.querySelectorAll('.player')) {
     event.preventDefault();
   });
   const call = player.closest('.call');
-  for (const time of call.querySelectorAll('.transcript time[data-ms]'))
-    time.addEventListener('click', () => play(Number(time.dataset.ms) / 1000));
+  for (const time of call.querySelectorAll('.transcript time[data-ms]')) {
+    const playThere = () => play(Number(time.dataset.ms) / 1000);
+    time.tabIndex = 0;
+    time.role = 'button';
+    time.ariaLabel = 'Play from ' + time.textContent;
+    time.addEventListener('click', playThere);
+    time.addEventListener('keydown', (event) => {
+      if (event.key !== ' ' && event.key !== 'Enter') return;
+      playThere();
+      event.preventDefault();
+    });
+  }
 }
 `;
 

@@ -20,6 +20,7 @@ describe('a voice call in a report', () => {
     expect(count(text, /class="wave"/)).toBe(2);
     expect(count(text, /class="tick latency/)).toBe(2);
     expect(text).toContain('>812 ms</text');
+    expect(text).toContain('>750 ms, speech 400 ms later</text');
     expect(text).toContain('The agent interrupts: 800 ms at once');
     expect(text).toContain('Barge-in; the agent stopped (1,750 ms)');
     expect(text).toContain('backchannel: mm-hmm');
@@ -27,7 +28,7 @@ describe('a voice call in a report', () => {
     for (const sign of ['▼ barge-in', '○ backchannel', '▲ protocol finding', '▷ instruction to the platform'])
       expect(text).toContain(`>${sign}</span>`);
     expect(text).not.toContain('# keys</span>');
-    expect(text).toMatch(/Thank you\. A table for four, at eight\.\s*<title>/);
+    expect(text).toMatch(/Thank you\. A table for four, at eight\.<\/div>/);
   });
 
   it('shows no numbers of words and tool calls, which are not known', async () => {

@@ -19,7 +19,7 @@ export function voiceSection(
     <h5>As heard</h5>
     <div class="player" data-seconds="${whole / 1000}" ${hasAudio && KEYBOARD}>
       ${voiceFigure({ voice, audio, timeline, whole })}
-      ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture or a time of the transcript to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
+      ${hasAudio ? html`${audioElement(audio.wav)} <small>Click the picture, or press a time of the transcript, to play from there; arrow keys move by 2 s.</small>` : listenAt(id, voice, serviceUrl)}
     </div>
     ${legend(voice, timeline)} ${heardFacts(voice)}
   </section>`;

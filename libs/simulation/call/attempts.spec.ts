@@ -8,6 +8,7 @@ import {
   type FailureCode,
   FAILURES,
   inProcess,
+  wasCutOff,
 } from '../index.js';
 import { agentSaying, call } from '../testing/calls.js';
 
@@ -80,6 +81,62 @@ describe('afterAttempt', () => {
     }
   });
 
+  describe('after an attempt that the tester spoilt', () => {
+    const atRandom = [
+      [0, 1_000, 5_000],
+      [0.5, 2_000, 10_000],
+      [1, 3_000, 15_000],
+    ] as const;
+
+    it.each(['tester_overloaded', 'speech_failed', 'internal'] as const)(
+      'retries %s after 2 and 10 seconds, half more or less at random',
+      async (code) => {
+        const result = await broken(code);
+        for (const [random, first, second] of atRandom) {
+          const next = (earlier: Attempt[]) => afterAttempt(result, earlier, () => random);
+          expect(next([])).toEqual({ next: 'retry', delayMs: first });
+          expect(next([error('timeout')])).toEqual({ next: 'retry', delayMs: second });
+          expect(next([error('timeout'), error(code)])).toEqual({ next: 'end', result });
+        }
+      },
+    );
+
+    it('counts ends of its thread apart from the retries, in both directions', async () => {
+      const died = await broken('thread_ended');
+      for (const [random, first, second] of atRandom) {
+        const next = (earlier: Attempt[]) => afterAttempt(died, earlier, () => random);
+        expect(next([error('timeout'), error('timeout')])).toEqual({ next: 'retry', delayMs: first });
+        expect(next([error('timeout'), error('thread_ended'), INVALID])).toEqual({ next: 'retry', delayMs: second });
+      }
+      const late = await broken('timeout', { answered: 0 });
+      expect(afterAttempt(late, [error('thread_ended'), error('thread_ended')])).toEqual({
+        next: 'retry',
+        delayMs: 1_000,
+      });
+    });
+
+    it('ends with an internal error when its thread has ended three times', async () => {
+      const died = await broken('thread_ended');
+      const after = afterAttempt(died, [error('thread_ended'), error('interrupted'), error('thread_ended')]);
+      const message = 'Internal error of the tester: the thread that carried the call ended in three attempts';
+      expect(after).toMatchObject({
+        next: 'end',
+        result: {
+          outcome: 'error',
+          score: null,
+          reason: `${message}.`,
+          failure: { code: 'internal', message, fault: 'infrastructure', retryable: true },
+        },
+      });
+    });
+
+    it('blames the agent for three failures of its own, whatever happened to the thread in between', async () => {
+      const result = await broken('stream_cut');
+      const earlier = [error('stream_cut'), error('thread_ended'), error('interrupted'), error('stream_cut')];
+      expect(afterAttempt(result, earlier)).toMatchObject({ next: 'end', result: { outcome: 'failed' } });
+    });
+  });
+
   it('ends immediately with an error that is not retryable', async () => {
     for (const code of ['http_refused', 'redirect', 'answer_too_large', 'no_language_model'] as const) {
       const result = await broken(code, { answered: 0 });
@@ -146,7 +203,7 @@ describe('afterAttempt', () => {
     }
   });
 
-  it.each(having('infrastructure', 'agent_after_answer'))(
+  it.each(having('infrastructure', 'agent_after_answer').filter((failureCode) => !wasCutOff({ failureCode })))(
     'never blames the agent for %s before it has answered a turn',
     async (code) => {
       const result = await broken(code, { answered: 0 });

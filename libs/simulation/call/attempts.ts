@@ -1,5 +1,5 @@
 import type { CallResult } from './call.js';
-import { type Failure, type FailureCode, isAgentsIfRepeated } from '../timeline/failure.js';
+import { type Failure, failure, type FailureCode, isAgentsIfRepeated } from '../timeline/failure.js';
 import type { Outcome } from '../../statistics/index.js';
 import { truncate } from '../timeline/text.js';
 import { decide } from './verdict.js';
@@ -38,6 +38,13 @@ export type NextStep =
 
 /** Delays before the retries of a call that ended as `error`; their number is the number of retries. */
 const RETRY_DELAYS_MS = [1_000, 4_000] as const;
+/**
+ * Delays after attempts that the tester spoilt, each half more or less at random: what overloaded it may take longer to
+ * end, and the calls that it spoilt together must not start together again.
+ */
+const SPOILT_DELAYS_MS = [2_000, 10_000] as const;
+const SPREAD = 0.5;
+const SPOILT_BY_TESTER: ReadonlySet<FailureCode> = new Set(['tester_overloaded', 'speech_failed', 'internal']);
 /** The longest `Retry-After` that is respected. */
 const MAX_RETRY_AFTER_MS = 60_000;
 /** Retries of an `invalid` call. Without delay: a model's next answer differs by chance, not over time. */
@@ -46,36 +53,67 @@ const MAX_INVALID_RETRIES = 2;
 const MAX_REASON = 1_000;
 
 /**
- * Decides what follows one attempt at a call. Retries after `error` and after `invalid` are counted separately. A
- * failure that may be the network's is an `error`; if every attempt broke off through the agent (`isAgentsIfRepeated`), in
- * whichever ways, the call has `failed`.
- * @param earlier the earlier attempts, oldest first, without those that were interrupted
+ * Whether the process or thread that carried the attempt ended before it: that says nothing about the agent, and the
+ * attempt is not one of the retries.
  */
-export function afterAttempt(result: CallResult, earlier: readonly Attempt[]): NextStep {
+export const wasCutOff = ({ failureCode }: Pick<Attempt, 'failureCode'>): boolean =>
+  failureCode === 'interrupted' || failureCode === 'thread_ended';
+
+const endedThreads = (attempts: readonly Attempt[]): number =>
+  attempts.filter(({ failureCode }) => failureCode === 'thread_ended').length;
+
+/** Whether the call lost that many threads and may be the cause: its next attempt runs without others. */
+export const isSuspect = (attempts: readonly Attempt[]): boolean => endedThreads(attempts) >= SPOILT_DELAYS_MS.length;
+
+/**
+ * Decides what follows one attempt at a call. Retries after `error`, after `invalid` and after the end of a thread are
+ * counted separately. A failure that may be the network's is an `error`; if every attempt broke off through the agent
+ * (`isAgentsIfRepeated`), in whichever ways, the call has `failed`.
+ * @param all the earlier attempts, oldest first
+ * @param random 0 to 1
+ */
+export function afterAttempt(result: CallResult, all: readonly Attempt[], random = Math.random): NextStep {
+  const earlier = all.filter((attempt) => !wasCutOff(attempt));
   const before = (outcome: Outcome) => earlier.filter((attempt) => attempt.outcome === outcome).length;
-  const { outcome, failure, answeredTurns } = result;
+  const { outcome, failure: broken, answeredTurns } = result;
   if (outcome === 'invalid' && before('invalid') < MAX_INVALID_RETRIES) return { next: 'retry', delayMs: 0 };
-  if (outcome !== 'error' || !failure) return { next: 'end', result };
-  const mayBeAgents = isAgentsIfRepeated(failure.code, answeredTurns);
-  if (!failure.retryable && !mayBeAgents) return { next: 'end', result };
-  const backOffMs = RETRY_DELAYS_MS[before('error')];
+  if (outcome !== 'error' || !broken) return { next: 'end', result };
+  const spoiltDelayMs = (count: number) => {
+    const delayMs = SPOILT_DELAYS_MS[count];
+    return delayMs === undefined ? undefined : delayMs * (1 + SPREAD * (2 * random() - 1));
+  };
+  if (broken.code === 'thread_ended') {
+    const delayMs = spoiltDelayMs(endedThreads(all));
+    return delayMs === undefined ? { next: 'end', result: withoutThread(result) } : { next: 'retry', delayMs };
+  }
+  const mayBeAgents = isAgentsIfRepeated(broken.code, answeredTurns);
+  if (!broken.retryable && !mayBeAgents) return { next: 'end', result };
+  const isSpoilt = SPOILT_BY_TESTER.has(broken.code);
+  const backOffMs = isSpoilt ? spoiltDelayMs(before('error')) : RETRY_DELAYS_MS[before('error')];
   if (backOffMs !== undefined) {
-    const retryAfterMs = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    const retryAfterMs = Math.min(broken.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
     return { next: 'retry', delayMs: Math.max(backOffMs, retryAfterMs) };
   }
   const isAgents = mayBeAgents && earlier.every(wasAgents);
-  return { next: 'end', result: isAgents ? blameAgent(result, failure, earlier) : result };
+  return { next: 'end', result: isAgents ? blameAgent(result, broken, earlier) : result };
 }
 
 const wasAgents = ({ failureCode, answeredTurns = 0 }: Attempt): boolean =>
   failureCode !== null && isAgentsIfRepeated(failureCode, answeredTurns);
 
+/** The same result as an internal error: every thread in which the call ran has ended. */
+const withoutThread = (result: CallResult): CallResult =>
+  withFailure(result, failure('internal', 'the thread that carried the call ended in three attempts'));
+
 /** The same result with the failure attributed to the agent, and a reason that says what happened in each attempt. */
-function blameAgent(result: CallResult, { code, message }: Failure, earlier: readonly Attempt[]): CallResult {
-  const messages = [...earlier.map(({ reason }) => reason.replace(/\.$/, '')), message];
-  const isSame = messages.every((one) => one === message);
-  const all = isSame ? `${message}, in three of three attempts` : messages.map(nameAttempt).join('; ');
-  const failure: Failure = { code, message: all, fault: 'agent', retryable: false };
+function blameAgent(result: CallResult, { code }: Failure, earlier: readonly Attempt[]): CallResult {
+  const messages = [...earlier, result].map(({ reason }) => reason.replace(/\.$/, ''));
+  const isSame = messages.every((one) => one === messages[0]);
+  const all = isSame ? `${messages[0]}, in three of three attempts` : messages.map(nameAttempt).join('; ');
+  return withFailure(result, { code, message: all, fault: 'agent', retryable: false });
+}
+
+function withFailure(result: CallResult, failure: Failure): CallResult {
   const { checks, criteria, end, invalidity } = result;
   return { ...result, ...decide({ checks, criteria, end, failure, invalidity: invalidity ?? undefined }) };
 }

@@ -30,12 +30,15 @@ import { ModelMeter, testerUsage } from '../measures/tester-usage.js';
 import { type EndEntry, Timeline, type TimelineEntry } from '../timeline/timeline.js';
 import { toolAnswers, withStoredResults } from '../conversation/tool-results.js';
 import type { Transport } from '../conversation/transport.js';
+import { unexercised } from '../validity/exercise.js';
 import { findInvalidity } from '../validity/find-invalidity.js';
 import type { Invalidity } from '../validity/invalidity.js';
+import { otherLanguage } from '../validity/other-language.js';
+import { rootCauses } from './root-causes.js';
 import { decide, type Verdict } from './verdict.js';
 
 /** Increased whenever the same call could get a different result. */
-export const SIMULATION_VERSION = '2';
+export const SIMULATION_VERSION = '3';
 /** How long the caller waits for an answer, by default. */
 export const DEFAULT_PATIENCE_MS = 5_000;
 
@@ -83,7 +86,13 @@ export interface CallResult extends Verdict {
   readonly reliability: Reliability;
   /** Null for a text call, and if there was no call. */
   readonly voice: VoiceResult | null;
+  /** Why there is no recording; written by who records. */
+  readonly recordingOmitted?: RecordingOmitted;
 }
+
+/** Switched off, the workspace keeps as much as it may, or the recording could not be written. */
+export const RECORDING_OMITTED = ['off', 'quota', 'disk'] as const;
+export type RecordingOmitted = (typeof RECORDING_OMITTED)[number];
 
 export interface CallVersions {
   readonly simulation: string;
@@ -155,14 +164,19 @@ class Call {
     // If the call broke off before the agent said or did anything, checks would prove nothing.
     const wasAgentSilent = conversation.failure?.fault === 'infrastructure' && !entries.some(isFromAgent);
     const applicable = wasAgentSilent ? [] : definition.checks;
-    const { evaluateVoiceCheck, frameLatenessMs, voice = null } = conversation;
+    const { evaluateVoiceCheck, frameLatenessMs, lagMs, voice = null } = conversation;
     const checks = await evaluateChecks(applicable, view, this.yielder(), evaluateVoiceCheck);
-    const invalidity = this.invalidity(conversation);
+    const broken = this.invalidity(conversation);
+    const spokeOther = broken?.code === 'no_answer' ? await this.otherLanguage(view) : undefined;
+    const invalidity = spokeOther === undefined ? broken : undefined;
     const judged = await this.judge(conversation, invalidity);
     const verdict = decide({
       ...conversation,
       ...judged,
       checks,
+      causes: rootCauses(view),
+      otherLanguage: spokeOther,
+      unexercised: unexercised({ ...definition, view, ...(conversation.sound && { sound: conversation.sound }) }),
       gaveUpWhileStalled: conversation.end.code === 'agent_silent' && !isReliable(view.stallInSilences),
     });
     const { by, code, reason } = conversation.end;
@@ -178,7 +192,7 @@ class Call {
       answeredTurns: conversation.answeredTurns,
       exchange: conversation.exchange,
       unusableAnswers: this.unusable,
-      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }) },
+      reliability: { ...reliabilityOf(stalls), ...(frameLatenessMs && { frameLatenessMs }), ...(lagMs && { lagMs }) },
       voice,
     };
   }
@@ -245,6 +259,11 @@ class Call {
     if (failure) return undefined;
     const { personality, scenario } = this.options;
     return findInvalidity({ kind: this.kind, entries: this.timeline.entries, wasAgentActing, personality, scenario });
+  }
+
+  private otherLanguage(view: CallView): Promise<string | undefined> {
+    const { definition, scenario } = this.options;
+    return otherLanguage({ view, script: definition.script, scenario });
   }
 
   /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */

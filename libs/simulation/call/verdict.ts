@@ -1,6 +1,6 @@
 import type { Outcome } from '../../statistics/index.js';
 import type { CheckResult, Undecided } from '../checks/check-result.js';
-import { type Failure, failure, type FailureCode } from '../timeline/failure.js';
+import { type Failure, failure, type FailureCode, FAILURES } from '../timeline/failure.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import { truncate } from '../timeline/text.js';
 import { END_CODES, type EndEntry } from '../timeline/timeline.js';
@@ -26,34 +26,54 @@ export interface VerdictInput {
   readonly roleFailure?: Failure | undefined;
   /** Whether the caller gave up waiting for an answer while the tester stalled. */
   readonly gaveUpWhileStalled?: boolean;
+  /** Why the call tested nothing and cannot pass, as `unexercised` says it. */
+  readonly unexercised?: string | undefined;
+  /** That the agent spoke another language than the call's, as `otherLanguage` says it. */
+  readonly otherLanguage?: string | undefined;
+  /** What came before anything else that went wrong, as sentences without full stop, as `rootCauses` finds it. */
+  readonly causes?: readonly string[];
 }
 
 /** Decides the outcome of a call. */
 export function decide(input: VerdictInput): Verdict {
-  const { failure: broken, invalidity } = input;
-  if (broken?.fault === 'infrastructure') return uncounted('error', `${broken.message}.`, broken);
+  const { failure: broken, invalidity, causes = [] } = input;
+  if (broken?.fault === 'infrastructure') return erroneous(broken, causes);
 
   const items = [...input.checks.map((check) => ofCheck(check, invalidity)), ...input.criteria.map(ofCriterion)];
   const counted = items.filter(({ met }) => met !== undefined);
   const missed = counted.filter(({ met }) => met === false);
   const isBroken = breakage(input) !== undefined;
   const isFailed = missed.some(({ required }) => required) || isBroken;
-  if (invalidity && !isFailed) return uncounted('invalid', `${invalidity.message}.`);
+  if (invalidity && !isFailed) return uncounted('invalid', textOf([...causes, invalidity.message]));
   const isSettled = isBroken || missed.some(({ required, isFinal }) => required && isFinal);
   const undecided = isSettled ? undefined : whyUndecided(input, counted.length, isFailed);
-  if (undecided) return uncounted('error', `${undecided.message}.`, undecided);
+  if (undecided) return erroneous(undecided, causes);
   return {
     outcome: isFailed ? 'failed' : 'passed',
     score: scoreOf(counted, isFailed),
-    reason: sentences(input, items, missed),
+    reason: textOf([...(isFailed ? causes : []), sentences(input, items, missed)]),
     failure: broken ?? null,
   };
 }
 
+/** Failures that the agent's own faults may have caused. */
+const CONSEQUENCES: ReadonlySet<FailureCode> = new Set([
+  ...(Object.keys(FAILURES) as FailureCode[]).filter((code) => FAILURES[code][0] !== 'infrastructure'),
+  'not_exercised',
+  'check_undecided',
+]);
+
+const erroneous = (cause: Failure, causes: readonly string[]): Verdict =>
+  uncounted('error', textOf([...(CONSEQUENCES.has(cause.code) ? causes : []), cause.message]), cause);
+
+const textOf = (parts: readonly string[]): string =>
+  parts.map((part) => (part.endsWith('.') ? part : `${part}.`)).join(' ');
+
 /** Why a call in which nothing was decided against the agent for good has no verdict. */
 function whyUndecided(input: VerdictInput, countedItems: number, isFailed: boolean): Failure | undefined {
   if (input.gaveUpWhileStalled) return failure('tester_overloaded', 'it stalled while it waited for an answer');
-  return isFailed ? input.roleFailure : (overload(input, countedItems) ?? missingVerdict(input, countedItems));
+  if (isFailed) return input.roleFailure;
+  return overload(input, countedItems) ?? missingVerdict(input, countedItems);
 }
 
 const UNDECIDED_FAILURES = {
@@ -62,9 +82,12 @@ const UNDECIDED_FAILURES = {
   not_exercised: 'not_exercised',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
-/** Whether a check is undecided that the outcome depends on. */
-function overload({ checks }: VerdictInput, countedItems: number): Failure | undefined {
-  const undecided = checks.find(({ met, required }) => met === null && (required || countedItems === 0));
+/** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
+function overload({ checks, unexercised }: VerdictInput, countedItems: number): Failure | undefined {
+  const all = checks.filter(({ met, required }) => met === null && (required || countedItems === 0));
+  const stalled = all.find((check) => check.undecided === undefined);
+  if (!stalled && unexercised !== undefined) return { ...failure('not_exercised'), message: unexercised };
+  const undecided = all[0];
   if (!undecided) return undefined;
   return failure(UNDECIDED_FAILURES[undecided.undecided ?? 'stalled'], truncate(undecided.detail, 300));
 }
@@ -126,8 +149,10 @@ function scoreOf(counted: readonly Item[], isFailed: boolean): number {
 }
 
 /** Why the agent failed the call regardless of its checks and criteria. */
-function breakage({ end, failure: broken, invalidity, gaveUpWhileStalled }: VerdictInput): string | undefined {
+function breakage(input: VerdictInput): string | undefined {
+  const { end, failure: broken, invalidity, gaveUpWhileStalled, otherLanguage } = input;
   if (broken) return broken.message;
+  if (otherLanguage !== undefined) return otherLanguage;
   const wasSilent = end.code === 'agent_silent' && !invalidity && !gaveUpWhileStalled;
   return wasSilent ? `Broken off: ${END_CODES.agent_silent}` : undefined;
 }
@@ -138,6 +163,7 @@ function sentences(input: VerdictInput, items: readonly Item[], missed: readonly
   const found: string[] = [];
   const broken = breakage(input);
   if (broken !== undefined) found.push(`${broken}.`);
+  else if (input.unexercised !== undefined) found.push(`${input.unexercised}.`);
   // Required ones decide the outcome, so they come first.
   const ordered = [...missed].sort((a, b) => Number(b.required) - Number(a.required));
   if (ordered.length > 0) {

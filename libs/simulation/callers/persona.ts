@@ -17,6 +17,8 @@ export interface Scenario {
   readonly isCalled?: boolean;
   /** BCP 47 tag of the language of the call; `en-US` by default. */
   readonly language?: string | null;
+  /** Whether `language` is the evaluation's own: otherwise it is the agent's, or the default. */
+  readonly hasOwnLanguage?: boolean;
 }
 
 /** Increased whenever the prompt changes: results contain the version they were produced with. */

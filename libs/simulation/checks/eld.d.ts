@@ -2,5 +2,6 @@
 declare module 'eld/extrasmall' {
   export const eld: {
     detect(text: string): { readonly language: string; isReliable(): boolean };
+    info(): { readonly Languages: Readonly<Record<string, string>> };
   };
 }

@@ -1,23 +1,17 @@
 import type { LanguageSpec } from '../../evaluation-definition/index.js';
 import type { CallView } from '../timeline/call-view.js';
+import { languageDetector, nameOfLanguage as nameOf } from '../matching/spoken-language.js';
 import { truncate } from '../timeline/text.js';
 import { failedBy, type Finding } from './check-result.js';
 
 /** Letters of one answer that suffice to say that it is in another language, and of all answers to recognise theirs. */
 const ENOUGH_OF_ONE = 40;
 const ENOUGH_OF_ALL = 20;
-/** Characters of a text that the detector reads. */
-const MAX_LENGTH = 5_000;
 
 /** Whether the agent speaks a language. Undecided when it says too little to be recognised. */
 export async function speaksLanguage({ language }: LanguageSpec, view: CallView): Promise<Finding> {
   const wanted = language.toLowerCase().split('-')[0]!;
-  // Loaded on first use: its data takes memory.
-  const { eld } = await import('eld/extrasmall');
-  const detect = (text: string): string | undefined => {
-    const result = eld.detect(text.slice(0, MAX_LENGTH));
-    return result.isReliable() ? result.language : undefined;
-  };
+  const { detect } = await languageDetector();
   const answers = view.said('agent');
   for (const { text, parts } of answers) {
     const found = letters(text) >= ENOUGH_OF_ONE ? detect(text) : undefined;
@@ -39,6 +33,3 @@ export async function speaksLanguage({ language }: LanguageSpec, view: CallView)
 }
 
 const letters = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0;
-
-const names = new Intl.DisplayNames('en', { type: 'language' });
-const nameOf = (language: string): string => names.of(language) ?? language;

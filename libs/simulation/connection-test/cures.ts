@@ -65,7 +65,7 @@ export function cureOfVoiceStep(
 ): string {
   const { code } = failure;
   if (step === 'resolved' || step === 'connected' || step === 'secured') return OF_STEP[step];
-  if (code === 'address_refused' || code === 'name_not_found') return OF_STEP.resolved;
+  if (code === 'address_refused' || code === 'name_not_found') return ofWire(failure) ?? OF_STEP.resolved;
   if (step === 'answered' && code === 'timeout') return SAYS_NO_SOUND;
   return ofWire(failure) ?? READ_ITS_LOG;
 }

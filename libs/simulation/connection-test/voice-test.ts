@@ -115,7 +115,10 @@ export class VoiceConnectionTest {
     const { code, message, said = null } = problem;
     const common = { step, status: 'failed', cure } as const;
     const isUnreachable = code === 'address_refused' || code === 'name_not_found';
-    if (isUnreachable) return { ...common, ms: 0, message: UNREACHABLE, said: null };
+    if (isUnreachable) {
+      const { streamAddress } = this.session;
+      return { ...common, ms: 0, message: [UNREACHABLE, streamAddress ?? []].flat().join(': '), said: null };
+    }
     return { ...common, ms, message: withoutSaid(message), said: said || null };
   }
 }

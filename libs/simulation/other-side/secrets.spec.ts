@@ -1,7 +1,7 @@
 import { sentSecrets } from './secrets.js';
 
 describe('secrets that are sent to an agent', () => {
-  const of = (headers: Record<string, string>) => sentSecrets(undefined, headers, []);
+  const of = (headers: Record<string, string>) => sentSecrets([], headers, []);
 
   it.each([
     ['the token after a scheme', { authorization: 'Bearer tok-1' }, ['Bearer tok-1', 'tok-1']],
@@ -30,6 +30,6 @@ describe('secrets that are sent to an agent', () => {
     expect(of({ 'x-tenant': 'bella-vista', accept: 'application/json', 'x-api-key': 'key' }).spoken).toEqual([
       'application/json',
     ]);
-    expect(sentSecrets('welcome', {}, ['restaurant']).spoken).toEqual([]);
+    expect(sentSecrets(['welcome'], {}, ['restaurant']).spoken).toEqual([]);
   });
 });

@@ -15,14 +15,14 @@ const NAMED_SECRET = 6;
 const SCHEME = /^\s*(basic|bearer|token|apikey|digest|key)\s+(\S.*)$/is;
 const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|signature|session/i;
 
-/** The secrets among a key, header values and an address. @param urlSecrets from `secretsOfUrl` */
+/** The secrets among keys, header values and an address. @param urlSecrets from `secretsOfUrl` */
 export function sentSecrets(
-  apiKey: string | undefined,
+  keys: readonly (string | undefined)[],
   headers: Readonly<Record<string, string>>,
   urlSecrets: readonly string[],
 ): SentSecrets {
   const parts = Object.entries(headers).map(([name, value]) => [name, partsOfHeader(value)] as const);
-  const credentials = [...(apiKey === undefined ? [] : [apiKey]), ...parts.flatMap(([, values]) => values)];
+  const credentials = [...keys.filter((key) => key !== undefined), ...parts.flatMap(([, values]) => values)];
   const named = parts.flatMap(([name, values]) =>
     SECRET_NAME.test(name) || SCHEME.test(headers[name] ?? '') ? values : [],
   );

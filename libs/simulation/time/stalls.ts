@@ -13,6 +13,8 @@ export interface Reliability {
   readonly worstStallMs: number;
   /** Of a voice call: how much later than planned its frames were sent. */
   readonly frameLatenessMs?: { readonly p50: number; readonly p99: number; readonly worst: number };
+  /** Of a voice call: by how much the agent's audio may have been heard late, because the lag of a stall stayed. Absent if 0. */
+  readonly lagMs?: number;
 }
 
 /** Longer stalls make the times of a call unreliable. */

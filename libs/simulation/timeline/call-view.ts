@@ -114,6 +114,12 @@ export class CallView {
     return this.heard !== undefined && this.said('agent').length === 0;
   }
 
+  /** Whether this is a voice call and the agent hung up while it was heard. */
+  get hungUpInSpeech(): boolean {
+    const last = this.said('agent').at(-1)?.parts.at(-1);
+    return this.heard !== undefined && this.end?.by === 'agent' && last?.entry.cut === true;
+  }
+
   /** Inside answers, in order. */
   get pauses(): readonly Pause[] {
     if (this.heard) return this.heard.pauses;

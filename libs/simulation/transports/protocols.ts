@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import type { Transport } from '../conversation/transport.js';
-import { MediaThread } from '../voice/thread/media-thread.js';
+import { MediaThread, type ThreadDeath } from '../voice/thread/media-thread.js';
+import { ThreadPerCall } from '../voice/thread/thread-per-call.js';
 import type { VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import { registry } from './modules/registry.js';
@@ -10,8 +12,13 @@ import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 /** The protocols of the service. A further one is a folder and a line here. */
 export const PROTOCOLS = registry([chatCompletionsModule, twilioMediaStreams]);
 
+/** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */
+export const mediaThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();
+const onDeath = (death: ThreadDeath) => void mediaThreadEvents.emit('death', death);
+
 /** One per process: a single ticker for all calls. It starts with the first call. */
-export const mediaThread = new MediaThread();
+export const mediaThread = new MediaThread({ onDeath });
+const suspectThreads = new ThreadPerCall({ onDeath });
 
 /** Reaches an agent over the protocol of its endpoint. Only a `VoiceTransport` has `call`. */
 export function transportTo(
@@ -22,5 +29,5 @@ export function transportTo(
   const module = protocols.of(endpoint.protocol);
   return module.medium === 'text'
     ? module.transport(endpoint, call)
-    : voiceTransport(module, endpoint, call, mediaThread);
+    : voiceTransport(module, endpoint, call, call.isSuspect ? suspectThreads : mediaThread);
 }

@@ -1,8 +1,9 @@
 import { OutboundError } from '../../outbound-http/index.js';
+import { OtherSide } from '../other-side/other-side.js';
 import { CallFailure } from '../timeline/failure.js';
 import type { VoiceFacts } from '../voice/facts/facts.js';
 import type { MediaConnection } from '../voice/thread/media-messages.js';
-import type { MediaThread } from '../voice/thread/media-thread.js';
+import type { CallThreads, MediaThread } from '../voice/thread/media-thread.js';
 import type { VoiceCallOptions, VoiceTransport } from '../voice/wire/voice-transport.js';
 import { OUTBOUND_CODES } from './http/outbound-failures.js';
 import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
@@ -14,12 +15,12 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const AFTER_STREAM_MS = 15_000;
 const NOTHING: Found = { findings: [], events: [] };
 
-/** Reaches an agent over a wire. */
+/** Reaches an agent over a wire. @param threads waits, if it must, before the agent is called */
 export function voiceTransport(
   module: WireModule,
   endpoint: AgentEndpoint,
   call: AgentCall,
-  thread: MediaThread,
+  threads: CallThreads,
 ): VoiceTransport {
   const session = module.session(endpoint, call);
   const { agent, secrets } = session;
@@ -29,7 +30,8 @@ export function voiceTransport(
     lineRate: module.lineRate(endpoint.options),
     identity: { protocol: module.name, url: agent.address, callId: call.callId },
     secrets,
-    call: (options) => new VoiceCall(module, session, call, thread).run(options),
+    call: (options) =>
+      threads.use(options.signal, (thread) => new VoiceCall(module, session, call, thread).run(options)),
   };
 }
 
@@ -51,6 +53,7 @@ export class VoiceCall {
     const dialled = await this.session.dial({
       signal,
       onStep: (step) => this.onStep(step, performance.now()),
+      maxMs: options.plan.maxDurationSeconds * 1_000,
       ...(speak && { speak }),
     });
     const before = dialled.found;
@@ -77,9 +80,11 @@ export class VoiceCall {
     const { url, headers, shownUrl } = socket;
     const addresses = await this.call.client.addressesOf(url).catch((cause: unknown) => {
       if (!(cause instanceof OutboundError)) throw cause;
-      throw new CallFailure(OUTBOUND_CODES[cause.reason], this.session.agent.describe({}), { cause });
+      const agent = new OtherSide(shownUrl, this.session.secrets.all);
+      throw new CallFailure(OUTBOUND_CODES[cause.reason], agent.describe({}), { cause });
     });
     return {
+      callId: this.call.callId,
       entry: this.module.entry.href,
       state,
       target: { url, headers, addresses },

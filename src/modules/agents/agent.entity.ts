@@ -1,6 +1,7 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { AGENT_PROVIDERS, type AgentProvider } from '../../platform/config/agent-providers.js';
 import { oneOf } from '../../platform/database/checks.js';
+import { SoftDeletedRow } from '../../platform/database/timestamps.js';
 
 export const AGENT_TYPES = ['INBOUND', 'OUTBOUND'] as const;
 export type AgentType = (typeof AGENT_TYPES)[number];
@@ -11,13 +12,14 @@ export type PromptType = (typeof PROMPT_TYPES)[number];
 /** A voice agent under test. */
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Index('agents_deleted_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NOT NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 // A GIN index, which TypeORM does not support; only created if the extension pg_trgm is available.
 @Index('agents_search_idx', { synchronize: false })
 @Check('agents_provider_check', oneOf('provider', AGENT_PROVIDERS))
 @Check('agents_type_check', oneOf('type', AGENT_TYPES))
 @Check('agents_prompt_type_check', oneOf('prompt_type', PROMPT_TYPES))
-export class AgentEntity {
+export class AgentEntity extends SoftDeletedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'agents_pkey' })
   id: string;
 
@@ -72,15 +74,6 @@ export class AgentEntity {
   /** Encrypted. */
   @Column({ name: 'webhook_secret', type: 'text', nullable: true })
   webhookSecret: string | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
-
-  @Column({ name: 'deleted_at', type: 'timestamptz', precision: 3, nullable: true })
-  deletedAt: Date | null;
 }
 
 /** Context that the ciphertext of an agent's secret is bound to. */

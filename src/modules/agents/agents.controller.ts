@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
@@ -42,7 +42,9 @@ export class AgentsController {
 
   @Operation({
     summary: 'List agents',
-    description: 'Returns the agents of the workspace, newest first. Filter by `provider`, by `search`, or by both.',
+    description:
+      'Returns the agents of the workspace, newest first. Filter by `provider`, by `search`, or by both. With `deleted=true` ' +
+      'only deleted agents are listed; that requires an EDITOR key.',
     tag,
     access: 'VIEWER',
     query: true,
@@ -87,7 +89,7 @@ export class AgentsController {
 
   @Operation({
     summary: 'Delete an agent',
-    description: 'Returns the deleted agent. Its evaluations and runs stay readable by id.',
+    description: 'Returns the deleted agent. Its evaluations and runs stay readable by id, and it can be restored.',
     tag,
     access: 'EDITOR',
     path,
@@ -101,5 +103,22 @@ export class AgentsController {
   @Delete(':id')
   deleteAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
     return this.service.delete(caller, id);
+  }
+
+  @Operation({
+    summary: 'Restore a deleted agent',
+    description:
+      'Undoes a deletion: the agent has its connection, evaluations and runs again. An agent that is not deleted is 409. ' +
+      '`GET /agents?deleted=true` lists those that can be restored.',
+    tag,
+    access: 'EDITOR',
+    path,
+    response: { shape: 'data', type: Agent, message: 'Agent restored successfully' },
+    errors: ['CONFLICT'],
+  })
+  @Post(':id/restore')
+  @HttpCode(200)
+  restoreAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
+    return this.service.restore(caller, id);
   }
 }

@@ -19,6 +19,8 @@ export const AGENT_COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_b
 
 const FIND = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
 
+const FIND_ANY = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1`;
+
 const HAS_CONNECTION = 'SELECT EXISTS (SELECT FROM agent_connections WHERE agent_id = $1) AS "hasConnection"';
 
 /** Columns of the fields that callers can set. */
@@ -67,7 +69,13 @@ const SOFT_DELETE = `
   UPDATE agents SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL
   RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`;
 
+const RESTORE = `
+  UPDATE agents SET deleted_at = NULL, updated_at = now() WHERE id = $1 AND deleted_at IS NOT NULL
+  RETURNING updated_at AS "updatedAt"`;
+
 export interface AgentFilter {
+  /** Lists only deleted agents, in place of the others. */
+  readonly isDeleted?: boolean;
   readonly provider?: AgentProvider | undefined;
   readonly search?: string | undefined;
 }
@@ -80,6 +88,12 @@ export class AgentsRepository {
   /** An agent of any workspace, unless it was deleted. */
   async find(id: string): Promise<AgentRow | undefined> {
     const [row] = await this.database.query<AgentRow>(FIND, [id]);
+    return row;
+  }
+
+  /** An agent of any workspace, also a deleted one. */
+  async findDeletedToo(id: string): Promise<AgentRow | undefined> {
+    const [row] = await this.database.query<AgentRow>(FIND_ANY, [id]);
     return row;
   }
 
@@ -110,15 +124,16 @@ export class AgentsRepository {
   /** One page, newest first, and the total count, in one round trip. */
   async page(
     workspaceId: string,
-    { provider, search }: AgentFilter,
+    { isDeleted = false, provider, search }: AgentFilter,
     page: { limit: number; offset: number },
   ): Promise<{ rows: AgentRow[]; total: number }> {
     const values: unknown[] = [workspaceId];
-    let total: ListSource['total'] = { list: 'agents' };
-    let where = 'a.workspace_id = $1 AND a.deleted_at IS NULL';
+    // The counter leaves deleted agents out.
+    let total: ListSource['total'] = isDeleted ? undefined : { list: 'agents' };
+    let where = `a.workspace_id = $1 AND a.deleted_at IS ${isDeleted ? 'NOT NULL' : 'NULL'}`;
     if (provider !== undefined) {
       where += ` AND a.provider = $${values.push(provider)}`;
-      total = { list: 'agents', facet: '$2' };
+      if (!isDeleted) total = { list: 'agents', facet: '$2' };
     }
     if (search !== undefined) {
       total = 'search';
@@ -136,6 +151,12 @@ export class AgentsRepository {
   /** @returns the time of deletion, or undefined if it was deleted already */
   async softDelete(id: string): Promise<{ deletedAt: Date; updatedAt: Date } | undefined> {
     const [row] = await this.database.query<{ deletedAt: Date; updatedAt: Date }>(SOFT_DELETE, [id]);
+    return row;
+  }
+
+  /** @returns when it was restored, or undefined if it was not deleted */
+  async restore(id: string): Promise<{ updatedAt: Date } | undefined> {
+    const [row] = await this.database.query<{ updatedAt: Date }>(RESTORE, [id]);
     return row;
   }
 }

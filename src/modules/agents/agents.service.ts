@@ -7,7 +7,7 @@ import { requireOwned, requireOwnWorkspace } from '../../platform/access/ownersh
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { Database } from '../../platform/database/database.js';
 import { maskCredential } from '../../platform/encryption/mask.js';
-import { type DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
+import { conflict, type DomainError, forbidden, invalidInput, notFound } from '../../platform/errors/domain-error.js';
 import { uuidOrNotFound } from '../../platform/database/ids.js';
 import { type Page, window } from '../../platform/database/page.js';
 import { checkUrl } from '../../platform/outbound/check-url.js';
@@ -72,9 +72,13 @@ export class AgentsService {
     return this.toResponse(caller, row);
   }
 
+  /** @throws DomainError FORBIDDEN if a VIEWER asks for deleted agents */
   async list(caller: Caller, query: ListAgentsQuery): Promise<Page<Agent>> {
     const { page, limit, offset } = window(query);
-    const { rows, total } = await this.repository.page(caller.workspaceId, query, { limit, offset });
+    const isDeleted = query.deleted === 'true';
+    if (isDeleted && !covers(caller.role, 'EDITOR')) throw forbidden('deleted requires an EDITOR key');
+    const filter = { ...query, isDeleted };
+    const { rows, total } = await this.repository.page(caller.workspaceId, filter, { limit, offset });
     return { items: rows.map((row) => this.toResponse(caller, row)), total, page, limit };
   }
 
@@ -183,6 +187,17 @@ export class AgentsService {
     const deletion = await this.repository.softDelete(row.id);
     if (!deletion) throw notFound();
     return this.toResponse(caller, { ...row, ...deletion });
+  }
+
+  /**
+   * Undoes a deletion: the agent has its connection, evaluations and runs again.
+   * @throws DomainError as `get` does; CONFLICT if the agent is not deleted
+   */
+  async restore(caller: Caller, id: string): Promise<Agent> {
+    const row = requireOwned(caller, await this.repository.findDeletedToo(uuidOrNotFound(id)));
+    const restored = await this.repository.restore(row.id);
+    if (!restored) throw conflict('The agent is not deleted');
+    return this.toResponse(caller, { ...row, ...restored, deletedAt: null });
   }
 
   private async find(caller: Caller, id: string): Promise<AgentRow> {

@@ -1,10 +1,11 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Role } from '../../platform/access/caller.js';
+import { CreatedRow } from '../../platform/database/timestamps.js';
 
 /** A service credential: one workspace, one user in it, one role. The value itself is not stored. */
 @Entity('api_keys')
 @Check('api_keys_role_check', `role IN ('VIEWER', 'EDITOR', 'ADMIN')`)
-export class ApiKeyEntity {
+export class ApiKeyEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'api_keys_pkey' })
   id: string;
 
@@ -40,9 +41,6 @@ export class ApiKeyEntity {
 
   @Column({ name: 'revoked_at', type: 'timestamptz', precision: 3, nullable: true })
   revokedAt: Date | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
 
   @Column({ name: 'created_by_user_id', type: 'uuid' })
   createdByUserId: string;

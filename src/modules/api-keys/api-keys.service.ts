@@ -24,6 +24,7 @@ interface CachedKey {
 }
 
 const INVALID: Identity = { kind: 'invalid' };
+const EXPIRED: Identity = { kind: 'expired' };
 
 export interface NewApiKey {
   readonly workspaceId: string;
@@ -138,7 +139,7 @@ export class ApiKeysService implements OnModuleInit {
   }
 
   private identityOf({ identity, expiresAt }: CachedKey): Identity {
-    return expiresAt > this.clock.now() ? identity : INVALID;
+    return expiresAt > this.clock.now() ? identity : EXPIRED;
   }
 
   private forget(): void {

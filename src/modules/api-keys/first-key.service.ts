@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { SETTINGS } from '../../platform/config/settings.module.js';
+import type { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { type NewWorkspace, WorkspacesService } from '../workspaces/workspaces.service.js';
 import { ApiKeysService } from './api-keys.service.js';
@@ -17,6 +19,7 @@ export class FirstKeyService {
     private readonly database: Database,
     private readonly workspaces: WorkspacesService,
     private readonly apiKeys: ApiKeysService,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** A workspace with an owner and an ADMIN key. */
@@ -47,7 +50,7 @@ export class FirstKeyService {
     return this.database.transaction(async () => {
       // If several processes start on an empty database, one creates the workspace and the others wait for it.
       if (!(await this.workspaces.lockIfEmpty())) return undefined;
-      const key = await this.createWorkspace({ name: 'Default' }, value);
+      const key = await this.createWorkspace({ name: 'Default', plan: this.settings.firstPlan }, value);
       await keep(key);
       return key;
     });

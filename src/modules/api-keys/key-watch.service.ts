@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { onBehalfOfService } from '../../platform/database/fair-pool.js';
 import { Notifications } from '../../platform/database/notifications.js';
-import { DomainError } from '../../platform/errors/domain-error.js';
+import { type DomainError, expiredKey, invalidKey } from '../../platform/errors/domain-error.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { KEYS_CHANGED } from './api-keys.service.js';
 
@@ -68,7 +68,7 @@ export class KeyWatchService implements OnApplicationShutdown {
   }
 
   private check(): void {
-    for (const [id, key] of this.keys) if (key.expiresAt <= this.clock.now()) this.end(id, key);
+    for (const [id, key] of this.keys) if (key.expiresAt <= this.clock.now()) this.end(id, key, expiredKey());
     if (this.stale || !this.notifications.live) this.refresh();
   }
 
@@ -87,7 +87,8 @@ export class KeyWatchService implements OnApplicationShutdown {
         const valid = await this.repository.findExpiries([...watched.keys()]);
         for (const [id, key] of watched) {
           const expiresAt = valid.get(id);
-          if (expiresAt === undefined || expiresAt <= this.clock.now()) this.end(id, key);
+          if (expiresAt === undefined) this.end(id, key, invalidKey());
+          else if (expiresAt <= this.clock.now()) this.end(id, key, expiredKey());
           else key.expiresAt = expiresAt;
         }
       }
@@ -100,9 +101,9 @@ export class KeyWatchService implements OnApplicationShutdown {
     }
   }
 
-  private end(id: string, key: WatchedKey): void {
+  private end(id: string, key: WatchedKey, reason: DomainError): void {
     this.forget(id, key);
-    key.ended.abort(new DomainError('UNAUTHORIZED', 'Invalid API key'));
+    key.ended.abort(reason);
   }
 
   private forget(id: string, key: WatchedKey): void {

@@ -1,13 +1,5 @@
-import {
-  Check as Constraint,
-  Column,
-  CreateDateColumn,
-  Entity,
-  ForeignKey,
-  Index,
-  PrimaryColumn,
-  UpdateDateColumn,
-} from 'typeorm';
+import { Check as Constraint, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { SoftDeletedRow } from '../../platform/database/timestamps.js';
 import type {
   Check,
   Criterion,
@@ -25,7 +17,7 @@ import type {
 @Constraint('evaluations_turn_end_ms_check', 'turn_end_ms BETWEEN 200 AND 3000')
 @Constraint('evaluations_max_duration_seconds_check', 'max_duration_seconds BETWEEN 1 AND 3600')
 @Index('evaluations_list_idx', ['agentId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
-export class EvaluationEntity {
+export class EvaluationEntity extends SoftDeletedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'evaluations_pkey' })
   id: string;
 
@@ -99,13 +91,4 @@ export class EvaluationEntity {
   /** Silence that ends a turn of the agent, in milliseconds. */
   @Column({ name: 'turn_end_ms', type: 'integer', default: 700 })
   turnEndMs: number;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
-
-  @Column({ name: 'deleted_at', type: 'timestamptz', precision: 3, nullable: true })
-  deletedAt: Date | null;
 }

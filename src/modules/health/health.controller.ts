@@ -28,7 +28,8 @@ export class HealthController {
 
   @Operation({
     summary: 'Check that the process can serve requests',
-    description: 'Returns 503 while the database is unreachable and once shutdown has begun.',
+    description:
+      'Returns 503 until the start is complete, while the database is unreachable, and once shutdown has begun.',
     access: 'PUBLIC',
     tag: 'Health',
     response: { shape: 'message', message: 'Ready' },
@@ -37,7 +38,7 @@ export class HealthController {
   @NeverRefused()
   @Get('readyz')
   async getReadiness(): Promise<void> {
-    if (this.readiness.isShuttingDown) throw unavailable();
+    if (this.readiness.isStarting || this.readiness.isShuttingDown) throw unavailable();
     // Any error of the database means that this process cannot serve requests now.
     await this.database.ping().catch((cause: unknown) => {
       throw unavailable(cause);

@@ -1,4 +1,5 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { SoftDeletedRow } from '../../platform/database/timestamps.js';
 import {
   type Gender,
   PERSONALITY_PROVIDERS,
@@ -11,7 +12,7 @@ import {
 @Check('personalities_gender_check', `gender IN ('MALE', 'FEMALE')`)
 @Check('personalities_provider_check', `provider IN (${PERSONALITY_PROVIDERS.map((p) => `'${p}'`).join(', ')})`)
 @Check('personalities_temperature_check', 'temperature BETWEEN 0 AND 2')
-export class PersonalityEntity {
+export class PersonalityEntity extends SoftDeletedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'personalities_pkey' })
   id: string;
 
@@ -49,13 +50,4 @@ export class PersonalityEntity {
 
   @Column({ name: 'voice_id', type: 'text' })
   voiceId: string;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
-
-  @Column({ name: 'deleted_at', type: 'timestamptz', precision: 3, nullable: true })
-  deletedAt: Date | null;
 }

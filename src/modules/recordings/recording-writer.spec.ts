@@ -35,7 +35,9 @@ describe('RecordingWriter', () => {
     writer.audio(stereo(20));
     writer.wire(['{"event":"start"}', '{"event":"stop"}']);
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl.part', 'a.wav.part']);
-    expect(await writer.finish()).toEqual({ seconds: 1.01, sampleRate: 8_000, bytes: 16_160 });
+    const finished = await writer.finish();
+    const [wireBytes, peaksBytes] = [(await readFile(paths.wire)).length, (await readFile(paths.peaks)).length];
+    expect(finished).toEqual({ seconds: 1.01, sampleRate: 8_000, bytes: 16_160, wireBytes, peaksBytes });
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl', 'a.peaks', 'a.wav']);
     const { channels, encoding } = readWav(await readFile(paths.audio));
     expect([encoding, channels.length, channels[0]!.length]).toEqual(['mulaw', 2, 8_080]);

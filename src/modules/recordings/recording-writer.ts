@@ -5,6 +5,7 @@ import { recordingFormat, type RecordingSink } from '../../../libs/simulation/in
 import { syncDirectory } from '../../platform/sync-directory.js';
 import { AppendedFile } from './appended-file.js';
 import type { RecordingPaths } from './recording-files.js';
+import type { NewRecording } from './recordings.repository.js';
 
 /** Points of the picture in a second. */
 const POINTS = 50;
@@ -21,6 +22,7 @@ export interface StoredPeaks {
  */
 export class RecordingWriter implements RecordingSink {
   private bytes = 0;
+  private wireBytes = 0;
   private readonly levels: { caller: number[]; agent: number[] } = { caller: [], agent: [] };
   /** Audio since the latest whole point. */
   private rest: Uint8Array = new Uint8Array();
@@ -66,20 +68,23 @@ export class RecordingWriter implements RecordingSink {
   }
 
   wire(lines: readonly string[]): void {
-    this.messages.append(Buffer.from(lines.map((line) => `${line}\n`).join('')));
+    const written = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    this.wireBytes += written.length;
+    this.messages.append(written);
   }
 
   /**
    * Completes the files and gives them their names, the audio last.
-   * @returns length of the audio
+   * @returns lengths of the audio and of the other files
    * @throws the error of any write; then nothing is left
    */
-  async finish(): Promise<{ readonly seconds: number; readonly sampleRate: number; readonly bytes: number }> {
-    const { paths, bytes, format } = this;
+  async finish(): Promise<Omit<NewRecording, 'id' | 'callId'>> {
+    const { paths, bytes, wireBytes, format } = this;
     this.addPoints(this.rest);
+    const picture = JSON.stringify(this.levels satisfies StoredPeaks);
     try {
       await Promise.all([this.audioFile.finish(wavHeader(format, bytes)), this.messages.finish()]);
-      await writeFile(paths.peaks, JSON.stringify(this.levels satisfies StoredPeaks), { mode: 0o600 });
+      await writeFile(paths.peaks, picture, { mode: 0o600 });
       await rename(paths.wirePart, paths.wire);
       await rename(paths.audioPart, paths.audio);
       await syncDirectory(path.dirname(paths.audio));
@@ -87,7 +92,9 @@ export class RecordingWriter implements RecordingSink {
       await this.remove();
       throw error;
     }
-    return { seconds: bytes / this.bytesPerSecond, sampleRate: format.rate, bytes };
+    // All of it is ASCII.
+    const peaksBytes = picture.length;
+    return { seconds: bytes / this.bytesPerSecond, sampleRate: format.rate, bytes, peaksBytes, wireBytes };
   }
 
   /** Deletes what was written. */

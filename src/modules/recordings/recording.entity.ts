@@ -1,10 +1,12 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { CreatedRow } from '../../platform/database/timestamps.js';
 
 /** Reference to the recording of an attempt at a call: the files of `RecordingFiles` with its id are complete. */
 @Entity('recordings')
 @Index('recordings_call_idx', ['callId'])
+@Index('recordings_workspace_idx', ['workspaceId'])
 @Index('recordings_created_at_idx', ['createdAt'])
-export class RecordingEntity {
+export class RecordingEntity extends CreatedRow {
   /** The attempt's claim id (`ClaimedCall.claimId`). */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'recordings_pkey' })
   id: string;
@@ -32,6 +34,11 @@ export class RecordingEntity {
   @Column({ type: 'bigint' })
   bytes: string;
 
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
+  /** Length of the file for drawing; 0 if it was written before sizes were stored. */
+  @Column({ name: 'peaks_bytes', type: 'bigint', default: 0 })
+  peaksBytes: string;
+
+  /** Length of the wire log; 0 if it was written before sizes were stored. */
+  @Column({ name: 'wire_bytes', type: 'bigint', default: 0 })
+  wireBytes: string;
 }

@@ -13,7 +13,8 @@ const interrupt = () => Promise.reject(new Error('interrupted'));
 
 describe('RecordingsService', () => {
   let dataDir = '';
-  const insert = jest.fn<Promise<boolean>, []>();
+  const insert = jest.fn<Promise<boolean>, [object]>();
+  const storedBytes = jest.fn(() => Promise.resolve(999));
   beforeEach(async () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'recordings-'));
     insert.mockReset().mockResolvedValue(true);
@@ -28,17 +29,18 @@ describe('RecordingsService', () => {
   function record({
     bytes = 320,
     during = () => Promise.resolve(),
-  }: {
+    ...more
+  }: Partial<Settings> & {
     bytes?: number;
     during?: (paths: RecordingPaths) => Promise<void>;
   } = {}) {
-    const settings = { recordings: true, dataDir } as Settings;
+    const settings = { recordings: true, dataDir, ...more } as Settings;
     const files = new RecordingFiles(settings);
-    const service = new RecordingsService({ insert } as unknown as RecordingsRepository, files, settings);
+    const service = new RecordingsService({ insert, storedBytes } as unknown as RecordingsRepository, files, settings);
     const key = { id: randomUUID(), runId: randomUUID(), workspaceId: randomUUID() };
     const paths = files.paths(key);
     const recorded = service.record(key, randomUUID(), 8_000, async (sink) => {
-      sink!.audio(new Uint8Array(bytes));
+      sink?.audio(new Uint8Array(bytes));
       await during(paths);
       return RESULT;
     });
@@ -82,8 +84,28 @@ describe('RecordingsService', () => {
   });
 
   it('keeps the result of the call if the disk fails', async () => {
-    await expect(record({ during: breakFolder }).recorded).resolves.toBe(RESULT);
+    await expect(record({ during: breakFolder }).recorded).resolves.toEqual({ ...RESULT, recordingOmitted: 'disk' });
     expect(insert).not.toHaveBeenCalled();
+  });
+
+  it('stores the sizes of all files', async () => {
+    const { recorded, paths } = record();
+    await recorded;
+    const peaksBytes = (await readFile(paths.peaks)).length;
+    expect(insert).toHaveBeenCalledWith(expect.objectContaining({ bytes: 320, wireBytes: 0, peaksBytes }));
+  });
+
+  it('goes on without a recording where recordings are switched off, and says so', async () => {
+    const { recorded } = record({ recordings: false });
+    await expect(recorded).resolves.toEqual({ ...RESULT, recordingOmitted: 'off' });
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  it('goes on without a recording when the workspace keeps as much as it may, and says so', async () => {
+    const { recorded } = record({ recordingsBytesPerWorkspace: 999 });
+    await expect(recorded).resolves.toEqual({ ...RESULT, recordingOmitted: 'quota' });
+    expect(await readdir(dataDir)).toEqual([]);
+    await expect(record({ recordingsBytesPerWorkspace: 1_000 }).recorded).resolves.toBe(RESULT);
   });
 
   it('reports why the call was interrupted, not that its recording cannot be deleted', async () => {

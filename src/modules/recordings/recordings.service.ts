@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { LineRate } from '../../../libs/audio/index.js';
 import { PrioritySemaphore } from '../../../libs/concurrency/index.js';
-import type { RecordingSink } from '../../../libs/simulation/index.js';
+import type { RecordingOmitted, RecordingSink } from '../../../libs/simulation/index.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { SETTINGS } from '../../platform/config/settings.module.js';
 import type { Settings } from '../../platform/config/settings.js';
@@ -48,26 +48,27 @@ export class RecordingsService {
   /**
    * Records an attempt at a call. Its recording is stored if the attempt has a result, some audio and still its claim.
    * @param rate of its line
-   * @param execute the attempt; without a sink if recordings are switched off (RECORDINGS) or cannot be written: a call is
-   *   worth more than its recording
+   * @param execute the attempt; without a sink if recordings are switched off (RECORDINGS), the workspace keeps as much as it
+   *   may (RECORDINGS_BYTES_PER_WORKSPACE) or they cannot be written: a call is worth more than its recording
+   * @returns its result, with the reason if there is no recording because of one of these
    */
-  async record<T>(
+  async record<T extends object>(
     key: RecordingKey,
     callId: string,
     rate: LineRate,
     execute: (sink: RecordingSink | undefined) => Promise<T>,
-  ): Promise<T> {
+  ): Promise<T & { readonly recordingOmitted?: RecordingOmitted }> {
     const writer = await this.begin(key, rate);
-    if (!writer) return execute(undefined);
-    let hasResult = false;
+    if (typeof writer === 'string') return { ...(await execute(undefined)), recordingOmitted: writer };
+    let result: T | undefined;
+    let isStored = true;
     try {
-      const result = await execute(writer);
-      hasResult = true;
-      return result;
+      result = await execute(writer);
     } finally {
-      if (hasResult && !writer.isEmpty) await this.store(key, callId, writer);
+      if (result && !writer.isEmpty) isStored = await this.store(key, callId, writer);
       else await this.withoutFailure(key, () => writer.discard());
     }
+    return isStored ? result : { ...result, recordingOmitted: 'disk' };
   }
 
   /**
@@ -111,25 +112,31 @@ export class RecordingsService {
     }
   }
 
-  private async begin(key: RecordingKey, rate: LineRate): Promise<RecordingWriter | undefined> {
-    if (!this.settings.recordings) return undefined;
+  private async begin(key: RecordingKey, rate: LineRate): Promise<RecordingWriter | RecordingOmitted> {
+    const { recordings, recordingsBytesPerWorkspace: quota } = this.settings;
+    if (!recordings) return 'off';
     try {
+      if (quota !== undefined && (await this.repository.storedBytes(key.workspaceId)) >= quota) return 'quota';
       await this.files.prepare(key);
       return await RecordingWriter.create(this.files.paths(key), rate);
     } catch (error) {
       this.logger.error(`The call ${key.id} cannot be recorded: ${messageOf(error)}`);
-      return undefined;
+      return 'disk';
     }
   }
 
-  private async store(key: RecordingKey, callId: string, writer: RecordingWriter): Promise<void> {
+  /** @returns false if it could not be written; true also for an attempt that has lost its claim, which counts for nothing */
+  private async store(key: RecordingKey, callId: string, writer: RecordingWriter): Promise<boolean> {
+    let isWritten = true;
     try {
       const facts = await writer.finish();
-      if (await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...facts }))) return;
+      if (await withRetry(this.writes, () => this.repository.insert({ ...key, callId, ...facts }))) return true;
     } catch (error) {
+      isWritten = false;
       this.logger.error(`The recording of call ${callId} was not stored: ${messageOf(error)}`);
     }
     await this.withoutFailure(key, () => this.files.delete([key]));
+    return isWritten;
   }
 
   /** A failing disk must not cost the result of the call. The job finds what cannot be deleted now. */

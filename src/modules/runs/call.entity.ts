@@ -1,8 +1,9 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { VariablesRow } from '../../../libs/evaluation-definition/index.js';
 import type { Attempt, Medium, ProtocolName } from '../../../libs/simulation/index.js';
 import type { Outcome } from '../../../libs/statistics/index.js';
 import { oneOf } from '../../platform/database/checks.js';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 
 /** QUEUED → RUNNING → ENDED, or CANCELLED; back to QUEUED for a retry or when its lease expired. */
 export const CALL_STATUSES = ['QUEUED', 'RUNNING', 'ENDED', 'CANCELLED'] as const;
@@ -27,7 +28,7 @@ export type { Medium };
 @Check('calls_score_check', 'score BETWEEN 0 AND 100')
 @Check('calls_outcome_of_ended_check', `(status = 'ENDED') = (outcome IS NOT NULL)`)
 @Check('calls_claim_of_running_check', `(status = 'RUNNING') = (claim_id IS NOT NULL AND lease_until IS NOT NULL)`)
-export class CallEntity {
+export class CallEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'calls_pkey' })
   id: string;
 
@@ -120,10 +121,4 @@ export class CallEntity {
   /** Id of the transaction that last changed its state; event streams use it to find new changes. */
   @Column({ name: 'changed_in', type: 'bigint' })
   changedIn: string;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
 }

@@ -12,7 +12,9 @@ export interface CallerVoice {
 }
 
 /** An evaluation and its personality at the start of the run, so that later edits do not affect it. */
-export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled'>> {
+export interface EvaluationSnapshot extends Required<Omit<Scenario, 'isCalled' | 'hasOwnLanguage'>> {
+  /** Missing in runs of earlier versions. */
+  readonly hasOwnLanguage?: boolean;
   readonly key: string | null;
   readonly name: string;
   readonly critical: boolean;

@@ -1,5 +1,6 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { GateExitCode } from '../../../libs/statistics/index.js';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 import type { AgentType } from '../agents/agents.service.js';
 import type { AgentProvider } from '../../platform/config/agent-providers.js';
 import { oneOf } from '../../platform/database/checks.js';
@@ -40,7 +41,7 @@ export interface AgentSnapshot {
 @Check('runs_minimum_pass_rate_check', 'minimum_pass_rate BETWEEN 0 AND 1')
 @Check('runs_allowed_uncounted_check', 'allowed_uncounted BETWEEN 0 AND 10000')
 @Check('runs_exit_code_check', 'exit_code BETWEEN 0 AND 2')
-export class RunEntity {
+export class RunEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'runs_pkey' })
   id: string;
 
@@ -129,10 +130,4 @@ export class RunEntity {
 
   @Column({ name: 'ended_at', type: 'timestamptz', precision: 3, nullable: true })
   endedAt: Date | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
 }

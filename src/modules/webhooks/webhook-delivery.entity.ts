@@ -1,4 +1,5 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 
 export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -24,7 +25,7 @@ export interface DeliveryAttempt {
   'num_nonnulls(endpoint_id, agent_id) = 1 AND target_id = coalesce(endpoint_id, agent_id)',
 )
 @Check('webhook_deliveries_pending_check', `(status = 'PENDING') = (next_attempt_at IS NOT NULL)`)
-export class WebhookDeliveryEntity {
+export class WebhookDeliveryEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_deliveries_pkey' })
   id: string;
 
@@ -80,10 +81,4 @@ export class WebhookDeliveryEntity {
   /** Fencing token of the attempt in progress: only the current attempt can record an outcome. */
   @Column({ name: 'claim_id', type: 'uuid', nullable: true })
   claimId: string | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
 }

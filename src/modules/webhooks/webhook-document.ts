@@ -34,6 +34,21 @@ const exampleRun: WebhookEventData['run.completed']['run'] = {
   metrics: { status: 'COMPLETED', score: 92.5, totalCalls: 12 },
 };
 
+const REPORT_URL = `https://tests.example.com/runs/${ID}/report`;
+const reportUrl = described(
+  { type: ['string', 'null'] },
+  'Address of the report, which requires an API key; null unless `PUBLIC_URL` is set',
+);
+const failedCase = described(
+  object({
+    key: { type: ['string', 'null'] },
+    name: text,
+    outcome: oneOf('failed', 'invalid', 'error'),
+    reason: { type: ['string', 'null'] },
+  }),
+  'A case that did not pass, with the reason of its first such call; failed ones first',
+);
+
 interface Documented<Type extends WebhookEventType> {
   readonly summary: string;
   readonly data: JsonSchema;
@@ -44,15 +59,24 @@ interface Documented<Type extends WebhookEventType> {
 const EVENTS: { readonly [Type in WebhookEventType]: Documented<Type> } = {
   'run.completed': {
     summary: 'A run ended and its gate is met',
-    data: object({ run }),
-    example: { run: exampleRun },
+    data: object({ run, reportUrl }),
+    example: { run: exampleRun, reportUrl: REPORT_URL },
   },
   'run.failed': {
     summary: 'A run ended and its gate is not met, or it could not be executed',
-    data: object({ run, reason: text }),
+    data: object({ run, reason: text, reportUrl, failedCases: { ...list(failedCase), maxItems: 20 } }),
     example: {
       run: { ...exampleRun, metrics: { status: 'FAILED', score: 61.5, totalCalls: 12 } },
       reason: 'The score 61.5 is below the minimum 80',
+      reportUrl: REPORT_URL,
+      failedCases: [
+        {
+          key: 'large-party',
+          name: 'Books a table for nine',
+          outcome: 'failed',
+          reason: 'The check "Confirms the number of guests" failed',
+        },
+      ],
     },
   },
   'agent.score_dropped': {

@@ -1,4 +1,5 @@
-import { Check, Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 
 /** Why the service disabled an endpoint: it responded with 410, or it failed for five days. */
 export const DISABLED_REASONS = ['GONE', 'FAILING'] as const;
@@ -9,7 +10,7 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
 @Index('webhook_endpoints_list_idx', ['workspaceId', 'createdAt', 'id'])
 @Check('webhook_endpoints_events_check', 'cardinality(events) > 0')
 @Check('webhook_endpoints_disabled_reason_check', `disabled_reason IN ('GONE', 'FAILING')`)
-export class WebhookEndpointEntity {
+export class WebhookEndpointEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_endpoints_pkey' })
   id: string;
 
@@ -53,12 +54,6 @@ export class WebhookEndpointEntity {
 
   @Column({ name: 'previous_secret_expires_at', type: 'timestamptz', precision: 3, nullable: true })
   previousSecretExpiresAt: Date | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
 }
 
 /** Context that the ciphertext of an endpoint's secret is bound to. */

@@ -1,9 +1,11 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { CreatedRow } from '../../platform/database/timestamps.js';
 import type { WebhookEventType } from './webhook-event.js';
 
 /** An event with at least one receiver; its id is the `webhook-id` of every attempt to deliver it. */
 @Entity('webhook_events')
-export class WebhookEventEntity {
+@Index('webhook_events_created_at_idx', ['createdAt'])
+export class WebhookEventEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'webhook_events_pkey' })
   id: string;
 
@@ -17,8 +19,4 @@ export class WebhookEventEntity {
   /** Sent byte for byte, because it is signed. */
   @Column({ type: 'text' })
   body: string;
-
-  @Index('webhook_events_created_at_idx')
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
 }

@@ -21,10 +21,26 @@ export interface RunData {
   readonly metrics: { readonly status: string; readonly score: number; readonly totalCalls: number };
 }
 
+/** A case of a run that did not pass. */
+export interface FailedCase {
+  /** That of its evaluation. */
+  readonly key: string | null;
+  /** Name of the evaluation, with the values of its row. */
+  readonly name: string;
+  readonly outcome: 'failed' | 'invalid' | 'error';
+  /** Of its first call with this outcome. */
+  readonly reason: string | null;
+}
+
 /** The `data` of each event type. */
 export interface WebhookEventData {
-  'run.completed': { readonly run: RunData };
-  'run.failed': { readonly run: RunData; readonly reason: string };
+  'run.completed': { readonly run: RunData; readonly reportUrl: string | null };
+  'run.failed': {
+    readonly run: RunData;
+    readonly reason: string;
+    readonly reportUrl: string | null;
+    readonly failedCases: readonly FailedCase[];
+  };
   'agent.score_dropped': {
     readonly agentId: string;
     readonly agentName: string | null;

@@ -1,8 +1,9 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { CreatedRow } from '../../platform/database/timestamps.js';
 
 /** A member of a workspace; recorded as the creator of resources. */
 @Entity('users')
-export class UserEntity {
+export class UserEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'users_pkey' })
   id: string;
 
@@ -13,7 +14,4 @@ export class UserEntity {
 
   @Column({ type: 'text' })
   name: string;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
 }

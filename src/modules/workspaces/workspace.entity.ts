@@ -1,10 +1,11 @@
-import { Check, Column, CreateDateColumn, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Plan } from '../../platform/config/plans.js';
+import { UpdatedRow } from '../../platform/database/timestamps.js';
 
 /** A tenant, to which all other resources belong. */
 @Entity('workspaces')
 @Check('workspaces_plan_check', `plan IN ('FREE', 'PRO', 'ENTERPRISE')`)
-export class WorkspaceEntity {
+export class WorkspaceEntity extends UpdatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'workspaces_pkey' })
   id: string;
 
@@ -21,10 +22,4 @@ export class WorkspaceEntity {
   /** A run with a lower score sends `agent.score_dropped`; 0 to 100. */
   @Column({ name: 'score_threshold', type: 'double precision', nullable: true })
   scoreThreshold: number | null;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
-
-  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', precision: 3 })
-  updatedAt: Date;
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { DomainError, forbidden } from '../errors/domain-error.js';
+import { DomainError, expiredKey, forbidden, invalidKey } from '../errors/domain-error.js';
 import { NEEDED_ROLE, PUBLIC } from './access.decorators.js';
 import { covers, type Role } from './caller.js';
 
@@ -22,6 +22,7 @@ export class AccessGuard implements CanActivate {
     }
     // The filter distinguishes an unreachable database (503) from a fault of the service (500).
     if (identity?.kind === 'unknown') throw identity.cause;
-    throw new DomainError('UNAUTHORIZED', identity?.kind === 'invalid' ? 'Invalid API key' : undefined);
+    if (identity?.kind === 'expired') throw expiredKey();
+    throw identity?.kind === 'invalid' ? invalidKey() : new DomainError('UNAUTHORIZED');
   }
 }

@@ -20,5 +20,6 @@ export type Identity =
   | { readonly kind: 'caller'; readonly caller: Caller }
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }
+  | { readonly kind: 'expired' }
   /** The key could not be looked up. */
   | { readonly kind: 'unknown'; readonly cause: Error };

@@ -1,4 +1,5 @@
-import { settingWarnings } from './setting-warnings.js';
+import { hostNote, settingWarnings } from './setting-warnings.js';
+import { readSettings } from './settings.js';
 
 describe('settingWarnings', () => {
   it.each([
@@ -33,5 +34,21 @@ describe('settingWarnings', () => {
     const settings = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'AGENT_PROVIDER_4_URL', 'RUN_RETENTION_DAYS'];
     const env = Object.fromEntries([...common, ...settings].map((name) => [name, 'x']));
     expect(settingWarnings(env)).toEqual([]);
+  });
+});
+
+describe('hostNote', () => {
+  const note = (env: NodeJS.ProcessEnv) => hostNote(env, readSettings(env));
+
+  it('says how to open the service to the network if HOST is not set', () => {
+    for (const env of [{}, { HOST: ' ' }, { ROLE: 'worker', METRICS_PORT: '9090' }]) {
+      expect(note(env)).toMatch(/only this machine .* 127\.0\.0\.1.* HOST=0\.0\.0\.0/);
+    }
+  });
+
+  it('says nothing where HOST is set, or nothing listens', () => {
+    for (const env of [{ HOST: '127.0.0.1' }, { HOST: '0.0.0.0' }, { ROLE: 'worker' }]) {
+      expect(note(env)).toBeUndefined();
+    }
   });
 });

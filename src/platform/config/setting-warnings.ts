@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { settingSpecs } from './settings.js';
+import { settingSpecs, type Settings } from './settings.js';
 
 const NAMES = Object.keys(settingSpecs(false));
 /** Shorter names are near to common variables of other programs: HOME is two letters from HOST. */
@@ -21,4 +21,11 @@ export function settingWarnings(env: NodeJS.ProcessEnv): string[] {
     const isMisspelt = distance(name.toUpperCase(), nearest) <= (name.length < SHORT ? 1 : 2);
     return isMisspelt ? [`${name} is not a setting and has no effect; did you mean ${nearest}?`] : [];
   });
+}
+
+/** What the start says where the address is the default: the service used to be reachable from other machines. */
+export function hostNote(env: NodeJS.ProcessEnv, { host, role, metricsPort }: Settings): string | undefined {
+  const isListening = role !== 'worker' || metricsPort !== undefined;
+  if (env['HOST']?.trim() || !isListening) return undefined;
+  return `HOST is not set: only this machine can reach the service, at ${host}. HOST=0.0.0.0 opens it to the network`;
 }

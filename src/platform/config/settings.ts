@@ -21,6 +21,8 @@ export interface Settings {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   readonly defaultPlan: Plan;
+  /** Plan of the first workspace, which belongs to the administrator. */
+  readonly firstPlan: Plan;
   /** Requests per minute of each plan. */
   readonly planLimits: Readonly<Record<Plan, number>>;
   readonly bootstrapApiKey: string | undefined;
@@ -47,6 +49,8 @@ export interface Settings {
   readonly runRetentionDays: number;
   /** Whether the audio and the wire logs of calls are stored. */
   readonly recordings: boolean;
+  /** What a workspace may keep of recordings, wire logs and pictures in bytes; undefined: any amount. */
+  readonly recordingsBytesPerWorkspace: number | undefined;
   /** Days for which recordings are kept; 0: as long as their runs. */
   readonly recordingRetentionDays: number;
   /** Days after their end for which webhook deliveries are kept; 0: always. */
@@ -220,18 +224,21 @@ export function parseEncryptionKeys(input: string): EncryptionKeySetting[] {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
+/** Where the API listens unless HOST is set: at this machine only. */
+const LOOPBACK = '127.0.0.1';
+
 /** How each setting is read; its keys are the names of all settings. */
 export function settingSpecs(isTerminal: boolean) {
   const perMinute = wholeNumber(1, 1_000_000_000);
   const retentionDays = wholeNumber(0, 36_500);
   return {
     PORT: { ...wholeNumber(0, 65_535), default: 3000 },
-    HOST: str({ default: '0.0.0.0' }),
+    HOST: str({ default: LOOPBACK }),
     ROLE: str<ProcessRole>({ choices: PROCESS_ROLES, default: 'all' }),
     DATABASE_URL: address('postgresql:', 'postgres:')({ default: undefined }),
     DATA_DIR: str({ default: './data' }),
     REDIS_URL: address('redis:', 'rediss:')({ default: undefined }),
-    DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: 'FREE' }),
+    DEFAULT_PLAN: str<Plan>({ choices: PLANS, default: undefined }),
     PLAN_FREE_REQUESTS_PER_MINUTE: { ...perMinute, default: 60 },
     PLAN_PRO_REQUESTS_PER_MINUTE: { ...perMinute, default: 300 },
     PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: { ...perMinute, default: 3000 },
@@ -256,6 +263,7 @@ export function settingSpecs(isTerminal: boolean) {
     ...agentProviderSettings(),
     RUN_RETENTION_DAYS: { ...retentionDays, default: 365 },
     RECORDINGS: str<'on' | 'off'>({ choices: ['on', 'off'], default: 'on' }),
+    RECORDINGS_BYTES_PER_WORKSPACE: { ...wholeNumber(0, Number.MAX_SAFE_INTEGER), default: undefined },
     RECORDING_RETENTION_DAYS: { ...retentionDays, default: 30 },
     DELIVERY_RETENTION_DAYS: { ...retentionDays, default: 30 },
     OUTBOUND_ALLOWED_NETWORKS: networks({ default: [] }),
@@ -279,7 +287,8 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     databaseUrl: clean.DATABASE_URL,
     dataDir: clean.DATA_DIR,
     redisUrl: clean.REDIS_URL,
-    defaultPlan: clean.DEFAULT_PLAN,
+    defaultPlan: clean.DEFAULT_PLAN ?? 'FREE',
+    firstPlan: clean.DEFAULT_PLAN ?? 'ENTERPRISE',
     planLimits: {
       FREE: clean.PLAN_FREE_REQUESTS_PER_MINUTE,
       PRO: clean.PLAN_PRO_REQUESTS_PER_MINUTE,
@@ -301,6 +310,7 @@ export function readSettings(env: NodeJS.ProcessEnv, isTerminal = false): Settin
     languageModel: languageModel(clean),
     runRetentionDays: clean.RUN_RETENTION_DAYS,
     recordings: clean.RECORDINGS === 'on',
+    recordingsBytesPerWorkspace: clean.RECORDINGS_BYTES_PER_WORKSPACE,
     recordingRetentionDays: clean.RECORDING_RETENTION_DAYS,
     deliveryRetentionDays: clean.DELIVERY_RETENTION_DAYS,
     agentProviders: agentProviders(clean),

@@ -13,6 +13,8 @@ import { ReportLinks1732800300000 } from './migrations/1732800300000-report-link
 import { Recordings1732900100000 } from './migrations/1732900100000-recordings.js';
 import { CallProtocols1733000000000 } from './migrations/1733000000000-call-protocols.js';
 import { MediumOfEndedCalls1733000100000 } from './migrations/1733000100000-medium-of-ended-calls.js';
+import { RecordingSizes1733100000000 } from './migrations/1733100000000-recording-sizes.js';
+import { DeletedAgents1733100300000 } from './migrations/1733100300000-deleted-agents.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -41,6 +43,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       Recordings1732900100000,
       CallProtocols1733000000000,
       MediumOfEndedCalls1733000100000,
+      RecordingSizes1733100000000,
+      DeletedAgents1733100300000,
     ],
   });
 }

@@ -56,6 +56,9 @@ export class DomainError extends Error {
 export const invalidInput = (...issues: [string, ...string[]]) => new DomainError('BAD_REQUEST', undefined, issues);
 export const forbidden = (...issues: string[]) =>
   new DomainError('FORBIDDEN', undefined, issues.length > 0 ? issues : undefined);
-export const notFound = () => new DomainError('NOT_FOUND');
+export const notFound = (...issues: string[]) =>
+  new DomainError('NOT_FOUND', undefined, issues.length > 0 ? issues : undefined);
+export const invalidKey = () => new DomainError('UNAUTHORIZED', 'Invalid API key');
+export const expiredKey = () => new DomainError('UNAUTHORIZED', 'Expired API key');
 export const conflict = (message: string) => new DomainError('CONFLICT', message);
 export const unavailable = (cause?: unknown) => new DomainError('SERVICE_UNAVAILABLE', undefined, undefined, { cause });

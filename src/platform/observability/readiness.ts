@@ -3,5 +3,7 @@ import { Injectable } from '@nestjs/common';
 /** Whether load balancers should still send requests to this process. */
 @Injectable()
 export class Readiness {
+  /** Until the first workspace exists: a client that waits for readiness uses its key next. */
+  isStarting = false;
   isShuttingDown = false;
 }

@@ -17,8 +17,8 @@ operations describe what all of them share: headers, errors, lists, rate limits 
 
 Send \`Authorization: Bearer <API key>\` with every request. A key belongs to one workspace and has a role: \`VIEWER\` reads,
 \`EDITOR\` also writes, \`ADMIN\` also changes the workspace's settings. A request without a key, or with another scheme, gets 401
-\`Authorization not provided\`; an unknown, expired or revoked key gets 401 \`Invalid API key\`. A resource of another
-workspace, or an operation beyond the role of the key, gets 403. Health checks and this documentation need no key.
+\`Authorization not provided\`; an unknown or revoked key gets 401 \`Invalid API key\`, an expired one \`Expired API key\`.
+A resource of another workspace, or an operation beyond the role of the key, gets 403. Health checks and this documentation need no key.
 
 ## Success
 

@@ -5,6 +5,7 @@ const FIRST = ['openapi', 'info', 'servers', 'tags', 'paths', 'post', 'get', 'pu
 export const PATHS = [
   '/agents',
   '/agents/{id}',
+  '/agents/{id}/restore',
   '/agents/{id}/connection',
   '/agents/{id}/connection/test',
   '/personalities',

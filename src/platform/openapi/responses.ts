@@ -93,7 +93,11 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   UNAUTHORIZED: {
     description: 'The API key is missing or not valid',
     headers: ['WWW-Authenticate'],
-    examples: { missingKey: {}, invalidKey: { message: 'Invalid API key' } },
+    examples: {
+      missingKey: {},
+      invalidKey: { message: 'Invalid API key' },
+      expiredKey: { message: 'Expired API key' },
+    },
   },
   FORBIDDEN: {
     description: "The resource is another workspace's, or the operation is beyond the role of the API key",

@@ -7,7 +7,8 @@ const EXAMPLES = Object.fromEntries(
 /**
  * Program of the page. Beyond starting Swagger UI, without the validator's badge, which would send the document to an
  * external server, it
- * - replaces example ids in requests by those of the newest resources that the page has seen, so that examples work;
+ * - fills fields with the ids of the newest resources that the page has seen in place of example ids, so that examples work,
+ *   and replaces those in bodies; what deletes or cancels is sent as it is shown;
  * - filters operations by method, path and summary (Swagger UI filters tags only);
  * - shows the introduction's chapters after the operations;
  * - follows the colour scheme of the browser.
@@ -24,8 +25,10 @@ export const START = `window.addEventListener('load', () => {
 
   const substituted = (text) => [...known].reduce((result, [example, id]) => result.replaceAll(example, id), text);
 
+  const isSentAsShown = ({ method, url }) => method === 'DELETE' || /\\/(cancel|rotate-secret|revoke)$/.test(new URL(url).pathname);
+
   const requestInterceptor = (request) => {
-    if (request.loadSpec) return request;
+    if (request.loadSpec || isSentAsShown(request)) return request;
     request.url = substituted(request.url);
     if (typeof request.body === 'string') request.body = substituted(request.body);
     return request;
@@ -43,9 +46,28 @@ export const START = `window.addEventListener('load', () => {
     const collection = new URL(response.url).pathname.split('/').at(-1);
     const data = response.ok && collection in EXAMPLES ? (response.body ?? response.obj)?.data : undefined;
     const newest = Array.isArray(data) ? data[0] : data;
-    if (newest?.id) known.set(EXAMPLES[collection], newest.id);
+    if (newest?.id) {
+      known.set(EXAMPLES[collection], newest.id);
+      fill();
+    }
     return response;
   };
+
+  // Those of operations that are open; others are filled when they are opened.
+  const fill = () => {
+    const { specActions, specSelectors } = window.ui;
+    specSelectors.specJson().get('paths').forEach((operations, path) => {
+      operations.forEach((operation, method) => {
+        operation.get('parameters')?.forEach((parameter) => {
+          const value = specSelectors.parameterWithMetaByIdentity([path, method], parameter).get('value');
+          if (known.has(value)) specActions.changeParamByIdentity([path, method], parameter, value, false);
+        });
+      });
+    });
+  };
+
+  const changeParamByIdentity = (change) => (operation, parameter, value, isXml) =>
+    change(operation, parameter, known.get(value) ?? value, isXml);
 
   const opsFilter = (tags, phrase) => {
     const words = phrase.toLowerCase().split(/\\s+/);
@@ -61,6 +83,7 @@ export const START = `window.addEventListener('load', () => {
 
   const page = ({ React }) => ({
     fn: { opsFilter },
+    statePlugins: { spec: { wrapActions: { changeParamByIdentity } } },
     components: {
       Page: ({ getComponent, specSelectors }) => {
         const create = React.createElement;

@@ -7,9 +7,10 @@ import {
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
 } from '@nestjs/throttler';
+import type { Request } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 import { RateLimitStorage } from './rate-limit.storage.js';
-import { rateLimitHeaders } from './rate-limiter.js';
+import { isCountable, rateLimitHeaders } from './rate-limiter.js';
 
 const NEVER_REFUSED = 'throttling:neverRefused';
 
@@ -35,7 +36,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const { req, res } = this.getRequestResponse(context);
     const tracker = await getTracker(req, context);
     const key = generateKey(context, tracker, throttler.name ?? 'default');
-    const isCounted = !this.reflector.get<boolean | undefined>(NEVER_REFUSED, context.getHandler());
+    const isNeverRefused = this.reflector.get<boolean | undefined>(NEVER_REFUSED, context.getHandler()) ?? false;
+    const isCounted = !isNeverRefused && isCountable(req as Request);
     const record = await (isCounted ? this.storage.increment(key, ttl, limit) : this.storage.read(key, ttl, limit));
     for (const [name, value] of Object.entries(rateLimitHeaders(record, limit)))
       this.setResponseHeader(res, name, value);

@@ -38,7 +38,10 @@ export class RateLimiter {
 
   /** Counts a request that the guard will not see, and sets its headers. */
   async count(request: Request, response: Response): Promise<void> {
-    const headers = await this.consume(this.bucketOf(request));
+    const { key, limit } = this.bucketOf(request);
+    const headers = isCountable(request)
+      ? await this.consume({ key, limit })
+      : rateLimitHeaders(await this.storage.read(key, this.windowMs, limit), limit);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }
 
@@ -55,6 +58,12 @@ export class RateLimiter {
     return rateLimitHeaders(await this.storage.increment(key, this.windowMs, limit), limit);
   }
 }
+
+/**
+ * Whether it is known what to count the request against. While the database is unreachable, a valid key cannot be told from
+ * any other: it gets 503, which counting against its address would soon turn into 429.
+ */
+export const isCountable = ({ identity }: Request): boolean => identity?.kind !== 'unknown';
 
 export const rateLimitHeaders = ({ totalHits, resetAt }: RateLimitRecord, limit: number): RateLimitHeaders => ({
   'X-RateLimit-Limit': limit,

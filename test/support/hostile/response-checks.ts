@@ -17,7 +17,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 
 /** Allowed messages other than the default. */
 const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
-  UNAUTHORIZED: ['Invalid API key'],
+  UNAUTHORIZED: ['Invalid API key', 'Expired API key'],
   CONFLICT: [
     'A request with this Idempotency-Key is still in progress',
     'The last ADMIN key of a workspace cannot be revoked',

@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { CallFailure } from '../../timeline/failure.js';
 import { OtherSide } from '../../other-side/other-side.js';
-import { AgentSocket } from './websocket.js';
+import { AgentSocket, type SocketHandlers } from './websocket.js';
+
+/** The TCP connection below a WebSocket. */
+const tcpOf = (socket: WebSocket) => (socket as unknown as { _socket: NodeJS.WritableStream })._socket;
 
 describe('AgentSocket', () => {
   let server: WebSocketServer;
   const connections: WebSocket[] = [];
+  const opened: AgentSocket[] = [];
 
   beforeEach(async () => {
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -14,29 +19,101 @@ describe('AgentSocket', () => {
     await new Promise((resolve) => server.once('listening', resolve));
   });
   afterEach(async () => {
+    for (const socket of opened.splice(0)) socket.drop();
     for (const socket of connections.splice(0)) socket.terminate();
     await new Promise((resolve) => server.close(resolve));
   });
 
+  function connect(handlers: Partial<SocketHandlers>): AgentSocket {
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const target = { url, headers: {}, addresses: ['127.0.0.1'] };
+    const nothing = () => undefined;
+    const all = { onOpen: nothing, onMessage: nothing, onClose: nothing, onFailure: nothing, ...handlers };
+    const socket = new AgentSocket(target, new OtherSide(url, []), 5_000, all);
+    opened.push(socket);
+    return socket;
+  }
+
   it('ends the connection to an agent that does not read, once, before the memory is full', async () => {
     server.on('connection', (socket) => socket.pause());
-    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const failures: CallFailure[] = [];
     const message = 'x'.repeat(100_000);
     let sent = 0;
     await new Promise<void>((resolve) => {
-      const socket = new AgentSocket({ url, headers: {}, addresses: ['127.0.0.1'] }, new OtherSide(url, []), 5_000, {
+      const socket = connect({
         onOpen: () => {
           for (; sent < 500; sent++) socket.send(message);
           // After all failures, which are reported in a later turn of the event loop.
           setImmediate(() => setImmediate(resolve));
         },
-        onMessage: () => undefined,
-        onClose: () => undefined,
         onFailure: (failure) => failures.push(failure),
       });
     });
     expect(failures.map(({ failure }) => failure.code)).toEqual(['connection_lost']);
     expect(failures[0]!.message).toContain('it does not read what is sent to it');
+  });
+
+  it('pauses a socket that delivers too much at once, and loses nothing of it', async () => {
+    const count = 4 * SEND_LIMITS.turn.frames;
+    server.on('connection', (socket) => {
+      // At once, so that many arrive in one part.
+      const tcp = tcpOf(socket) as NodeJS.WritableStream & { cork(): void; uncork(): void };
+      tcp.cork();
+      for (let n = 0; n < count; n++) socket.send(String(n));
+      socket.ping();
+      tcp.uncork();
+    });
+    const received: string[] = [];
+    const pauses: number[] = [];
+    const frames = { messages: 0, control: 0, continuation: 0 };
+    await new Promise<void>((resolve) => {
+      connect({
+        onFrames: (some) => {
+          for (const kind of ['messages', 'control', 'continuation'] as const) frames[kind] += some[kind];
+        },
+        onPaused: (from, to) => {
+          pauses.push(to - from);
+          if (received.length === count) resolve();
+        },
+        onMessage: (data) => {
+          received.push(String(data));
+          if (received.length === count && pauses.length > 0) resolve();
+        },
+      });
+    });
+    expect(received).toEqual(Array.from({ length: count }, (_, n) => String(n)));
+    expect(frames).toEqual({ messages: count, control: 1, continuation: 0 });
+    // Timers may be a millisecond early.
+    expect(Math.min(...pauses)).toBeGreaterThan(SEND_LIMITS.turn.pauseMs - 2);
+  });
+
+  it('takes a Close frame for the end, although the agent keeps the TCP connection open', async () => {
+    server.on('connection', (socket) => {
+      socket.send('last words');
+      // A Close frame with code 1000, after which nothing happens.
+      tcpOf(socket).write(Buffer.from([0x88, 0x02, 0x03, 0xe8]));
+      socket.pause();
+    });
+    const received: string[] = [];
+    const code = await new Promise<number>((resolve) => {
+      const socket = connect({ onMessage: (data) => received.push(String(data)), onClose: resolve });
+      const ticks = setInterval(() => socket.takeClose(), 5);
+      ticks.unref();
+      opened.push({ drop: () => clearInterval(ticks) } as AgentSocket);
+    });
+    expect({ code, received }).toEqual({ code: 1000, received: ['last words'] });
+  });
+
+  it.each<[string, number[], string]>([
+    ['a masked frame', [0x81, 0x81, 0, 0, 0, 0, 0x41], 'MASK must be clear'],
+    ['text that is not UTF-8', [0x81, 0x01, 0xff], 'invalid UTF-8 sequence'],
+    ['a close code that may not be sent', [0x88, 0x02, 0x03, 0xed], 'invalid status code 1005'],
+  ])('reports a broken connection at once: %s', async (_name, bytes, what) => {
+    server.on('connection', (socket) => {
+      tcpOf(socket).write(Buffer.from(bytes));
+      socket.pause();
+    });
+    const reported = await new Promise<string>((resolve) => connect({ onBroken: resolve }));
+    expect(reported).toContain(what);
   });
 });

@@ -1,9 +1,11 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { ConnectionPhase } from '../../../outbound-http/index.js';
 import { CallFailure, type FailureCode, type FailureDetail } from '../../timeline/failure.js';
 import type { OtherSide } from '../../other-side/other-side.js';
+import { SEND_LIMITS } from '../../other-side/send-limits.js';
+import { type CountedFrames, FrameCounter } from './frame-counter.js';
 import { codeOfStatus, redirection } from './outbound-failures.js';
 
 /** Plain data, so that it can be passed to a thread. */
@@ -19,14 +21,18 @@ export interface SocketHandlers {
   readonly onOpen: () => void;
   /** Text, or the bytes of a binary message. */
   readonly onMessage: (data: string | Uint8Array) => void;
+  /** Frames that have arrived; their messages follow by `onMessage`, one in each turn of the event loop. */
+  readonly onFrames?: (frames: CountedFrames) => void;
+  /** Nothing was read, because too much had arrived at once. Times are on the clock of `performance`. */
+  readonly onPaused?: (from: number, to: number) => void;
   /** After `onOpen`. 1006: the connection broke off (RFC 6455, section 7.1.5). */
   readonly onClose: (code: number, reason: string) => void;
-  /** There was no connection, or the agent sent too much. Nothing is called afterwards. */
+  /** After `onOpen`: the agent broke the protocol or the connection failed. Nothing is called afterwards. */
+  readonly onBroken?: (what: string) => void;
+  /** There was no connection, or a message is too large. Nothing is called afterwards. */
   readonly onFailure: (failure: CallFailure) => void;
 }
 
-/** Limits on what an agent may send. */
-const LIMITS = { message: 8 * 1024 * 1024, bytes: 128 * 1024 * 1024, messages: 500_000 } as const;
 /** What may wait for an agent that does not read: a quarter of an hour of a call's sound, or 10,000 marks with long names. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** What is shown of a response that refuses the upgrade. */
@@ -35,12 +41,17 @@ const MAX_SAID_MS = 1_000;
 /** How long the other side may take to confirm a close, in milliseconds. */
 const CLOSING_MS = 2_000;
 
-/** A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. */
+/**
+ * A WebSocket connection to an untrusted agent: no compression, no redirects, limited messages, checked addresses. What it
+ * sends at once is read in turns, so that the other connections of the thread have theirs.
+ */
 export class AgentSocket {
   private readonly socket: WebSocket;
   private phase: 'connecting' | 'securing' | 'upgrading' | 'open' | 'over' = 'connecting';
-  private bytes = 0;
-  private messages = 0;
+  private readonly counter = new FrameCounter();
+  /** Frames that have arrived in this turn of the event loop. */
+  private framesInTurn = 0;
+  private pausedAt: number | undefined;
 
   /** @param agent how failures describe it */
   constructor(
@@ -53,12 +64,19 @@ export class AgentSocket {
       headers: { ...target.headers },
       lookup: pinned(target.addresses),
       handshakeTimeout: timeoutMs,
-      maxPayload: LIMITS.message,
+      maxPayload: SEND_LIMITS.messageBytes,
+      allowSynchronousEvents: false,
       perMessageDeflate: false,
       followRedirects: false,
       finishRequest: (request: ClientRequest) => this.request(request),
     });
-    this.socket.on('open', () => this.opened());
+    let bytes: Socket | undefined;
+    this.socket.on('upgrade', ({ socket }) => (bytes = socket));
+    this.socket.on('open', () => {
+      // Not earlier: `ws` would miss what arrived with the response.
+      bytes?.on('data', (some: Buffer) => this.arrived(some));
+      this.opened();
+    });
     this.socket.on('message', (data: Buffer, isBinary) => this.received(data, isBinary));
     this.socket.on('close', (code, reason) => this.closed(code, reason.toString('utf8')));
     this.socket.on('error', (error) => this.failed(error));
@@ -74,6 +92,20 @@ export class AgentSocket {
     if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return this.socket.send(data);
     // Later, since a call must not end in the middle of what it does.
     setImmediate(() => this.fail('connection_lost', { what: 'it does not read what is sent to it' }));
+  }
+
+  /**
+   * Ends the connection if the agent has closed it: `onClose` follows with its code, though the agent may never end the TCP
+   * connection.
+   */
+  takeClose(): void {
+    if (this.phase === 'open' && this.socket.readyState === WebSocket.CLOSING) this.socket.terminate();
+  }
+
+  /** Closes the connection at once; nothing is called afterwards. */
+  drop(): void {
+    this.phase = 'over';
+    this.socket.terminate();
   }
 
   /** Closes the connection in the orderly way; nothing is called afterwards. */
@@ -106,12 +138,29 @@ export class AgentSocket {
     this.handlers.onOpen();
   }
 
+  private arrived(bytes: Buffer): void {
+    if (this.phase === 'over') return;
+    const frames = this.counter.push(bytes);
+    if (this.framesInTurn === 0) setImmediate(() => (this.framesInTurn = 0));
+    this.framesInTurn += frames.messages + frames.control + frames.continuation;
+    if (this.framesInTurn > SEND_LIMITS.turn.frames && this.pausedAt === undefined) this.pause();
+    this.handlers.onFrames?.(frames);
+  }
+
+  private pause(): void {
+    const from = performance.now();
+    this.pausedAt = from;
+    this.socket.pause();
+    setTimeout(() => {
+      this.pausedAt = undefined;
+      this.socket.resume();
+      if (this.phase === 'open') this.handlers.onPaused?.(from, performance.now());
+    }, SEND_LIMITS.turn.pauseMs);
+  }
+
   private received(data: Buffer, isBinary: boolean): void {
     if (this.phase !== 'open') return;
-    this.bytes += data.length;
-    if (++this.messages > LIMITS.messages || this.bytes > LIMITS.bytes) {
-      this.fail('answer_too_large', { what: 'all its messages together' });
-    } else this.handlers.onMessage(isBinary ? data : data.toString('utf8'));
+    this.handlers.onMessage(isBinary ? data : data.toString('utf8'));
   }
 
   private closed(code: number, reason: string): void {
@@ -125,8 +174,7 @@ export class AgentSocket {
     const code = typeof error.code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(error.code) ? error.code : undefined;
     if (this.phase === 'open') {
       if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.fail('answer_too_large', { what: 'one message' });
-      // `close` follows, with the code of the reason.
-      return;
+      return this.broken(code === undefined ? error.message : `${error.message} (${code})`);
     }
     const isTimeout = error.message === 'Opening handshake has timed out';
     if (isTimeout) return this.fail('timeout', { what: 'the WebSocket handshake' });
@@ -134,6 +182,12 @@ export class AgentSocket {
     const isHandshake = this.phase === 'upgrading' && (code === undefined || code.startsWith('HPE_'));
     const byPhase: FailureCode = this.phase === 'securing' ? 'tls_failed' : 'connection_failed';
     this.fail(isHandshake ? 'bad_response' : byPhase, { what: isHandshake ? error.message : code });
+  }
+
+  private broken(what: string): void {
+    this.phase = 'over';
+    this.socket.terminate();
+    this.handlers.onBroken?.(what);
   }
 
   /** The upgrade got another response than 101. */

@@ -30,4 +30,6 @@ export interface AgentCall {
   readonly phoneNumber: string;
   /** New for each attempt. */
   readonly callId: string;
+  /** Whether a voice call gets a thread of its own, because it may have ended those in which it ran before. */
+  readonly isSuspect?: boolean;
 }

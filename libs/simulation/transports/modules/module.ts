@@ -79,6 +79,8 @@ export interface Found {
 export interface DialOptions extends Pick<VoiceCallOptions, 'signal' | 'speak'> {
   /** A step of the connection test was reached. */
   readonly onStep: (step: string) => void;
+  /** How long the call may last from the answer, in milliseconds; unlimited without. */
+  readonly maxMs?: number;
 }
 
 /** A call that is ready to be connected. */
@@ -104,6 +106,8 @@ export interface WireSession<State extends WireState = WireState> {
   readonly secrets: SentSecrets;
   /** Steps of the connection test that this address does not have, and why. */
   readonly skippedSteps: Readonly<Record<string, string>>;
+  /** What the stream dials, if another document than the connection names it: as failures show it. */
+  readonly streamAddress?: string | undefined;
   /** @throws CallFailure; the signal's reason */
   dial(options: DialOptions): Promise<Dialled<State>>;
   /** What the agent asks for after it has hung up; the verdict does not wait for it longer than the signal. */

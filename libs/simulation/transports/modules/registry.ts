@@ -1,4 +1,4 @@
-import type { ProtocolModule, WireModule } from './module.js';
+import type { ProtocolModule } from './module.js';
 
 /** The protocols that are built; everything that lists them is derived from it. */
 export interface Registry {
@@ -29,8 +29,6 @@ export function registry(modules: readonly ProtocolModule[]): Registry {
     },
   };
 }
-
-export const isVoice = (module: ProtocolModule): module is WireModule => module.medium === 'voice';
 
 /** Inserts the steps that are missing before the next one that is known. */
 function merged(known: readonly string[], steps: readonly string[]): string[] {

@@ -33,6 +33,13 @@ export class Addresses {
     return { url: this.url, signedUrl: this.signedFirst };
   }
 
+  /** The public address of a webhook on another host: what to set as `publicUrl`. Undefined for its own host. */
+  publicUrlAt(stream: string): string | undefined {
+    const { protocol, hostname, host } = new URL(stream);
+    if (hostname === this.publicBase.hostname) return undefined;
+    return `${protocol.replace(/^ws/, 'http')}//${host}${this.dialled.pathname}`;
+  }
+
   /**
    * An address of a document, which may be relative to that document's own (signed) address.
    * @returns undefined if it is none

@@ -2,7 +2,7 @@ import { encodeMulaw, tone, writeWav } from '../../../audio/index.js';
 import { speech } from '../../voice/testing/virtual-calls.js';
 import type { ScriptedAgent } from '../../testing/twilio-agent.js';
 import { connect } from '../../testing/twilio-agent.js';
-import { agent, answering, call, useAgents } from '../wires/twilio-media-streams/testing/voice-calls.js';
+import { agent, answering, call, failed, useAgents } from '../wires/twilio-media-streams/testing/voice-calls.js';
 
 interface File {
   readonly body: Uint8Array;
@@ -55,6 +55,36 @@ describe('<Play> before the stream', () => {
     expect(facts.caller[0]!.startMs).toBeGreaterThanOrEqual(600);
     // The connection's headers go to the agent's own server.
     expect(callee.webhooks[1]!.headers).toMatchObject({ 'x-tenant': 'bella-vista-9' });
+  });
+
+  it('is fetched once for each address', async () => {
+    const callee = await agent({
+      ...answering(),
+      webhook: ({ path }, _agent, response) => {
+        if (path === '/voice') return connect('/media', { before: '<Play>/hello</Play>'.repeat(20) });
+        response.writeHead(200, { 'content-type': 'audio/basic' });
+        return void response.end(encodeMulaw(speech(10)));
+      },
+    });
+    const facts = await call(`http://${callee.host}/voice`);
+    expect(facts.wireFindings).toEqual([]);
+    expect(callee.webhooks.filter(({ path }) => path === '/hello')).toHaveLength(1);
+  });
+
+  it('ends the call if there are more than ten files', async () => {
+    const files = Array.from({ length: 11 }, (_, n) => `<Play>/sounds/${n}</Play>`).join('');
+    const callee = await agent({
+      ...answering(),
+      webhook: ({ path }, _agent, response) => {
+        if (path === '/voice') return connect('/media', { before: files });
+        response.writeHead(404);
+        return void response.end();
+      },
+    });
+    const { failure } = await failed(call(`http://${callee.host}/voice`));
+    expect(failure).toMatchObject({ code: 'timeout' });
+    expect(failure.message).toContain('plays more than 10 files');
+    expect(callee.webhooks).toHaveLength(11);
   });
 
   it('is repeated as its attribute loop says', async () => {

@@ -5,7 +5,6 @@ import { OUTBOUND_CODES } from '../http/outbound-failures.js';
 
 /** A minute of 44,100 samples per second has 5 MiB. */
 const MAX_BYTES = 6 * 1024 * 1024;
-const TIMEOUT_MS = 5_000;
 /** The conversion from any other rate can take seconds of this thread, which serves all calls. */
 const WAV_RATES: ReadonlySet<number> = new Set([8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]);
 const MULAW_TYPES = /^audio\/(basic|x-mulaw|mulaw|ulaw)\b/i;
@@ -17,6 +16,7 @@ export interface SoundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly maxMs: number;
+  readonly timeoutMs: number;
 }
 
 /** Sound at `TELEPHONE_RATE`, or why it cannot be heard, in a few words. */
@@ -27,11 +27,11 @@ export type FetchedSound = { readonly pcm: Int16Array } | { readonly problem: st
  * @throws the signal's reason
  */
 export async function fetchSound(client: OutboundClient, request: SoundRequest): Promise<FetchedSound> {
-  const { url, headers, signal, maxMs } = request;
+  const { url, headers, signal, maxMs, timeoutMs } = request;
   try {
     const accept = 'audio/wav, audio/basic, audio/*';
     const sent = { accept, 'user-agent': 'TwilioProxy/1.1', ...headers };
-    const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_BYTES };
+    const limits = { timeoutMs, maxBodyBytes: MAX_BYTES };
     const response = await client.request({ url, method: 'GET', headers: sent, signal, ...limits });
     if (response.status !== 200) return { problem: `it was answered with HTTP ${response.status}` };
     if (response.truncated) return { problem: `it is larger than ${MAX_BYTES / 1024 / 1024} MiB` };

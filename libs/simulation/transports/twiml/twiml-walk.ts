@@ -2,16 +2,13 @@ import { decodeMulaw, encodeMulaw, TELEPHONE_RATE } from '../../../audio/index.j
 import { CallFailure } from '../../timeline/failure.js';
 import type { PlatformEvent, WireFinding } from '../../voice/facts/facts.js';
 import { type TwimlFindingCode, twimlFinding } from './findings.js';
+import { PRELUDE_LIMITS } from './http-time.js';
 import type { FetchedSound } from './platform-sound.js';
 import type { HttpMethod, StreamNoun, Verb } from './twiml.js';
 
-/** Documents of one call. */
-const MAX_DOCUMENTS = 10;
 const SAMPLES_PER_MS = TELEPHONE_RATE / 1_000;
 /** What is said before a stream and cannot be spoken takes this long per word (150 words per minute). */
 const MS_PER_WORD = 400;
-/** What comes before a stream takes at most so long. */
-const MAX_PRELUDE_MS = 60_000;
 const MAX_SAY_LENGTH = 4_096;
 
 /** Speaks text as the platform: 16-bit mono at 8,000 Hz. */
@@ -42,7 +39,9 @@ export class TwimlWalk {
   /** The verbs after the stream. */
   private rest: readonly Verb[] = [];
   private action: { readonly url: string; readonly method: HttpMethod } | undefined;
-  private documents = 1;
+  private redirects = 0;
+  /** Files of `<Play>`, by their addresses. */
+  private readonly files = new Map<string, FetchedSound>();
 
   /** @param shown makes what the agent said presentable */
   constructor(private readonly shown: (text: string) => string) {}
@@ -107,8 +106,8 @@ export class TwimlWalk {
   }
 
   private async next(reference: string, method: HttpMethod, fetch: Fetch): Promise<readonly Verb[]> {
-    if (++this.documents > MAX_DOCUMENTS) {
-      throw new CallFailure('invalid_twiml', `it redirects more than ${MAX_DOCUMENTS - 1} times`);
+    if (++this.redirects > PRELUDE_LIMITS.redirects) {
+      throw new CallFailure('timeout', `its TwiML redirects more than ${PRELUDE_LIMITS.redirects} times`);
     }
     const verbs = await fetch(reference, this.base, method);
     this.base = new URL(reference, this.base).href;
@@ -148,10 +147,23 @@ export class TwimlWalk {
 
   private async play(url: string, times: number, platform: PlatformSounds): Promise<void> {
     if (this.leftMs === 0) return;
-    const sound = await platform.fetch(url, this.base, this.leftMs);
+    const sound = await this.file(url, platform);
     if ('pcm' in sound) return this.repeat(sound.pcm, times);
     const detail = `The caller did not hear <Play> of ${this.shown(url)}: ${this.shown(sound.problem)}. Its duration is unknown`;
     this.find('play_not_heard', detail, this.elapsedMs);
+  }
+
+  /** Each address is fetched once. */
+  private async file(url: string, { fetch }: PlatformSounds): Promise<FetchedSound> {
+    const address = URL.canParse(url, this.base) ? new URL(url, this.base).href : url;
+    const known = this.files.get(address);
+    if (known) return known;
+    if (this.files.size === PRELUDE_LIMITS.plays) {
+      throw new CallFailure('timeout', `its TwiML plays more than ${PRELUDE_LIMITS.plays} files before the stream`);
+    }
+    const sound = await fetch(url, this.base, this.leftMs);
+    this.files.set(address, sound);
+    return sound;
   }
 
   private repeat(pcm: Int16Array, times: number): void {
@@ -172,11 +184,11 @@ export class TwimlWalk {
   }
 
   private take(ms: number): void {
-    this.elapsedMs = Math.min(MAX_PRELUDE_MS, this.elapsedMs + ms);
+    this.elapsedMs = Math.min(PRELUDE_LIMITS.verbsMs, this.elapsedMs + ms);
   }
 
   private get leftMs(): number {
-    return MAX_PRELUDE_MS - this.elapsedMs;
+    return PRELUDE_LIMITS.verbsMs - this.elapsedMs;
   }
 
   private describe(verb: Verb): string {

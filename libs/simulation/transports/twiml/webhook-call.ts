@@ -9,11 +9,12 @@ import type { AgentCall, AgentEndpoint } from '../modules/endpoint.js';
 import type { DialOptions, Found } from '../modules/module.js';
 import { Addresses, type DialledAddress } from './addresses.js';
 import { fetchSound } from './platform-sound.js';
+import { HttpTime } from './http-time.js';
 import { type Fetch, type PlatformSounds, TwimlWalk } from './twiml-walk.js';
 import type { HttpMethod, StreamNoun } from './twiml.js';
 import { requestTwiml } from './webhook.js';
 
-/** Numbers that belong to nobody (reserved for fiction). */
+/** Telephone numbers that are reserved for fiction, so that no one can be reached by them. */
 const DEFAULT_FROM = '+12025550143';
 const DEFAULT_TO = '+12025550187';
 
@@ -49,10 +50,10 @@ export class WebhookCall {
     private readonly endpoint: AgentEndpoint,
     private readonly call: AgentCall,
   ) {
-    const { url, shownUrl, headers, options } = endpoint;
+    const { url, shownUrl, headers, options, apiKey } = endpoint;
     this.options = options;
     this.accountSid = this.options.accountSid ?? sid('AC');
-    this.secrets = sentSecrets(this.authToken, headers, secretsOfUrl(url));
+    this.secrets = sentSecrets([this.authToken, apiKey], headers, secretsOfUrl(url));
     this.agent = new OtherSide(shownUrl ?? agentUrl(withoutSecrets(url), call), this.secrets.all);
     this.addresses = new Addresses(agentUrl(url, call), this.options.publicUrl);
     this.walk = new TwimlWalk((text) => this.agent.excerpt(text));
@@ -81,19 +82,23 @@ export class WebhookCall {
   /** Requests the first document and follows its verbs. @throws CallFailure; the signal's reason */
   async connect({ signal, speak, onStep }: DialOptions): Promise<Connected> {
     const { first } = this;
+    const time = new HttpTime();
     const request = (address: DialledAddress, method: HttpMethod) =>
-      this.request(address, method, 'ringing', { signal, onStep });
+      time.spend((timeoutMs) => this.request(address, method, 'ringing', { signal, onStep, timeoutMs }));
     const verbs = await request(first, 'POST');
     const answeredAt = performance.now();
     const fetch: Fetch = (reference, base, method) => request(this.resolved(reference, base), method);
-    const sounds = { ...(speak && { speak }), fetch: this.files(signal) };
+    const sounds = { ...(speak && { speak }), fetch: this.files(signal, time) };
     const noun = await this.walk.toStream(verbs, first.signedUrl, fetch, sounds);
     return { noun, answeredAt, found: { findings: this.walk.findings, events: this.walk.events } };
   }
 
-  /** Waits until the verbs before what is connected have taken their time. @throws the signal's reason */
-  async passPrelude(answeredAt: number, signal: AbortSignal): Promise<void> {
-    const ms = Math.max(0, answeredAt + this.walk.elapsedMs - performance.now());
+  /**
+   * Waits until the verbs before what is connected have taken their time, or the call may last no longer.
+   * @throws the signal's reason
+   */
+  async passPrelude(answeredAt: number, { signal, maxMs = Infinity }: DialOptions): Promise<void> {
+    const ms = Math.max(0, answeredAt + Math.min(this.walk.elapsedMs, maxMs) - performance.now());
     await wait(ms, undefined, { signal }).catch(() => {
       throw signal.reason;
     });
@@ -118,7 +123,7 @@ export class WebhookCall {
     address: DialledAddress,
     method: HttpMethod,
     callStatus: string,
-    { signal, onStep }: Pick<DialOptions, 'signal'> & Partial<DialOptions>,
+    { signal, onStep, timeoutMs }: Pick<DialOptions, 'signal'> & Partial<DialOptions & { readonly timeoutMs: number }>,
     authToken = this.authToken,
   ) {
     return requestTwiml(this.call.client, this.agent, {
@@ -128,6 +133,7 @@ export class WebhookCall {
       headers: this.headersTo(address.url),
       authToken,
       signal,
+      ...(timeoutMs !== undefined && { timeoutMs }),
       ...(onStep && { onStep }),
     });
   }
@@ -143,11 +149,13 @@ export class WebhookCall {
   }
 
   /** Fetches the files of `<Play>`. */
-  private files(signal: AbortSignal): PlatformSounds['fetch'] {
+  private files(signal: AbortSignal, time: HttpTime): PlatformSounds['fetch'] {
     return async (reference, base, maxMs) => {
       const address = this.addresses.resolve(reference, base);
       if (!address || !/^https?:/i.test(address.url)) return { problem: 'its address is not one of http or https' };
-      return fetchSound(this.call.client, { url: address.url, headers: this.headersTo(address.url), signal, maxMs });
+      const { url } = address;
+      const headers = this.headersTo(url);
+      return time.spend((timeoutMs) => fetchSound(this.call.client, { url, headers, signal, maxMs, timeoutMs }));
     };
   }
 

@@ -102,6 +102,17 @@ describe('twilioMediaStreams over a webhook', () => {
     expect(callee.streams[0]!.messages.filter(({ event }) => event === 'media')[0]!.media.timestamp).toBe('0');
   });
 
+  it('ends a call whose verbs take longer than it may last when its time is over', async () => {
+    const callee = await agent({
+      ...answering(),
+      webhook: () => connect('/media', { before: '<Pause length="50"/>' }),
+    });
+    const { end } = await call(`http://${callee.host}/voice`, { plan: planOf(SCRIPT, { maxDurationSeconds: 1 }) });
+    expect(end.code).toBe('max_duration');
+    // Far from the 50 s of the pause, on a slow machine as well.
+    expect(end.atMs).toBeLessThan(25_000);
+  });
+
   it('plays what the platform says before the stream as speech of the agent, and pauses between', async () => {
     const callee = await agent({
       ...answering(),
@@ -238,7 +249,7 @@ describe('twilioMediaStreams over a webhook', () => {
     ],
     ['an https stream', connect('https://example.com/media'), 'invalid_twiml', /not a wss address/],
     ['a stream without url', '<Response><Connect><Stream/></Connect></Response>', 'invalid_twiml', /has no url/],
-    ['itself again', '<Response><Redirect>/voice</Redirect></Response>', 'invalid_twiml', /redirects more than 9/],
+    ['itself again', '<Response><Redirect>/voice</Redirect></Response>', 'timeout', /redirects more than 10 times/],
     ['a redirect to a file', '<Response><Redirect>file:///etc/passwd</Redirect></Response>', 'invalid_twiml', /http/],
     ['a stream in a private network', connect('wss://10.0.0.1/media'), 'address_refused', /OUTBOUND/],
     ['HTTP 403', (response) => void response.writeHead(403).end('wrong signature'), 'http_refused', /wrong signature/],

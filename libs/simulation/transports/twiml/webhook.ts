@@ -4,11 +4,9 @@ import { CallFailure } from '../../timeline/failure.js';
 import type { OtherSide } from '../../other-side/other-side.js';
 import { codeOfStatus, OUTBOUND_CODES, redirection, systemError } from '../http/outbound-failures.js';
 import type { DialledAddress } from './addresses.js';
+import { PRELUDE_LIMITS } from './http-time.js';
 import { twilioSignature } from './signature.js';
 import { type HttpMethod, MAX_TWIML_BYTES, parseTwiml, type Verb } from './twiml.js';
-
-/** Twilio waits 15 s for TwiML. */
-export const WEBHOOK_TIMEOUT_MS = 15_000;
 
 export interface WebhookRequest {
   readonly address: DialledAddress;
@@ -54,7 +52,7 @@ export async function requestTwiml(
 }
 
 async function send(client: OutboundClient, agent: OtherSide, request: WebhookRequest) {
-  const { address, method, form, authToken, timeoutMs = WEBHOOK_TIMEOUT_MS, signal, onStep } = request;
+  const { address, method, form, authToken, timeoutMs = PRELUDE_LIMITS.requestMs, signal, onStep } = request;
   const query = new URLSearchParams(form).toString();
   const isPost = method === 'POST';
   const withQuery = (url: string) => (isPost ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`);

@@ -7,6 +7,8 @@ import type { WireSide } from '../wire/wire.js';
 /** Reports of each kind that are kept, and characters of one. */
 const MAX_REPORTS = 10_000;
 const MAX_REPORT = 64 * 1024;
+/** What a report keeps beside its text. */
+const REPORT_BYTES = 64;
 
 /** What the platform reports beside audio: words of the agent, what it understood of the caller, and tool calls. */
 export class AgentReports {
@@ -16,6 +18,7 @@ export class AgentReports {
   /** Tool calls whose result the wire has not been given. */
   private readonly unanswered: { readonly id: string; readonly call: ToolCallFact }[] = [];
   private readonly answers: ToolAnswers;
+  private kept = 0;
 
   constructor({ toolResults = [] }: VoiceCallPlan) {
     this.answers = toolAnswers(toolResults);
@@ -23,17 +26,17 @@ export class AgentReports {
 
   say(atMs: number, text: string, { item, final = true }: Parameters<WireSide['said']>[2] = {}): void {
     if (this.said.length >= MAX_REPORTS) return;
-    this.said.push({ atMs, text: shortened(text), final, ...(item !== undefined && { item }) });
+    this.said.push({ atMs, text: this.shortened(text), final, ...(item !== undefined && { item }) });
   }
 
   hearCaller(atMs: number, text: string): void {
-    if (this.heardCaller.length < MAX_REPORTS) this.heardCaller.push({ atMs, text: shortened(text) });
+    if (this.heardCaller.length < MAX_REPORTS) this.heardCaller.push({ atMs, text: this.shortened(text) });
   }
 
   /** @param isAwaited whether the platform waits for a result */
   callTool(atMs: number, { id, name, json }: Parameters<WireSide['toolCall']>[1], isAwaited: boolean): void {
     if (this.toolCalls.length >= MAX_REPORTS) return;
-    const call: ToolCallFact = { atMs, name: shortened(name), json: shortened(json) };
+    const call: ToolCallFact = { atMs, name: this.shortened(name), json: this.shortened(json) };
     this.toolCalls.push(call);
     if (isAwaited) this.unanswered.push({ id, call });
   }
@@ -47,10 +50,19 @@ export class AgentReports {
     }
   }
 
+  /** Bytes that the reports keep, about. */
+  get bytes(): number {
+    return this.kept;
+  }
+
+  private shortened(text: string): string {
+    const kept = sanitizeText(text.slice(0, MAX_REPORT));
+    this.kept += REPORT_BYTES + 2 * kept.length;
+    return kept;
+  }
+
   get facts(): Pick<VoiceFacts, 'said' | 'heardCaller' | 'toolCalls'> {
     const { said, heardCaller, toolCalls } = this;
     return { said, heardCaller, toolCalls };
   }
 }
-
-const shortened = (text: string): string => sanitizeText(text.slice(0, MAX_REPORT));

@@ -3,6 +3,7 @@ import { type Failure, failure } from '../../timeline/failure.js';
 import { sanitizeText } from '../../timeline/text.js';
 import { AgentReports } from './agent-reports.js';
 import { CallerActs } from '../speaking/caller-acts.js';
+import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
 import { Ear } from '../hearing/ear.js';
 import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from '../facts/facts.js';
@@ -11,8 +12,10 @@ import { IncomingAudio } from '../hearing/incoming-audio.js';
 import { heardAtTheEarliest } from '../measures/index.js';
 import type { RecordingSink } from '../wire/voice-transport.js';
 import type { Wire, WireFactory, WireFormats, WireSide } from '../wire/wire.js';
+import { commonFinding } from '../wire/common-findings.js';
 import { Mouth } from '../speaking/mouth.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
+import { Intake } from './intake.js';
 import { Recorder } from './recorder.js';
 import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
@@ -23,8 +26,7 @@ const READY_MS = 10_000;
 /** Clock times with fractions are rounded: a frame is due if no more than this is missing. */
 const EPSILON_MS = 1e-6;
 const MAX_PLATFORM_EVENTS = 1_000;
-/** Codes of RFC 6455, section 7.4.1, with which an agent that hangs up closes its connection; 1005 is none at all. */
-const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+const DISCARDED = 'More audio arrived than is kept';
 
 export interface MediaCallOptions {
   /** Sends a message to the agent. */
@@ -41,12 +43,6 @@ export interface Prelude {
   readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
 }
 
-/** How a connection was closed (RFC 6455, section 7.4). */
-export interface Closing {
-  readonly code: number;
-  readonly reason: string;
-}
-
 /**
  * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. It
  * has no thread, timer or socket; its driver calls `tick` at least every 20 ms and passes on what the agent
@@ -59,6 +55,7 @@ export class MediaCall {
   private readonly ear: Ear;
   private readonly mouth: Mouth;
   private incoming: IncomingAudio;
+  private readonly intake: Intake;
   private readonly timing = new TickTiming();
   private readonly findings = new WireFindings();
   private readonly platformEvents: PlatformEvent[] = [];
@@ -81,8 +78,6 @@ export class MediaCall {
   private unready: Failure | undefined;
   /** Asked for by the wire, and done when its method has returned. */
   private requestedEnd: { readonly end: CallEnd; readonly broken?: Failure } | undefined;
-  /** Messages that are logged when call time 0 is known. */
-  private unlogged: { readonly now: number; readonly direction: 'sent' | 'received'; readonly message: unknown }[] = [];
 
   constructor(
     private readonly plan: VoiceCallPlan,
@@ -93,6 +88,7 @@ export class MediaCall {
     this.ear = new Ear(this.line);
     this.mouth = new Mouth(this.line.frameSamples);
     this.incoming = new IncomingAudio(this.ear, this.line, plan.rate);
+    this.intake = new Intake({ encoding: 'pcm16', rate: plan.rate });
     this.reports = new AgentReports(plan);
     this.recorder = options.recording && new Recorder(options.recording, this.line);
     this.wire = wire(this.side());
@@ -101,9 +97,11 @@ export class MediaCall {
 
   /** The connection is open. */
   start(now: number): void {
+    if (this.isOver) return;
     this.openedAt = now;
     this.wire.open(now);
     this.endAsRequested(now);
+    for (const data of this.intake.takeEarly()) this.onMessage(now, data);
   }
 
   /** The stream starts, and with it the call, unless a prelude says that it was answered before. */
@@ -112,6 +110,7 @@ export class MediaCall {
     if (formats) {
       this.callerLine.format = formats.toAgent;
       this.incoming = new IncomingAudio(this.ear, this.line, formats.fromAgent.rate);
+      this.ear.format = this.intake.format = formats.fromAgent;
     }
     const { prelude } = this.options;
     // The gate hears whole frames from the answer on, so the stream starts with one.
@@ -123,7 +122,7 @@ export class MediaCall {
     for (const { atMs, pcm } of prelude?.sounds ?? []) this.ear.play(atMs, pcm);
     for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.recordFrame(null, this.ear.hearFrame());
     this.isReady = true;
-    this.logEarlier();
+    this.recorder?.begin(this.origin);
   }
 
   /** Sends the frames that are due. */
@@ -144,7 +143,33 @@ export class MediaCall {
   /** A message of the agent. */
   onMessage(now: number, data: string | Uint8Array): void {
     if (this.isOver) return;
-    this.wire.message(now, data);
+    const callMs = this.isReady ? this.callTime(now) : 0;
+    if (this.openedAt === undefined) this.intake.keepEarly(data);
+    else this.intake.message(now, data, callMs, () => this.wire.message(now, data));
+    this.endIfTooMuch(now);
+  }
+
+  /** Frames of the connection beside its messages. */
+  onFrames(now: number, kind: 'control' | 'continuation', count: number): void {
+    if (this.isOver) return;
+    this.intake.frames(now, kind, count);
+    this.endIfTooMuch(now);
+  }
+
+  /** Nothing of the agent was read, because too much had arrived at once. */
+  onPaused(from: number, to: number): void {
+    if (this.isReady && !this.isOver) this.timing.paused(this.callTime(from), to - from);
+  }
+
+  /** The connection failed, or the agent broke its protocol. @param what in a few words */
+  onBroken(now: number, what: string): void {
+    this.tick(now);
+    if (this.isOver) return;
+    this.findings.add({
+      ...commonFinding('broken_websocket', `The connection ended: ${what}`),
+      atMs: this.isReady ? this.callTime(now) : 0,
+    });
+    this.requestedEnd = brokenOff(failure(this.isReady ? 'connection_lost' : 'not_ready', what));
     this.endAsRequested(now);
   }
 
@@ -155,16 +180,8 @@ export class MediaCall {
     this.wire.closed?.(now, closing.code, closing.reason);
     this.endAsRequested(now);
     if (this.isOver) return;
-    const reason = closing.reason === '' ? '' : `: ${closing.reason}`;
-    if (!this.isReady) {
-      return this.giveUp(now, failure('not_ready', `it closed the connection with code ${closing.code}${reason}`));
-    }
-    if (HANG_UP_CODES.has(closing.code)) {
-      this.finish(now, { by: 'agent', code: 'agent_hung_up', reason: `The agent hung up${reason}` });
-    } else {
-      const broken = failure('connection_lost', `closed with code ${closing.code}${reason}`);
-      this.finish(now, { by: 'tester', code: 'failure', reason: broken.message }, broken);
-    }
+    this.requestedEnd = endByClosing(closing, this.isReady);
+    this.endAsRequested(now);
   }
 
   /** The tester gives the call up; what was recorded is passed on. */
@@ -189,6 +206,16 @@ export class MediaCall {
     return this.origin + this.streamStartMs;
   }
 
+  /** Whether it was ended because of what the agent sent or made it keep. */
+  get hasTooMuch(): boolean {
+    return (this.unready ?? this.ended?.failure)?.code === 'answer_too_large';
+  }
+
+  /** What it keeps because of the agent, by its own count: what is heard, waits to be played, or is not yet logged. */
+  get bytes(): number {
+    return this.intake.bytes + this.ear.bytes + this.reports.bytes + (this.recorder?.bytes ?? 0);
+  }
+
   /** Why there was no call: it ended before the platform was ready. */
   get failure(): Failure | undefined {
     return this.unready;
@@ -211,6 +238,7 @@ export class MediaCall {
     const observed = {
       caller: this.caller.until(atMs),
       ...heard,
+      ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
       underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
@@ -267,7 +295,8 @@ export class MediaCall {
 
   private stop(now: number): void {
     if (this.openedAt !== undefined) this.wire.stop(now);
-    this.logEarlier();
+    // Of a call that has not begun, times are from the connection.
+    this.recorder?.begin(this.openedAt ?? 0);
     this.recorder?.flush();
   }
 
@@ -286,6 +315,15 @@ export class MediaCall {
     this.abort(now);
   }
 
+  private endIfTooMuch(now: number): void {
+    const tooMuch = this.intake.tooMuch(this.bytes);
+    if (tooMuch !== undefined) {
+      this.timing.forgetPauses();
+      this.requestedEnd = brokenOff(failure('answer_too_large', tooMuch));
+    }
+    this.endAsRequested(now);
+  }
+
   private endAsRequested(now: number): void {
     const requested = this.requestedEnd;
     if (!requested || this.isOver) return;
@@ -294,23 +332,29 @@ export class MediaCall {
     this.giveUp(now, broken ?? failure('not_ready', end.reason));
   }
 
-  /** What was logged before call time 0 was known; its times are negative, or from the connection if there was no call. */
-  private logEarlier(): void {
-    const origin = this.isReady ? this.origin : (this.openedAt ?? 0);
-    for (const { now, direction, message } of this.unlogged) this.recorder?.wire(now - origin, direction, message);
-    this.unlogged = [];
-  }
-
   private side(): WireSide {
-    const { ear, findings, platformEvents, recorder, reports } = this;
+    const { ear, findings, intake, platformEvents, recorder, reports } = this;
     // Before the call it is as if everything happened at its beginning.
     const at = (now: number) => (this.isReady ? this.callTime(now) : 0);
     return {
       send: this.options.send,
       ready: (now, formats) => this.begin(now, formats),
-      play: (now, pcm, item) => this.incoming.play(at(now), pcm, item),
-      clear: (now, upTo) => this.incoming.clear(at(now), upTo),
-      mark: (now, onPlayed) => ear.mark(at(now), (playedMs) => onPlayed(this.isReady ? this.origin + playedMs : now)),
+      play: (now, pcm, item) => {
+        intake.heard(pcm.length);
+        if (this.isReady) ear.lineEndMs = this.caller.lineEndBefore(at(now));
+        const before = ear.discardedMs;
+        this.incoming.play(at(now), pcm, item);
+        if (ear.discardedMs > before) findings.add({ ...commonFinding('media_discarded', DISCARDED), atMs: at(now) });
+      },
+      clear: (now, upTo) => {
+        intake.was('clear');
+        return this.incoming.clear(at(now), upTo);
+      },
+      mark: (now, onPlayed) =>
+        intake.mark(
+          (ended) => ear.mark(at(now), ended),
+          (playedMs) => onPlayed(this.isReady ? this.origin + playedMs : now),
+        ),
       bufferedMs: (now) => ear.bufferedMs(at(now)),
       heardOfItem: (item, now) => ear.heardOfItem(item, at(now)),
       said: (now, text, of) => {
@@ -323,24 +367,21 @@ export class MediaCall {
         this.requestedEnd ??= { end: { by: 'agent', code: 'agent_hung_up', reason } };
       },
       failed: (_now, broken) => {
-        this.requestedEnd ??= { end: { by: 'tester', code: 'failure', reason: broken.message }, broken };
+        this.requestedEnd ??= brokenOff(broken);
       },
-      finding: (now, { detail, ...finding }) =>
-        findings.add({ ...finding, detail: sanitizeText(detail), atMs: at(now) }),
+      finding: (now, { detail, ...finding }) => {
+        intake.was('ignored');
+        findings.add({ ...finding, detail: sanitizeText(detail), atMs: at(now) });
+      },
       event: (now, event) => {
         if (platformEvents.length < MAX_PLATFORM_EVENTS) platformEvents.push({ ...event, atMs: at(now) });
       },
-      log: (now, direction, message) => {
-        if (this.isReady || this.ended) recorder?.wire(at(now), direction, message);
-        else this.unlogged.push({ now, direction, message });
-      },
+      log: (now, direction, message) => recorder?.wire(now, direction, message),
       isLogged: recorder !== undefined,
       turnEnded: (now) => ear.turnEnded(at(now)),
     };
   }
 }
-
-type CallEnd = Omit<VoiceFacts['end'], 'atMs'>;
 
 /** How a connection test ends that has heard the agent. */
 const HEARD: CallEnd = { by: 'caller', code: 'caller_done', reason: 'The agent was heard' };

@@ -2,8 +2,13 @@ import { encodeAudio, type WavFormat } from '../../../audio/index.js';
 import type { Line } from '../facts/line.js';
 import { recordingFormat } from '../facts/recording-format.js';
 import type { RecordingSink } from '../wire/voice-transport.js';
+import { WireLog } from './wire-log.js';
 
 const MAX_LINES = 500;
+/** What a message keeps beside its text. */
+const MESSAGE_BYTES = 64;
+
+type Direction = 'sent' | 'received';
 
 /** Collects the two channels and the wire log of a call and passes them on in batches. */
 export class Recorder {
@@ -11,7 +16,12 @@ export class Recorder {
   private readonly stereo: Int16Array;
   private readonly format: WavFormat;
   private filled = 0;
-  private lines: string[] = [];
+  private readonly log = new WireLog();
+  /** Call time 0 on the driver's clock. */
+  private origin: number | undefined;
+  /** Messages that are logged when call time 0 is known. */
+  private early: { readonly now: number; readonly direction: Direction; readonly json: string }[] = [];
+  private earlyBytes = 0;
 
   constructor(
     private readonly sink: RecordingSink,
@@ -19,6 +29,20 @@ export class Recorder {
   ) {
     this.format = recordingFormat(rate);
     this.stereo = new Int16Array(rate * this.format.channels);
+  }
+
+  /** Bytes of the messages that were not passed on. */
+  get bytes(): number {
+    return this.log.bytes + this.earlyBytes;
+  }
+
+  /** Call time 0 is known; only the first time counts. Times of messages before it are negative. */
+  begin(origin: number): void {
+    if (this.origin !== undefined) return;
+    this.origin = origin;
+    for (const { now, direction, json } of this.early) this.add(now - origin, direction, json);
+    this.early = [];
+    this.earlyBytes = 0;
   }
 
   /**
@@ -33,16 +57,24 @@ export class Recorder {
     }
   }
 
-  /** @param atMs call time */
-  wire(atMs: number, direction: 'sent' | 'received', message: unknown): void {
-    this.lines.push(JSON.stringify({ atMs: Math.round(atMs * 1_000) / 1_000, direction, message }));
-    if (this.lines.length >= MAX_LINES) this.flushLines();
+  /** @param now on the driver's clock */
+  wire(now: number, direction: Direction, message: unknown): void {
+    const json = JSON.stringify(message);
+    if (this.origin !== undefined) return this.add(now - this.origin, direction, json);
+    this.early.push({ now, direction, json });
+    this.earlyBytes += json.length + MESSAGE_BYTES;
   }
 
-  /** Passes on what was collected. */
+  /** Passes on what was collected, at the end of the call. */
   flush(): void {
     this.flushAudio();
-    this.flushLines();
+    this.flushLines(true);
+  }
+
+  private add(atMs: number, direction: Direction, json: string): void {
+    const at = Math.round(atMs * 1_000) / 1_000;
+    this.log.add(atMs, `{"atMs":${at},"direction":"${direction}","message":${json}}`);
+    if (this.log.length >= MAX_LINES) this.flushLines(false);
   }
 
   private flushAudio(): void {
@@ -50,12 +82,11 @@ export class Recorder {
     // New bytes, since the sink may transfer them to another thread.
     this.sink.audio(encodeAudio(this.format, this.stereo.subarray(0, this.filled)));
     this.filled = 0;
-    this.flushLines();
+    this.flushLines(false);
   }
 
-  private flushLines(): void {
-    if (this.lines.length === 0) return;
-    this.sink.wire(this.lines);
-    this.lines = [];
+  private flushLines(isEnd: boolean): void {
+    const lines = this.log.take(isEnd);
+    if (lines.length > 0) this.sink.wire(lines);
   }
 }

@@ -14,6 +14,8 @@ const MAX_STALLS = 1_000;
 export class TickTiming {
   private readonly counts = new Uint32Array(STEPS);
   private readonly stalls: { at: number; ms: number }[] = [];
+  /** Times in which a flood of the agent was not read. */
+  private pauses: { at: number; ms: number }[] = [];
   private frames = 0;
   private worst = 0;
   private sentAsPlanned = true;
@@ -37,14 +39,25 @@ export class TickTiming {
     if (this.stalls.length < MAX_STALLS) this.stalls.push({ at: dueMs, ms: tenth(late) });
   }
 
+  /** Notes a time in which the agent was not read. */
+  paused(at: number, ms: number): void {
+    if (this.pauses.length < MAX_STALLS) this.pauses.push({ at, ms: tenth(ms) });
+  }
+
+  /** The agent itself caused the pauses by more than it may send. */
+  forgetPauses(): void {
+    this.pauses = [];
+  }
+
   result(): MediaTiming {
     const worst = tenth(this.worst);
-    const { stalls, sentAsPlanned } = this;
+    const { sentAsPlanned } = this;
+    const stalls = [...this.stalls, ...this.pauses].sort((a, b) => a.at - b.at);
     return {
       ...(this.frames > 0 && {
         frameLatenessMs: { p50: this.percentile(0.5), p99: this.percentile(0.99), worst },
       }),
-      stalls: [...stalls],
+      stalls,
       sentAsPlanned,
     };
   }

@@ -1,4 +1,5 @@
 import type { PressAct } from '../facts/facts.js';
+import { voiceMeasures } from '../measures/index.js';
 import {
   backchannel,
   callOf,
@@ -140,6 +141,19 @@ describe('a barge-in', () => {
     const facts = await callOf(planOf([say(500), say(1_500, 1_200), say(500)], FIRST), agent);
     expect(starts(lines(facts))).toEqual([0, 2_200, 7_700]);
   });
+
+  it.each([200, 220, 240, 260, 280, 300, 320, 350])(
+    'is yielded to by an agent that stops sending %i ms after its onset',
+    async (afterMs) => {
+      // The barge-in begins at 2,200.
+      const frames = Math.floor((1_200 + afterMs) / 20);
+      const agent = cued(...Array.from({ length: frames }, (_, n) => ({ atMs: 1_000 + n * 20, playMs: 20 })));
+      const facts = await callOf(planOf(script.slice(0, 2), FIRST), agent);
+      const [attempt] = voiceMeasures(facts).bargeIns;
+      expect(attempt).toMatchObject({ possible: true, yielded: true });
+      expect(Math.abs(attempt!.yieldMs! - afterMs)).toBeLessThanOrEqual(20);
+    },
+  );
 
   it('is an answer of the agent to the line before: patience is whole again', async () => {
     // No answer to the first line, then one that is interrupted; then no answer until the barge-in is repeated.

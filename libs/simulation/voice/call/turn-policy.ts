@@ -104,7 +104,7 @@ export class TurnPolicy {
 
   agentTurns(callEndMs: number): AgentTurnFact[] {
     // An answer that the end of the call cut off was one.
-    if (this.turns.isOpen) this.noteAnswer();
+    if (this.turns.isAnswer) this.noteAnswer();
     return this.turns.until(callEndMs);
   }
 

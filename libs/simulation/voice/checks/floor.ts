@@ -1,9 +1,9 @@
 import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
-import type { VoiceFacts } from '../facts/facts.js';
+import type { CallerAct, VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
-import { uncertaintyWithin } from '../measures/uncertainty.js';
+import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
@@ -28,18 +28,25 @@ export function agentYields(limit: number, { voice, facts }: VoiceEvidence, entr
 }
 
 function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Finding {
-  const { possible, yielded: hasYielded, yieldMs, atMs } = attempt;
-  if (!possible) return notExercised(`The agent's turn ended before the caller could barge in: ${CURE}`);
-  if (hasYielded === null && yieldMs !== null && isCutByEnd(facts, atMs + yieldMs))
-    return notExercised('The call ended while the agent still spoke, too soon after the barge-in');
-  if (hasYielded === null || yieldMs === null)
-    return notExercised(`The agent had finished by itself when the caller barged in: ${CURE}`);
+  const { possible, yielded: hasYielded, yieldMs, plusMinusMs, atMs } = attempt;
+  if (!possible || yieldMs === null) {
+    const isSilent = facts.caller.some((act) => Math.abs(act.startMs - atMs) < 1 && wasPossible(act));
+    const why = isSilent
+      ? 'The agent was silent when the caller barged in'
+      : "The agent's turn ended before the caller could barge in";
+    return notExercised(`${why}: ${CURE}`);
+  }
+  if (hasYielded === null) {
+    if (isCutByEnd(facts, atMs + yieldMs))
+      return notExercised('The call ended too soon after the barge-in to know whether the agent had stopped');
+    const ended = `The agent's speech ended ${Math.round(yieldMs)} ms after the caller barged in`;
+    return notExercised(`${ended}, and nothing shows whether it stopped or was over: ${CURE}`);
+  }
   const heard = { startMs: atMs, endMs: atMs + yieldMs };
-  const measured = { ms: yieldMs, ...uncertaintyWithin(facts, heard) };
+  const measured = { ms: yieldMs, plusMinusMs, ...(isBesideBed(facts, heard) && { isBesideBed: true as const }) };
   if (!hasYielded) {
-    const more = `it was heard for ${time(measured)} more`;
-    const detail = yieldMs > YIELD_MS ? more : `${more}, all the sound that it had sent, without a clear`;
-    return { met: false, detail: `The agent did not yield: ${detail}`, evidence: [] };
+    const detail = `The agent did not yield: ${afterWindow(attempt, yieldMs, facts)}`;
+    return { met: false, detail, evidence: [] };
   }
   return timeFinding(
     decide(limit, measured),
@@ -48,6 +55,17 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
     measured,
   );
 }
+
+/** When the agent stopped that did not yield. */
+function afterWindow({ atMs, plusMinusMs }: BargeInResult, yieldMs: number, facts: VoiceFacts): string {
+  const after = time({ ms: yieldMs, plusMinusMs });
+  if (yieldMs <= YIELD_MS) return `it was heard for ${after} more, all the sound that it had sent, without a clear`;
+  return isCutByEnd(facts, atMs + yieldMs)
+    ? `it was still heard when the call ended, ${after} later`
+    : `it stopped after ${after}, later than ${YIELD_MS} ms`;
+}
+
+const wasPossible = (act: CallerAct): boolean => act.type === 'say' && act.bargeIn?.possible === true;
 
 /** The agent goes on through every backchannel and noise of the script, and does not answer a noise in silence. */
 export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): Finding {
@@ -73,7 +91,10 @@ const oneSideUnheard = ({ speech }: VoiceEvidence['voice']): Finding =>
 export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs } = voice;
   if (overlapMs === null) return oneSideUnheard(voice);
-  const detail = `The agent interrupted the caller ${count(interruptions.length, 'time')}; the limit is ${limit}`;
+  const inHesitation = interruptions.filter((one) => one.inHesitation).length;
+  const where = interruptions.length === inHesitation ? 'in a hesitation' : `${inHesitation} of them in a hesitation`;
+  const times = count(interruptions.length, 'time') + (inHesitation === 0 ? '' : `, ${where}`);
+  const detail = `The agent interrupted the caller ${times}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
   const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
   return settled({ met: interruptions.length <= limit, detail, evidence });

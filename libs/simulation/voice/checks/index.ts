@@ -1,2 +1,1 @@
-export type { VoiceEvidence } from './evidence.js';
 export { voiceChecks } from './voice-checks.js';

@@ -1,7 +1,8 @@
 import type { AudioLevelSpec, SpeakingRateSpec } from '../../../evaluation-definition/index.js';
 import { count, type Finding } from '../../checks/check-result.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
-import { at, notExercised, settled } from './finding.js';
+import { choppyGaps } from '../measures/index.js';
+import { at, atSounds, momentsText, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
 
 /** Fewer gaps are an accident of the network. */
@@ -18,25 +19,35 @@ export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice
 export function levelWithin(
   { minDbfs, maxDbfs, maxClippedPercent }: AudioLevelSpec,
   { voice, facts }: VoiceEvidence,
+  entries: readonly TimelineEntry[],
 ): Finding {
   const { agentDbfs, clippedPercent, inaudible } = voice.level;
   if (inaudible) {
     const level = facts.level.sentDbfs === null ? '' : ` at ${Math.round(facts.level.sentDbfs)} dBFS`;
-    return { met: false, detail: `The agent sent sound${level}, which is too quiet to be heard`, evidence: [] };
+    const from = facts.arrivals[0] ? ` (from ${(facts.arrivals[0].playedFromMs / 1_000).toFixed(1)} s on)` : '';
+    return { met: false, detail: `The agent sent sound${level}, which is too quiet to be heard${from}`, evidence: [] };
   }
   if (agentDbfs === null || clippedPercent === null) return notExercised('The agent sent no sound');
   const isLoudEnough = minDbfs === undefined || agentDbfs >= minDbfs;
   const isQuietEnough = maxDbfs === undefined || agentDbfs <= maxDbfs;
   const isClean = maxClippedPercent === undefined || clippedPercent <= maxClippedPercent;
   const detail = `The agent's speech has ${agentDbfs} dBFS, and ${clippedPercent} % of its sound is clipped`;
-  return { met: isLoudEnough && isQuietEnough && isClean, detail, evidence: [] };
+  if (isLoudEnough && isQuietEnough && isClean) return { met: true, detail, evidence: [] };
+  // The level is that of all sounds together, so that single ones may be within the limits.
+  const sounds = facts.agent.toSorted((a, b) => (isLoudEnough ? b.dbfs - a.dbfs : a.dbfs - b.dbfs)).slice(0, 3);
+  const offLevel = isLoudEnough && isQuietEnough ? [] : sounds.map(({ startMs }) => startMs).sort((a, b) => a - b);
+  const moments = [...offLevel, ...(isClean ? [] : (facts.level.clippedAtMs ?? []))];
+  const where = moments.length === 0 ? '' : `, ${momentsText(moments)}`;
+  return { met: false, detail: `${detail}${where}`, evidence: atSounds(entries, moments) };
 }
 
-export function notChoppy(limit: number, { voice }: VoiceEvidence): Finding {
+export function notChoppy(limit: number, { voice, facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {
   const { gaps, perMinute } = voice.choppiness;
   if (perMinute === null) return notExercised('The agent was not heard');
   const detail = `The agent's speech had ${count(gaps, 'gap')}, ${perMinute} per minute; the limit is ${limit}`;
-  return { met: gaps < MIN_GAPS || perMinute <= limit, detail, evidence: [] };
+  if (gaps < MIN_GAPS || perMinute <= limit) return { met: true, detail, evidence: [] };
+  const moments = choppyGaps(facts).map(({ startMs }) => startMs);
+  return { met: false, detail: `${detail}, ${momentsText(moments)}`, evidence: atSounds(entries, moments) };
 }
 
 export function isProtocolClean({ facts }: VoiceEvidence, entries: readonly TimelineEntry[]): Finding {

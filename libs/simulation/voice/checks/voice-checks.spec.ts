@@ -73,7 +73,7 @@ describe('yields_within_ms', () => {
     });
     expect(await check(spec, { agent: [agentSound(0, 9_000)], caller: [bargeIn(1_000, 2_000)] })).toMatchObject({
       met: false,
-      detail: 'The agent did not yield: it was heard for 8000 ms more',
+      detail: 'The agent did not yield: it stopped after 8000 ms, later than 2000 ms',
     });
     const played = bargeIn(1_000, 2_000, { bufferedMs: 900 });
     expect(await check(spec, { agent: [agentSound(0, 1_900)], caller: [played] })).toMatchObject({
@@ -90,6 +90,27 @@ describe('yields_within_ms', () => {
       detail: "The agent's turn ended before the caller could barge in: ask for a longer answer, or lower afterMs",
     });
     expect(await check(spec, { caller: [line(0, 1_000)] })).toMatchObject({ met: null, undecided: 'not_exercised' });
+    const pausing = { agent: [agentSound(0, 990), agentSound(1_300, 9_000)], caller: [bargeIn(1_000, 2_000)] };
+    expect(await check(spec, pausing)).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+      detail: 'The agent was silent when the caller barged in: ask for a longer answer, or lower afterMs',
+    });
+  });
+
+  it('is met by an agent that breaks off at once, and undecided if its speech may have been over', async () => {
+    const caller = [bargeIn(1_000, 2_000)];
+    expect(await check(spec, { agent: [agentSound(0, 1_250, { breaksOff: true })], caller })).toMatchObject({
+      met: true,
+      detail: 'The agent stopped after 250 ms; the limit is 500',
+    });
+    expect(await check(spec, { agent: [agentSound(0, 1_250)], caller })).toMatchObject({
+      met: null,
+      undecided: 'not_exercised',
+      detail:
+        "The agent's speech ended 250 ms after the caller barged in, and nothing shows whether it stopped or was over: " +
+        'ask for a longer answer, or lower afterMs',
+    });
   });
 
   it.each([
@@ -100,7 +121,7 @@ describe('yields_within_ms', () => {
     expect(await check(spec, { ...facts, ...endedAt(1_950) })).toMatchObject({
       met: null,
       undecided: 'not_exercised',
-      detail: 'The call ended while the agent still spoke, too soon after the barge-in',
+      detail: 'The call ended too soon after the barge-in to know whether the agent had stopped',
     });
     const clears = [{ atMs: 1_900, droppedMs: 900 }];
     expect(await check({ ...spec, ms: 1_000 }, { ...facts, ...endedAt(1_950), clears })).toMatchObject({ met: true });
@@ -161,6 +182,19 @@ describe('max_interruptions and max_overlap_ms', () => {
       met: false,
       decidedByEntry: 1,
     });
+    const parts = [
+      { startMs: 1_000, endMs: 1_500 },
+      { startMs: 2_700, endMs: 3_000 },
+    ];
+    const hesitating = { ...facts, caller: [line(1_000, 3_000, { parts })] };
+    expect(await check({ type: 'max_interruptions', count: 0 }, hesitating)).toMatchObject({
+      detail: 'The agent interrupted the caller 1 time, in a hesitation; the limit is 0',
+    });
+    const twice = { caller: [line(1_000, 3_000, { parts }), line(9_000, 10_000)] };
+    const agent = [agentSound(2_000, 4_000), agentSound(9_600, 11_000)];
+    expect(await check({ type: 'max_interruptions', count: 0 }, { ...twice, agent })).toMatchObject({
+      detail: 'The agent interrupted the caller 2 times, 1 of them in a hesitation; the limit is 0',
+    });
     expect(await check({ type: 'max_interruptions', count: 1 }, facts)).toMatchObject({ met: true });
     expect(await check({ type: 'max_overlap_ms', ms: 900 }, facts)).toMatchObject({
       met: false,
@@ -207,10 +241,16 @@ describe('audio_level and max_choppiness', () => {
   it('compare level and clipping with their limits', async () => {
     expect(await check({ type: 'audio_level', minDbfs: -30, maxDbfs: -10 }, speech)).toMatchObject({ met: true });
     expect(await check({ type: 'audio_level', minDbfs: -15 }, speech)).toMatchObject({ met: false });
-    const level = { dbfs: -3, sentDbfs: -3, clippedPercent: 4, inaudible: false };
+    const two = [agentSound(0, 9_000, { dbfs: -16 }), agentSound(10_000, 30_000, { dbfs: -40 })];
+    expect(await check({ type: 'audio_level', minDbfs: -15 }, { agent: two })).toMatchObject({
+      detail: "The agent's speech has -20 dBFS, and 0 % of its sound is clipped, at 0.0 s, 10.0 s",
+      evidence: [{ entry: 0 }, { entry: 1 }],
+    });
+    const level = { dbfs: -3, sentDbfs: -3, clippedPercent: 4, inaudible: false, clippedAtMs: [12_000, 14_000] };
     expect(await check({ type: 'audio_level', maxClippedPercent: 1 }, { ...speech, level })).toMatchObject({
       met: false,
-      detail: "The agent's speech has -3 dBFS, and 4 % of its sound is clipped",
+      detail: "The agent's speech has -3 dBFS, and 4 % of its sound is clipped, at 12.0 s, 14.0 s",
+      evidence: [{ entry: 0 }],
     });
   });
 
@@ -219,6 +259,10 @@ describe('audio_level and max_choppiness', () => {
     expect(await check({ type: 'audio_level', minDbfs: -40 }, { level })).toMatchObject({
       met: false,
       detail: 'The agent sent sound at -62 dBFS, which is too quiet to be heard',
+    });
+    const arrivals = [{ arrivedMs: 1_000, playedFromMs: 1_200, playedToMs: 2_000 }];
+    expect(await check({ type: 'audio_level', minDbfs: -40 }, { level, arrivals })).toMatchObject({
+      detail: 'The agent sent sound at -62 dBFS, which is too quiet to be heard (from 1.2 s on)',
     });
     const none = { dbfs: null, sentDbfs: null, clippedPercent: 0, inaudible: false };
     expect(await check({ type: 'audio_level', minDbfs: -40 }, { level: none })).toMatchObject({ met: null });
@@ -232,7 +276,8 @@ describe('audio_level and max_choppiness', () => {
     expect(await check(spec, { ...speech, underruns: gaps(2) })).toMatchObject({ met: true });
     expect(await check(spec, { ...speech, underruns: gaps(3) })).toMatchObject({
       met: false,
-      detail: "The agent's speech had 3 gaps, 6 per minute; the limit is 2",
+      detail: "The agent's speech had 3 gaps, 6 per minute; the limit is 2, at 0.0 s, 1.0 s, 2.0 s",
+      evidence: [{ entry: 0 }],
     });
   });
 });

@@ -43,9 +43,9 @@ function decide(check: PlainCheck, evidence: VoiceEvidence, entries: Entries): F
     case 'speaking_rate':
       return speakingRateWithin(check, evidence);
     case 'audio_level':
-      return levelWithin(check, evidence);
+      return levelWithin(check, evidence, entries);
     case 'max_choppiness':
-      return notChoppy(check.perMinute, evidence);
+      return notChoppy(check.perMinute, evidence, entries);
     case 'clean_protocol':
       return isProtocolClean(evidence, entries);
   }

@@ -2,7 +2,7 @@ import { type Failure, failure } from '../../timeline/failure.js';
 import { isReliable } from '../../time/stalls.js';
 import type { CallerAct, Span, VoiceFacts } from '../facts/facts.js';
 import { ANSWERED_NOISE_MS, KEPT_MS, YIELD_MS } from '../measures/floor.js';
-import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin, withoutBed } from '../measures/index.js';
+import { delayAt, floorWaitsOf, heardAtTheEarliest, silencesOf, stallWithin } from '../measures/index.js';
 
 /**
  * Whether the tester's own faults are so large that nothing can be said of the agent. Smaller ones leave single checks
@@ -10,11 +10,14 @@ import { delayAt, heardAtTheEarliest, latenciesOf, silencesOf, stallWithin, with
  */
 export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefined {
   const { timing } = facts;
+  // Whatever the tester did, the agent sent more than any may.
+  if (facts.failure?.code === 'answer_too_large') return undefined;
   if (!timing.sentAsPlanned) return failure('tester_overloaded', "the caller's sound was not sent in time");
   const worst = Math.max(
     0,
-    ...[...latenciesOf(withoutBed(facts)), ...silencesOf(withoutBed(facts))].map(({ plusMinusMs }) => plusMinusMs),
-    ...measuredSpans(facts, turnEndMs).map((span) => stallWithin(timing, span)),
+    ...[...waitsOf(facts), ...silencesOf(facts), ...measuredSpans(facts, turnEndMs)].map((span) =>
+      stallWithin(timing, span),
+    ),
   );
   if (!isReliable(worst)) {
     return failure('tester_overloaded', `it stalled for ${Math.round(worst)} ms while a time was measured`);
@@ -26,6 +29,12 @@ export function overload(facts: VoiceFacts, turnEndMs: number): Failure | undefi
     ? failure('tester_overloaded', 'it stalled at the end of the time in which the agent could answer a noise')
     : undefined;
 }
+
+/** From the end of each line to its answer. A lag from before it makes its time uncertain, but is not a stall in it. */
+const waitsOf = (facts: VoiceFacts): Span[] =>
+  floorWaitsOf(facts).flatMap(({ latency: { heardMs }, sinceMs }) =>
+    heardMs === null ? [] : [{ startMs: sinceMs, endMs: sinceMs + heardMs }],
+  );
 
 /** Spans other than waits and silences in which something is measured. */
 function measuredSpans({ agent, caller }: VoiceFacts, turnEndMs: number): Span[] {

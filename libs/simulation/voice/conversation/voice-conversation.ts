@@ -7,8 +7,9 @@ import type { Stall } from '../../time/stalls.js';
 import type { EndEntry, Timeline } from '../../timeline/timeline.js';
 import { voiceChecks } from '../checks/index.js';
 import type { Span, VoiceFacts } from '../facts/facts.js';
-import { heardTimes, voiceMeasures } from '../measures/index.js';
+import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import type { RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
+import type { ExerciseInput } from '../../validity/exercise.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
@@ -51,7 +52,10 @@ export interface VoiceConversationResult extends ConversationResult {
   /** Null if there was no call. */
   readonly voice: VoiceResult | null;
   readonly frameLatenessMs?: VoiceFacts['timing']['frameLatenessMs'];
+  /** By how much the agent's audio may have been heard late after a stall. */
+  readonly lagMs?: number;
   readonly heard?: HeardTimes;
+  readonly sound?: ExerciseInput['sound'];
   readonly evaluateVoiceCheck?: EvaluateVoiceCheck;
 }
 
@@ -149,6 +153,8 @@ function observe(
     answeredTurns: facts.answeredTurns,
     voice: { voice, wireFindings: facts.wireFindings, words: wordsOf(facts), lanes: lanesOf(facts) },
     frameLatenessMs: facts.timing.frameLatenessMs,
+    sound: { streamStartMs: facts.streamStartMs ?? 0, inaudible: facts.level.inaudible },
+    lagMs: longestLag(facts),
     heard: heardTimes(facts, timeline.entries),
     evaluateVoiceCheck: voiceChecks({ facts, voice }),
   };

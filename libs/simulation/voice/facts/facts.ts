@@ -33,6 +33,8 @@ export interface VoiceFacts {
     readonly findings: readonly string[];
   };
   readonly level: AgentLevel;
+  /** When the stream began; absent if that was the answer. */
+  readonly streamStartMs?: number;
   readonly end: { readonly by: EndEntry['by']; readonly code: EndCode; readonly reason: string; readonly atMs: number };
   /** Present if the connection broke off; `end.code` is then `failure`. */
   readonly failure?: Failure;
@@ -47,6 +49,8 @@ export interface VoiceFacts {
   /** What the agent asked of the platform beside sound, such as a transfer. */
   readonly platformEvents: readonly PlatformEvent[];
   readonly timing: MediaTiming;
+  /** Present if the agent's times are the earliest that the tester's stalls allow. */
+  readonly isEarliest?: true;
 }
 
 export interface Span {
@@ -112,6 +116,8 @@ export interface AgentSound extends Span {
   readonly firstByteMs: number;
   /** Level of its active frames. */
   readonly dbfs: number;
+  /** Present if it ended in active speech, without a decay. */
+  readonly breaksOff?: boolean;
 }
 
 export interface BackgroundFact {
@@ -170,6 +176,8 @@ export interface AgentLevel {
   readonly sentDbfs: number | null;
   /** Share of the samples in runs at full scale, 0 to 100. */
   readonly clippedPercent: number;
+  /** When the first messages with such samples were played; absent without any. */
+  readonly clippedAtMs?: readonly number[];
   /** Whether audio was sent and none of it was audible. */
   readonly inaudible: boolean;
 }

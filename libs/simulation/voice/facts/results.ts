@@ -38,6 +38,8 @@ export interface VoiceLatency {
   readonly heardMs: number | null;
   readonly firstByteMs: number | null;
   readonly leadingSilenceMs: number | null;
+  /** From the onset to the agent's speech, if a short sound opens the answer. */
+  readonly leadInMs?: number;
   readonly answered: boolean;
   /** Why `heardMs` is null although the agent spoke. */
   readonly note?: 'already_speaking' | 'answered_early';

@@ -24,8 +24,13 @@ export interface HeardSound {
   readonly isBackground: boolean;
 }
 
-/** Agent sound that begins so soon after the caller's onset and after the agent's previous sound is a collision. */
+/**
+ * Agent sound that begins so soon after the caller's onset and after the agent's previous sound is a collision; so is a
+ * greeting that begins so soon after the caller's first onset.
+ */
 export const COLLISION = { afterCallerMs: 500, afterAgentMs: 2_000 } as const;
+/** A shorter sound, such as an earcon, is not a turn by itself: what follows within `waitMs` is the answer that it opens. */
+export const LEAD_IN = { maxMs: 250, waitMs: 1_500 } as const;
 /** Silence that is enough after a transport's end of a turn. */
 const AFTER_TURN_END_MS = 200;
 
@@ -51,6 +56,11 @@ export class AgentTurns {
 
   get isOpen(): boolean {
     return this.open !== undefined;
+  }
+
+  /** Whether the present turn may be an answer: it is more than a short sound that has ended. */
+  get isAnswer(): boolean {
+    return this.isOpen && !this.isLeadIn;
   }
 
   /** Audible milliseconds of the turn that ended last. */
@@ -110,10 +120,16 @@ export class AgentTurns {
     const last = this.open?.sounds.at(-1);
     if (!last || last.isOpen || this.heard.isOnsetPending) return undefined;
     const playedAt = this.heard.turnEndPlayedAt(last.startMs);
-    const bySilence = Math.max(last.endMs, sinceMs) + this.turnEndMs;
+    const isLeadIn = this.isLeadIn;
+    const silenceMs = isLeadIn ? Math.max(this.turnEndMs, LEAD_IN.waitMs) : this.turnEndMs;
+    const bySilence = Math.max(last.endMs, sinceMs) + silenceMs;
     const byEvent = playedAt === null ? Infinity : Math.max(playedAt, last.endMs + AFTER_TURN_END_MS);
     const endedAt = Math.min(bySilence, byEvent);
     if (endedAt > untilMs || this.heard.hasAudibleLeft(untilMs)) return undefined;
+    if (isLeadIn && bySilence <= byEvent) {
+      this.open = undefined;
+      return undefined;
+    }
     this.close(byEvent < bySilence ? 'transport' : 'silence', last.endMs);
     return endedAt;
   }
@@ -122,21 +138,28 @@ export class AgentTurns {
   callerTakesFloor(atMs: number): void {
     const last = this.heard.sounds.at(-1);
     this.tail = last?.isOpen ? last : undefined;
-    if (this.open) this.close('caller', atMs);
+    if (this.isAnswer) this.close('caller', atMs);
+    this.open = undefined;
   }
 
   /** All turns of the call. */
   until(callEndMs: number): AgentTurnFact[] {
-    if (this.open) this.close('call_end', Math.min(callEndMs, this.open.sounds.at(-1)?.endMs ?? callEndMs));
+    if (this.isAnswer) this.close('call_end', Math.min(callEndMs, this.open?.sounds.at(-1)?.endMs ?? callEndMs));
     return this.ended;
+  }
+
+  private get isLeadIn(): boolean {
+    return this.open?.sounds.at(-1)?.isOpen === false && this.audibleMs() < LEAD_IN.maxMs;
   }
 
   /** While the caller speaks: a collision, or the speech that it has interrupted going on after a short pause. */
   private isNoAnswer(floor: Span, sound: HeardSound, previous: HeardSound | undefined): boolean {
-    if (!previous || sound.startMs < floor.startMs || sound.startMs >= floor.endMs) return false;
+    if (sound.startMs < floor.startMs || sound.startMs >= floor.endMs) return false;
+    const isAtOnce = sound.startMs - floor.startMs < COLLISION.afterCallerMs;
+    if (!previous) return isAtOnce && this.turnAt(sound.startMs) === 1;
     const sincePreviousMs = sound.startMs - previous.endMs;
     if (previous === this.tail && sincePreviousMs < this.turnEndMs) return true;
-    return sound.startMs - floor.startMs < COLLISION.afterCallerMs && sincePreviousMs < COLLISION.afterAgentMs;
+    return isAtOnce && sincePreviousMs < COLLISION.afterAgentMs;
   }
 
   private close(endedBy: AgentTurnFact['endedBy'], endMs: number): void {

@@ -1,29 +1,37 @@
 import {
+  type AudioFormat,
   BedGate,
   ClippingMeter,
   FRAME_MS,
   type GateEvent,
   LevelMeter,
   type LevelRange,
+  NumberRows,
   partitionPoint,
   PlayoutBuffer,
+  TELEPHONE_RATE,
 } from '../../../audio/index.js';
+import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { HeardAgent, HeardSound } from './agent-turns.js';
-import type { AgentLevel, AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
+import type { AgentLevel, AgentSound, Arrival, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
+import { SoundEnds } from './sound-ends.js';
 
 /** Shorter gaps between two sounds in the playout buffer are left out. */
 const MIN_UNDERRUN_MS = 5;
 /** A longer gap in the playout separates two items of the agent's sound. */
 const ITEM_GAP_MS = 400;
-/** The playout buffer holds no more than a platform's. */
-const MAX_BUFFERED_MS = 600_000;
+/** Moments of clipped sound that are kept. */
+const MAX_CLIPPED = 10;
+/** What a note on a sound or the end of a turn keeps, about. */
+const NOTE_BYTES = 64;
 
 interface Sound extends HeardSound {
   startMs: number;
   endMs: number;
   isOpen: boolean;
   isBackground: boolean;
+  breaksOff: boolean;
   dbfs: number;
 }
 
@@ -36,9 +44,13 @@ export class Ear implements HeardAgent {
   private readonly gate: BedGate;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
+  private readonly clippedAtMs: number[] = [];
   private readonly heard: Sound[] = [];
-  private readonly underruns: (Span & { isBetweenSpeech: boolean })[] = [];
-  private readonly clears: { atMs: number; droppedMs: number }[] = [];
+  private readonly ends: SoundEnds;
+  /** Start, end, and 1 if it is between speech. */
+  private readonly underruns = new NumberRows(3);
+  /** Moment, and milliseconds that were dropped. */
+  private readonly clears = new NumberRows(2);
   /** The last samples that were sent to the buffer. */
   private readonly latest: Int16Array;
   /** End of the last audible part in the playout. */
@@ -47,11 +59,31 @@ export class Ear implements HeardAgent {
   private aboveBedUntilMs = 0;
   private readonly turnEnds: { readonly playedAtMs: number }[] = [];
   private readUntilMs = 0;
+  /** Length of the audio that found no room in the buffer. */
+  discardedMs = 0;
 
   constructor(private readonly line: Line) {
-    this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: MAX_BUFFERED_MS });
+    const { telephone, wide } = SEND_LIMITS.bufferedMs;
+    this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: line.rate > TELEPHONE_RATE ? wide : telephone });
     this.gate = new BedGate(line.rate);
+    this.ends = new SoundEnds(line);
     this.latest = new Int16Array(line.frameSamples);
+  }
+
+  /** Bytes that it keeps because of what the agent sent, about. */
+  get bytes(): number {
+    const notes = NOTE_BYTES * (this.heard.length + this.turnEnds.length);
+    return this.buffer.bytes + this.underruns.bytes + this.clears.bytes + notes;
+  }
+
+  /** The audio of the wire, before anything of it is played: codes of the line's rate are decoded when they are played. */
+  set format({ rate, encoding }: AudioFormat) {
+    if (rate === this.line.rate) this.buffer.keepAs(encoding);
+  }
+
+  /** What arrives from the end of a line of the caller on is not one arrival with what arrived before. */
+  set lineEndMs(ms: number) {
+    this.buffer.separate(ms);
   }
 
   get sounds(): readonly HeardSound[] {
@@ -66,12 +98,16 @@ export class Ear implements HeardAgent {
   play(atMs: number, pcm: Int16Array, item?: number): void {
     if (pcm.length === 0) return;
     this.sent.push(pcm);
+    const { clipped } = this.clipping;
     this.clipping.push(pcm);
+    const fromMs = Math.max(atMs, this.buffer.endMs ?? 0);
+    if (this.clipping.clipped > clipped && this.clippedAtMs.length < MAX_CLIPPED) this.clippedAtMs.push(fromMs);
     const { underrun, discardedMs } = this.buffer.play(atMs, pcm, item);
+    this.discardedMs += discardedMs;
     if (underrun && underrun.endMs - underrun.startMs >= MIN_UNDERRUN_MS) {
       const isBetweenSpeech =
         this.gate.isActive(this.latest) && this.gate.isActive(pcm.subarray(0, this.line.frameSamples));
-      this.underruns.push({ ...underrun, isBetweenSpeech });
+      this.underruns.push(underrun.startMs, underrun.endMs, isBetweenSpeech ? 1 : 0);
     }
     this.noteAudible(pcm, (this.buffer.endMs ?? 0) + discardedMs);
     this.keepLatest(pcm);
@@ -80,7 +116,7 @@ export class Ear implements HeardAgent {
   /** Drops what is buffered; with an item only what belongs to it or an earlier one. @returns milliseconds dropped */
   clear(atMs: number, upTo?: number): number {
     const droppedMs = this.buffer.clear(atMs, upTo);
-    this.clears.push({ atMs, droppedMs });
+    this.clears.push(atMs, droppedMs);
     this.aboveBedUntilMs = 0;
     this.audibleUntilMs = Math.min(this.audibleUntilMs, upTo === undefined ? atMs : (this.buffer.endMs ?? 0));
     return droppedMs;
@@ -114,6 +150,7 @@ export class Ear implements HeardAgent {
     this.readUntilMs += FRAME_MS;
     if (this.hasPlayedTurnEnd()) this.gate.turnEnded();
     const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
+    this.ends.push(pcm);
     this.take(this.gate.push(pcm, isPlayed));
     return pcm;
   }
@@ -151,7 +188,7 @@ export class Ear implements HeardAgent {
   playoutAt(atMs: number, sinceMs: number): { bufferedMs: number; heardUntilMs: number } {
     let heardUntilMs = 0;
     let itemStart = Infinity;
-    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.arrivals.toReversed()) {
+    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.latestArrivals()) {
       if (playedFromMs >= atMs) continue;
       const playedTo = Math.min(playedToMs, atMs);
       if (arrivedMs < sinceMs || (itemStart !== Infinity && itemStart - playedTo > ITEM_GAP_MS)) break;
@@ -171,11 +208,17 @@ export class Ear implements HeardAgent {
   ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
     const { arrivals } = this.buffer;
     const audible = this.heard.filter(({ isBackground }) => !isBackground);
-    const agent = audible.map(({ startMs, endMs, dbfs }, index): AgentSound => {
+    const agent = audible.map(({ startMs, endMs, dbfs, breaksOff }, index): AgentSound => {
       const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
-      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs: firstByteOf(arrivals, startMs, after) };
+      const firstByteMs = firstByteOf(arrivals, startMs, after);
+      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) };
     });
-    const { clears, underruns } = this;
+    const clears = this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
+    const underruns = this.underruns.map((startMs = 0, endMs = 0, isBetween = 0) => ({
+      startMs,
+      endMs,
+      isBetweenSpeech: isBetween === 1,
+    }));
     return {
       agent,
       background: this.gate.background,
@@ -192,6 +235,7 @@ export class Ear implements HeardAgent {
       dbfs: isAudible ? finite(this.gate.activeDbfs) : null,
       sentDbfs: finite(this.sent.dbfs),
       clippedPercent: Math.round(this.clipping.percent * 1_000) / 1_000,
+      ...(this.clippedAtMs.length > 0 && { clippedAtMs: this.clippedAtMs }),
       inaudible: !isAudible && this.sent.dbfs !== null,
     };
   }
@@ -210,7 +254,8 @@ export class Ear implements HeardAgent {
 
   private take(event: GateEvent | null): void {
     if (event?.type === 'onset') {
-      const sound = { startMs: event.atMs, endMs: event.atMs, isOpen: true, isBackground: false, dbfs: 0 };
+      const { atMs } = event;
+      const sound = { startMs: atMs, endMs: atMs, isOpen: true, isBackground: false, breaksOff: false, dbfs: 0 };
       this.heard.push(sound);
     }
     const last = this.heard.at(-1);
@@ -225,6 +270,8 @@ export class Ear implements HeardAgent {
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
     last.isBackground = event.atMs <= event.onsetMs;
+    // A bed hides how speech decays.
+    last.breaksOff = this.gate.bedThreshold === null && this.ends.breaksOff(event.atMs, event.dbfs);
   }
 
   /** @param endMs when the last sample will be played */

@@ -1,5 +1,6 @@
 import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
 import { FRAME_MS } from '../../../audio/index.js';
+import { lagAt } from './lag.js';
 import { contains, overlapOf } from './spans.js';
 
 type Stalls = MediaTiming['stalls'];
@@ -20,17 +21,18 @@ export function heardAtTheEarliest(facts: VoiceFacts): VoiceFacts {
   const clears = facts.clears.map((clear) => ({ ...clear, atMs: clear.atMs - delayAt(stalls, clear.atMs) }));
   const agent: AgentSound[] = [];
   for (const sound of facts.agent) agent.push(earlier(facts, sound, agent.at(-1)?.endMs ?? 0));
-  const lagAt = (ms: number) => {
+  const lagDuring = (ms: number) => {
     const index = facts.agent.findIndex((sound) => contains(sound, ms));
     return index === -1 ? 0 : facts.agent[index]!.endMs - agent[index]!.endMs;
   };
   return {
     ...facts,
+    isEarliest: true,
     agent,
     clears,
     caller: facts.caller.map((act) => {
       if (act.type !== 'say' || !act.bargeIn) return act;
-      const bufferedMs = Math.max(0, act.bargeIn.bufferedMs - lagAt(act.startMs));
+      const bufferedMs = Math.max(0, act.bargeIn.bufferedMs - lagDuring(act.startMs));
       return { ...act, bargeIn: { ...act.bargeIn, bufferedMs } };
     }),
     underruns: [...facts.underruns, ...underruns, ...hiddenUnderruns(facts)].sort((a, b) => a.startMs - b.startMs),
@@ -39,11 +41,15 @@ export function heardAtTheEarliest(facts: VoiceFacts): VoiceFacts {
 }
 
 /** @param fromMs end of the agent's sound before */
-function earlier({ timing: { stalls }, clears, stalled }: VoiceFacts, sound: AgentSound, fromMs: number): AgentSound {
+function earlier(facts: VoiceFacts, sound: AgentSound, fromMs: number): AgentSound {
+  const { clears, stalled } = facts;
+  const { stalls } = facts.timing;
   const { firstByteMs, startMs, endMs } = sound;
   const first = delayAt(stalls, firstByteMs);
-  const lag = (untilMs: number) =>
-    first + lagOf(stalls, stalled?.underruns ?? [], { startMs: firstByteMs, endMs: untilMs });
+  const lag = (untilMs: number) => {
+    const lagMs = lagOf(stalls, stalled?.underruns ?? [], { startMs: firstByteMs, endMs: untilMs });
+    return Math.max(first + lagMs, lagAt(facts, untilMs));
+  };
   const cut = clears.find(({ atMs }) => atMs >= endMs && atMs <= endMs + BEFORE_CLEAR_MS);
   const start = Math.max(fromMs, startMs - lag(startMs));
   const end = Math.min(endMs - lag(endMs), cut ? cut.atMs - delayAt(stalls, cut.atMs) : Infinity);

@@ -1,7 +1,8 @@
 import { COLLISION } from '../hearing/agent-turns.js';
+import { isBackchannel } from './agent-backchannels.js';
 import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
-import { CONTINUATION_MS, speechAt, type SpokenLine } from './lines.js';
+import { CONTINUATION_MS, speechAt, type SpokenLine, takesFloor } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
 import { uncertaintyWithin } from './uncertainty.js';
 
@@ -11,7 +12,7 @@ export const YIELD_MS = 2_000;
 export const BUFFERED_MS = 500;
 /** Silence that must follow before the agent has stopped. */
 const SILENCE_MS = 200;
-/** Speech that ends by itself so soon after the caller's onset shows nothing. */
+/** Speech that ends so soon after the caller's onset may have ended by itself. */
 const NATURAL_END_MS = 500;
 /** Speech that goes on for so long after a backchannel or noise was kept (tau-voice). */
 export const KEPT_MS = 1_000;
@@ -28,10 +29,11 @@ export const isCutByEnd = ({ end }: VoiceFacts, speechEndMs: number): boolean =>
 
 function bargeInOf(
   facts: VoiceFacts,
-  { startMs }: SayAct,
+  act: SayAct,
   { possible, afterHeardMs, heardUntilMs, bufferedMs }: NonNullable<SayAct['bargeIn']>,
   over: readonly AgentSound[],
 ): BargeInResult {
+  const { startMs } = act;
   const result = { atMs: tenth(startMs), afterHeardMs: tenth(afterHeardMs), heardUntilMs: tenth(heardUntilMs) };
   const end = over.at(-1)?.endMs;
   if (!possible || end === undefined) {
@@ -40,7 +42,10 @@ function bargeInOf(
   const yieldMs = tenth(end - startMs);
   const isCleared = hasClear(facts, { startMs, bufferedMs, endMs: end });
   const isCut = isCutByEnd(facts, end);
-  const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs });
+  // All that was played had been sent before the caller began: the agent did not stop for it.
+  const wasSending = end > startMs + bufferedMs;
+  const hasStopped = wasSending && (over.at(-1)!.breaksOff === true || isAnsweredAfter(facts, act, end));
+  const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped });
   const { plusMinusMs } = uncertaintyWithin(facts, { startMs, endMs: end });
   return { ...result, possible, yielded, yieldMs, plusMinusMs };
 }
@@ -64,19 +69,28 @@ export function hasClear(
   );
 }
 
+/** Whether the agent was silent from its stop to the end of the caller's line, and then went on with something else. */
+function isAnsweredAfter({ agent, caller }: VoiceFacts, line: SayAct, stoppedMs: number): boolean {
+  const next = agent.find(({ startMs }) => startMs >= stoppedMs);
+  const nextLine = caller.find((act) => takesFloor(act) && act.startMs >= line.endMs);
+  return next !== undefined && next.startMs >= line.endMs && next.startMs < (nextLine?.startMs ?? Infinity);
+}
+
 interface Reaction {
   readonly yieldMs: number;
   readonly isCleared: boolean;
   readonly isCut: boolean;
   readonly bufferedMs: number;
+  /** Whether it shows that the agent stopped, and had not finished by itself. */
+  readonly hasStopped: boolean;
 }
 
-function hasYielded({ yieldMs, isCleared, isCut, bufferedMs }: Reaction): boolean | null {
+function hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped }: Reaction): boolean | null {
   if (yieldMs > YIELD_MS) return false;
   if (isCleared) return true;
   if (isCut) return null;
   if (bufferedMs >= BUFFERED_MS) return false;
-  return yieldMs <= NATURAL_END_MS ? null : true;
+  return yieldMs > NATURAL_END_MS || hasStopped ? true : null;
 }
 
 /** Whether the agent kept speaking through each backchannel and noise, and did not answer a noise in silence. */
@@ -122,18 +136,20 @@ export interface FloorConflicts {
   readonly collisions: number;
 }
 
-/** Sounds of the agent that began while the caller spoke or hesitated. */
-export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
+/** Sounds of the agent that began while the caller spoke or hesitated, without its backchannels. */
+export function conflictsOf(facts: VoiceFacts, lines: readonly SpokenLine[]): FloorConflicts {
+  const { agent } = facts;
   const interruptions: Interruption[] = [];
   let collisions = 0;
   for (const { act, during } of lines) {
     for (const speech of speechesOf(during)) {
       const first = speech[0]!;
       const previous = agent[agent.indexOf(first) - 1];
-      if (isCollision(act, first, previous)) {
+      if (isCollision(act, first, previous, lines[0]?.act)) {
         collisions++;
         continue;
       }
+      if (isBackchannel(facts, act, first)) continue;
       const overlapMs = tenth(speech.reduce((sum, sound) => sum + overlapOf(act, sound), 0));
       const inHesitation = !act.parts.some((part) => contains(part, first.startMs));
       // Sound in a hesitation need not overlap with words.
@@ -144,10 +160,15 @@ export function conflictsOf({ agent }: VoiceFacts, lines: readonly SpokenLine[])
   return { interruptions, collisions };
 }
 
-const isCollision = (act: SayAct, sound: AgentSound, previous: AgentSound | undefined): boolean =>
+/** @param previous undefined before the greeting, which collides with the caller's first line only */
+const isCollision = (
+  act: SayAct,
+  sound: AgentSound,
+  previous: AgentSound | undefined,
+  firstLine: SayAct | undefined,
+): boolean =>
   sound.startMs - act.startMs < COLLISION.afterCallerMs &&
-  previous !== undefined &&
-  sound.startMs - previous.endMs < COLLISION.afterAgentMs;
+  (previous ? sound.startMs - previous.endMs < COLLISION.afterAgentMs : act === firstLine);
 
 /** Sounds with short silences between them are one speech. */
 function speechesOf(sounds: readonly AgentSound[]): AgentSound[][] {

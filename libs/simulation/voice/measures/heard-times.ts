@@ -17,7 +17,7 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
   const spokenBefore = (ms: number) => speech.filter(({ entry }) => entry.start <= ms);
   const lineBefore = (ms: number) => spokenBefore(ms).findLast(({ entry }) => entry.speaker === 'caller');
   return {
-    waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs, uncertainty: { isBesideBed } }) => {
+    waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs, isBesideBed }) => {
       if (latency.heardMs === null) return [];
       const answer = latency.answered ? agentAt(sinceMs + latency.heardMs) : undefined;
       // A caller that has only pressed keys so far has said nothing.

@@ -1,8 +1,11 @@
-import type { VoiceFacts } from '../facts/facts.js';
+import { LEAD_IN } from '../hearing/agent-turns.js';
+import type { AgentSound, VoiceFacts } from '../facts/facts.js';
 import type { VoiceLatency } from '../facts/results.js';
+import { isBackchannel } from './agent-backchannels.js';
 import { speechAt, takesFloor } from './lines.js';
-import { contains, tenth } from './spans.js';
-import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
+import { contains, lengthOf, tenth } from './spans.js';
+import { stallWithin } from './stall-within.js';
+import { isBesideBed, uncertaintyWithin } from './uncertainty.js';
 
 /** The caller speaks or presses keys, and then waits for the agent. */
 interface Floor {
@@ -22,18 +25,26 @@ export interface FloorWait {
   readonly latency: VoiceLatency;
   /** End of the caller's speech or keys. */
   readonly sinceMs: number;
-  readonly uncertainty: Uncertainty;
+  /** Present if a bed was heard: it hides where words begin and end. */
+  readonly isBesideBed?: true;
 }
 
-export function floorWaitsOf(facts: VoiceFacts): FloorWait[] {
+export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
+  const facts = withoutBackchannels(given);
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
     const until = floors[index + 1]?.startMs ?? facts.end.atMs;
     const latency = latencyOf(facts, floor, until);
-    const heardAt = floor.endMs + (latency.heardMs ?? 0);
-    const uncertainty = uncertaintyWithin(facts, { startMs: floor.endMs, endMs: heardAt });
-    return { latency, sinceMs: floor.endMs, uncertainty };
+    const wait = { startMs: floor.endMs, endMs: floor.endMs + (latency.heardMs ?? 0) };
+    return { latency, sinceMs: floor.endMs, ...(isBesideBed(facts, wait) && { isBesideBed: true }) };
   });
+}
+
+/** A backchannel of the agent answers nothing. */
+function withoutBackchannels(facts: VoiceFacts): VoiceFacts {
+  const isAnswer = (sound: AgentSound) =>
+    !facts.caller.some((act) => act.type === 'say' && isBackchannel(facts, act, sound));
+  return { ...facts, agent: facts.agent.filter(isAnswer) };
 }
 
 /** A line whose keys follow before the agent answers is one floor. */
@@ -60,16 +71,43 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   // Speech that the caller interrupted may have a pause before it stops.
   const isEarly = agent.some((sound) => sound.startMs >= startMs && sound.startMs < endMs && !over.includes(sound));
   if (isEarly) return { ...none, answered: true, note: 'answered_early' };
-  const answer = agent.find((sound) => sound.startMs >= endMs && sound.startMs < until);
-  const answeredAt = answer?.startMs ?? until;
-  const { plusMinusMs } = uncertaintyWithin(facts, { startMs: endMs, endMs: answeredAt });
-  if (!answer) return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
+  const answer = answerOf(facts, endMs, until);
+  const answeredAt = answer?.first.startMs ?? until;
+  const wait = { startMs: endMs, endMs: answeredAt };
+  if (!answer) {
+    const { plusMinusMs } = uncertaintyWithin(facts, wait, stallWithin(facts.timing, wait));
+    return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
+  }
+  const { first, speech } = answer;
   return {
     turn,
-    heardMs: tenth(answer.startMs - endMs),
-    firstByteMs: tenth(answer.firstByteMs - endMs),
-    leadingSilenceMs: tenth(answer.startMs - answer.firstByteMs),
+    heardMs: tenth(first.startMs - endMs),
+    firstByteMs: tenth(first.firstByteMs - endMs),
+    leadingSilenceMs: tenth(first.startMs - first.firstByteMs),
+    ...(speech !== first && { leadInMs: tenth(speech.startMs - first.startMs) }),
     answered: true,
-    plusMinusMs,
+    plusMinusMs: uncertaintyWithin(facts, wait).plusMinusMs,
   };
+}
+
+interface Answer {
+  readonly first: AgentSound;
+  /** The sound that makes an answer of it, later than a short one that opens it. */
+  readonly speech: AgentSound;
+}
+
+/** The agent's first sounds in a span that are an answer: short ones that nothing follows are not. */
+function answerOf({ agent, agentTurns }: VoiceFacts, startMs: number, endMs: number): Answer | undefined {
+  let opening: AgentSound[] = [];
+  for (const sound of agent.filter((one) => one.startMs >= startMs && one.startMs < endMs)) {
+    const last = opening.at(-1);
+    if (last && sound.startMs - last.endMs >= LEAD_IN.waitMs) opening = [];
+    opening.push(sound);
+    const first = opening[0]!;
+    // The platform may say that a short sound is all.
+    const isWhole = agentTurns.some((turn) => turn.endedBy === 'transport' && turn.startMs === first.startMs);
+    if (isWhole) return { first, speech: first };
+    if (lengthOf(opening) >= LEAD_IN.maxMs) return { first, speech: sound };
+  }
+  return undefined;
 }

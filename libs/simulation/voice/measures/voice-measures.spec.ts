@@ -19,7 +19,7 @@ describe('response latency as heard', () => {
   });
 
   it('is unknown if the agent answered before the line ended', () => {
-    const agent = [agentSound(1_300, 1_700), agentSound(2_500, 4_000)];
+    const agent = [agentSound(1_200, 1_950), agentSound(2_500, 4_000)];
     expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([
       { heardMs: null, note: 'answered_early' },
     ]);
@@ -40,7 +40,7 @@ describe('response latency as heard', () => {
   });
 
   it('is unknown if the agent yielded and then answered before the line ended', () => {
-    const agent = [agentSound(500, 1_240), agentSound(2_000, 2_600), agentSound(4_700, 6_000)];
+    const agent = [agentSound(500, 1_240), agentSound(2_000, 2_800), agentSound(4_700, 6_000)];
     const clears = [{ atMs: 1_240, droppedMs: 3_000 }];
     expect(voiceMeasures(factsOf({ caller: [bargeIn(1_000, 4_000)], agent, clears })).latencies).toMatchObject([
       { heardMs: null, note: 'answered_early' },
@@ -74,6 +74,31 @@ describe('response latency as heard', () => {
     };
     const facts = factsOf({ caller: [LINE], agent: [agentSound(2_800, 4_000)], timing });
     expect(voiceMeasures(facts).latencies).toMatchObject([{ plusMinusMs: 300 }]);
+  });
+
+  it('counts to a short sound that opens the answer, with the time to the speech', () => {
+    const agent = [agentSound(2_300, 2_450), agentSound(3_500, 5_000)];
+    expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([
+      { heardMs: 300, leadInMs: 1_200, answered: true },
+    ]);
+    const [plain] = voiceMeasures(factsOf({ caller: [LINE], agent: [agentSound(2_300, 2_550)] })).latencies;
+    expect(plain).not.toHaveProperty('leadInMs');
+  });
+
+  it('does not count to a short sound after which nothing follows for 1.5 s', () => {
+    const agent = [agentSound(2_300, 2_450), agentSound(3_950, 5_000)];
+    expect(voiceMeasures(factsOf({ caller: [LINE], agent })).latencies).toMatchObject([{ heardMs: 1_950 }]);
+    const caller = [LINE, line(10_000, 11_000, { turn: 2, repeated: true })];
+    expect(voiceMeasures(factsOf({ caller, agent: [agentSound(2_300, 2_450)] })).latencies).toMatchObject([
+      { heardMs: 8_000, answered: false },
+      {},
+    ]);
+  });
+
+  it('counts to a short sound that the platform reports as a whole turn', () => {
+    const agentTurns = [{ turn: 1, startMs: 2_300, endMs: 2_500, audibleMs: 200, endedBy: 'transport' }] as const;
+    const facts = factsOf({ caller: [LINE], agent: [agentSound(2_300, 2_500)], agentTurns });
+    expect(voiceMeasures(facts).latencies).toMatchObject([{ heardMs: 300, answered: true }]);
   });
 
   it('does not include the greeting, which is measured apart', () => {
@@ -113,6 +138,35 @@ describe('barge-in', () => {
 
   it('is undecided if the speech ended soon by itself', () => {
     expect(one({ caller: [bargeIn(1_000, 3_000)], agent: [agentSound(0, 1_400)] })).toMatchObject({ yielded: null });
+  });
+
+  it('is yielded to if the speech broke off soon, however little was buffered', () => {
+    const agent = [agentSound(0, 1_250, { breaksOff: true })];
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent })).toMatchObject({ yielded: true, yieldMs: 250 });
+    // All that was sent was played: only a clear would have stopped it.
+    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
+    expect(one({ caller, agent })).toMatchObject({ yielded: false });
+  });
+
+  it('is undecided if all of the speech had been sent before the line began', () => {
+    const agent = [agentSound(0, 1_250, { breaksOff: true }), agentSound(3_800, 5_000)];
+    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 250 })];
+    expect(one({ caller, agent })).toMatchObject({ yielded: null });
+  });
+
+  it('is yielded to if the speech ended soon and the agent next spoke when the line was over', () => {
+    const caller = [bargeIn(1_000, 3_000)];
+    expect(one({ caller, agent: [agentSound(0, 1_300), agentSound(3_800, 5_000)] })).toMatchObject({
+      yielded: true,
+      yieldMs: 300,
+    });
+  });
+
+  it('is undecided if the agent speaks again before the line is over, or only after the next one', () => {
+    const goesOn = [agentSound(0, 1_300), agentSound(2_200, 2_800), agentSound(3_800, 5_000)];
+    expect(one({ caller: [bargeIn(1_000, 3_000)], agent: goesOn })).toMatchObject({ yielded: null });
+    const caller = [bargeIn(1_000, 3_000), line(11_000, 12_000, { repeated: true, turn: 2 })];
+    expect(one({ caller, agent: [agentSound(0, 1_300), agentSound(12_800, 14_000)] })).toMatchObject({ yielded: null });
   });
 
   it('is not yielded to after two seconds', () => {
@@ -214,7 +268,65 @@ describe('interruptions', () => {
   it('are collisions if both began at about the same time after the agent had spoken', () => {
     const agent = [agentSound(0, 500), agentSound(1_400, 2_400)];
     expect(of({ caller: [LINE], agent })).toMatchObject({ interruptions: [], collisions: 1 });
-    expect(of({ caller: [LINE], agent: [agentSound(1_400, 2_400)] })).toMatchObject({ collisions: 0 });
+    expect(of({ caller: [LINE], agent: [agentSound(1_600, 2_400)] })).toMatchObject({ collisions: 0 });
+  });
+
+  it('are collisions if the greeting begins within 500 ms of the caller’s first words', () => {
+    const greeting = [agentSound(1_400, 2_400)];
+    expect(of({ caller: [LINE], agent: greeting })).toMatchObject({ interruptions: [], collisions: 1 });
+    const later = [LINE, line(11_000, 12_000, { repeated: true, turn: 2 })];
+    expect(of({ caller: later, agent: [agentSound(11_400, 12_400)] })).toMatchObject({
+      interruptions: [{ atMs: 11_400 }],
+      collisions: 0,
+    });
+  });
+});
+
+describe('a backchannel of the agent', () => {
+  const LONG = line(1_000, 6_000);
+  const of = (more: Parameters<typeof factsOf>[0]) => voiceMeasures(factsOf({ caller: [LONG], ...more }));
+  const answer = agentSound(6_500, 8_000);
+
+  it('is shorter than 700 ms while the caller goes on: no interruption and no early answer', () => {
+    expect(of({ agent: [agentSound(2_000, 2_600), answer] })).toMatchObject({
+      interruptions: [],
+      overlapMs: 0,
+      latencies: [{ heardMs: 500 }],
+    });
+  });
+
+  it.each([
+    ['it lasts 700 ms', { agent: [agentSound(2_000, 2_700), answer] }],
+    ['the agent goes on after it', { agent: [agentSound(2_000, 2_600), agentSound(3_200, 3_900), answer] }],
+    ['the caller does not go on', { agent: [agentSound(5_600, 6_200)] }],
+    [
+      'more of it was cleared',
+      { agent: [agentSound(2_000, 2_600), answer], clears: [{ atMs: 2_600, droppedMs: 900 }] },
+    ],
+    ['the agent broke it off', { agent: [agentSound(2_000, 2_600, { breaksOff: true }), answer] }],
+    [
+      'it is said in a hesitation',
+      {
+        caller: [
+          line(1_000, 6_000, {
+            parts: [
+              { startMs: 1_000, endMs: 1_900 },
+              { startMs: 3_100, endMs: 6_000 },
+            ],
+          }),
+        ],
+        agent: [agentSound(2_000, 2_600), answer],
+      },
+    ],
+  ])('is an interruption if %s', (_why, facts) => {
+    expect(of(facts).interruptions).toHaveLength(1);
+    expect(of(facts).latencies).toMatchObject([{ heardMs: null }]);
+  });
+
+  it('was not broken off if it had been sent before its end', () => {
+    const agent = [agentSound(2_000, 2_600, { breaksOff: true }), answer];
+    const arrivals = [{ arrivedMs: 2_000, playedFromMs: 2_000, playedToMs: 2_600 }];
+    expect(of({ agent, arrivals }).interruptions).toEqual([]);
   });
 });
 

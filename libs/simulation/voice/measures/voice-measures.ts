@@ -45,11 +45,15 @@ const rounded = ({ dbfs, fromMs }: NonNullable<VoiceMeasures['background']>) => 
 const overlapOfAll = (interruptions: VoiceMeasures['interruptions']): number =>
   tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0));
 
-function choppinessOf({ underruns }: VoiceFacts, agentMs: number): VoiceMeasures['choppiness'] {
-  const gaps = underruns.filter(({ startMs, endMs, isBetweenSpeech }) => {
+/** The gaps in the agent's speech that a caller hears as choppy. */
+export const choppyGaps = ({ underruns }: VoiceFacts): VoiceFacts['underruns'] =>
+  underruns.filter(({ startMs, endMs, isBetweenSpeech }) => {
     const ms = endMs - startMs;
     return isBetweenSpeech && ms >= CHOPPY_MS.min && ms <= CHOPPY_MS.max;
-  }).length;
+  });
+
+function choppinessOf(facts: VoiceFacts, agentMs: number): VoiceMeasures['choppiness'] {
+  const gaps = choppyGaps(facts).length;
   return { gaps, perMinute: agentMs === 0 ? null : tenth(gaps / (agentMs / 60_000)) };
 }
 

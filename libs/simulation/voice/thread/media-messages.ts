@@ -6,6 +6,8 @@ import type { WireState } from '../wire/wire.js';
 
 /** How the media thread reaches an agent. */
 export interface MediaConnection {
+  /** That of `AgentCall`. */
+  readonly callId: string;
   /** URL of a module whose default export is a `WireEntry`. */
   readonly entry: string;
   readonly state: WireState;
@@ -32,8 +34,9 @@ export type MediaRequest =
   | { readonly type: 'call'; readonly id: number; readonly task: MediaTask }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'memory' }
-  /** For tests: blocks the thread. */
-  | { readonly type: 'block'; readonly ms: number };
+  /** For tests: blocks or ends the thread. */
+  | { readonly type: 'block'; readonly ms: number }
+  | { readonly type: 'crash' };
 
 /** How far the connection of a call is; `ready` is call time 0 unless the call was answered before. */
 export type ThreadStep = 'resolved' | 'connected' | 'secured' | 'websocket' | 'ready';

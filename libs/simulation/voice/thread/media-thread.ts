@@ -5,7 +5,7 @@ import type { VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallOptions } from '../wire/voice-transport.js';
 import type { MediaConnection, MediaReply, MediaRequest, ThreadStep } from './media-messages.js';
 
-/** Heap of the thread in MiB: a hostile agent must not end the process. */
+/** Heap of a thread in MiB: a hostile agent must not end the process. */
 const HEAP_MIB = 512;
 
 /** How long an aborted call waits for what was observed. */
@@ -14,8 +14,27 @@ const ABORT_MS = 1_000;
 /** @param at on the clock of `performance` */
 export type OnStep = (step: ThreadStep, at: number) => void;
 
+/** The end of a thread that was not asked to end. */
+export interface ThreadDeath {
+  /** The calls that it carried, by the ids that their agents received. */
+  readonly callIds: readonly string[];
+  readonly cause: Error;
+}
+
+export interface MediaThreadOptions {
+  readonly heapMiB?: number;
+  readonly onDeath?: (death: ThreadDeath) => void;
+}
+
+/** Where voice calls run. */
+export interface CallThreads {
+  /** Runs the task with a thread as soon as there is one. @throws the signal's reason, if it is aborted before */
+  use<T>(signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T>;
+}
+
 /** A call that runs in the thread. */
 interface Pending {
+  readonly callId: string;
   readonly options: VoiceCallOptions;
   readonly onStep: OnStep;
   readonly resolve: (facts: VoiceFacts) => void;
@@ -27,11 +46,18 @@ interface Pending {
  * delays it. Starts with the first call. If it ends unexpectedly its calls fail, and the next one starts another. Does not
  * keep the process alive without a call.
  */
-export class MediaThread {
+export class MediaThread implements CallThreads {
   private worker: Worker | undefined;
   private readonly calls = new Map<number, Pending>();
   private memoryQuestions: ((bytes: number) => void)[] = [];
   private lastId = 0;
+  private isClosing = false;
+
+  constructor(private readonly options: MediaThreadOptions = {}) {}
+
+  use<T>(_signal: AbortSignal, task: (thread: MediaThread) => Promise<T>): Promise<T> {
+    return task(this);
+  }
 
   /**
    * Runs a call.
@@ -43,7 +69,7 @@ export class MediaThread {
     const id = ++this.lastId;
     const onAbort = () => this.abort(id);
     return new Promise<VoiceFacts>((resolve, reject) => {
-      this.calls.set(id, { options, onStep, resolve, reject });
+      this.calls.set(id, { callId: connection.callId, options, onStep, resolve, reject });
       signal.addEventListener('abort', onAbort, { once: true });
       this.post({ type: 'call', id, task: { plan, isRecorded: recording !== undefined, connection } });
     }).finally(() => {
@@ -70,9 +96,16 @@ export class MediaThread {
     this.post({ type: 'block', ms });
   }
 
-  /** Ends the thread and the calls in progress. */
+  /** Ends the thread unexpectedly, for tests. */
+  crash(): void {
+    this.post({ type: 'crash' });
+  }
+
+  /** Ends the thread, and the calls in progress as if it had died. */
   async close(): Promise<void> {
+    this.isClosing = true;
     await this.worker?.terminate();
+    this.isClosing = false;
   }
 
   private post(request: MediaRequest): void {
@@ -83,7 +116,7 @@ export class MediaThread {
 
   private start(): Worker {
     const worker = startThread<MediaReply>(new URL('./media-worker.js', import.meta.url), {
-      limits: { maxOldGenerationSizeMb: HEAP_MIB },
+      limits: { maxOldGenerationSizeMb: this.options.heapMiB ?? HEAP_MIB },
       onMessage: (reply) => this.receive(reply),
       onEnd: (reason) => this.ended(worker, reason),
     });
@@ -130,8 +163,10 @@ export class MediaThread {
   private ended(worker: Worker, cause: Error): void {
     if (this.worker === worker) this.worker = undefined;
     this.answerMemory(0);
-    for (const { reject } of this.calls.values()) {
-      reject(new CallFailure('internal', 'the media thread ended', { cause }));
+    const calls = [...this.calls.values()];
+    if (calls.length > 0 || !this.isClosing) {
+      this.options.onDeath?.({ callIds: calls.map(({ callId }) => callId), cause });
     }
+    for (const { reject } of calls) reject(new CallFailure('thread_ended', {}, { cause }));
   }
 }

@@ -22,8 +22,6 @@ class ThreadCall {
   private readonly socket: AgentSocket;
   private state: 'connecting' | 'starting' | 'running' | 'over' = 'connecting';
   private isReadyReported = false;
-  /** What arrived before the first tick. */
-  private early: (string | Uint8Array)[] = [];
 
   constructor(
     private readonly id: number,
@@ -44,8 +42,21 @@ class ThreadCall {
         this.state = 'starting';
         ticker.add(this.tick);
       },
+      onFrames: ({ control, continuation }) =>
+        this.guarded(() => {
+          const now = performance.now();
+          this.media.onFrames(now, 'control', control);
+          this.media.onFrames(now, 'continuation', continuation);
+          this.endIfOver();
+        }),
+      onPaused: (from, to) => this.guarded(() => this.media.onPaused(from, to)),
       onMessage: (data) => this.guarded(() => this.receive(data)),
       onClose: (code, reason) => this.guarded(() => this.closed(code, reason)),
+      onBroken: (what) =>
+        this.guarded(() => {
+          this.media.onBroken(performance.now(), what);
+          this.endIfOver();
+        }),
       onFailure: (error) => {
         this.media.abort(performance.now());
         this.end({ type: 'failed', id: this.id, failure: error.failure });
@@ -64,6 +75,7 @@ class ThreadCall {
   private readonly tick = (now: number, deadline: number): void => {
     this.guarded(() => {
       if (this.state === 'starting') this.start(deadline);
+      this.socket.takeClose();
       this.media.tick(now);
       this.endIfOver();
     });
@@ -72,13 +84,10 @@ class ThreadCall {
   private start(now: number): void {
     this.state = 'running';
     this.media.start(now);
-    for (const data of this.early) this.media.onMessage(now, data);
-    this.early = [];
   }
 
   private receive(data: string | Uint8Array): void {
-    if (this.state === 'starting') this.early.push(data);
-    else this.media.onMessage(performance.now(), data);
+    this.media.onMessage(performance.now(), data);
     this.endIfOver();
   }
 
@@ -129,7 +138,9 @@ class ThreadCall {
     this.state = 'over';
     ticker.delete(this.tick);
     calls.delete(this.id);
-    this.socket.close();
+    // What goes on sending without end is not read to its close.
+    if (this.media.hasTooMuch) this.socket.drop();
+    else this.socket.close();
   }
 
   private recording(): RecordingSink {
@@ -172,6 +183,8 @@ port.on('message', (request: MediaRequest) => {
       const { heapUsed, external } = process.memoryUsage();
       return reply({ type: 'memory', bytes: heapUsed + external });
     }
+    case 'crash':
+      throw new Error('The thread was asked to crash');
     case 'block': {
       const until = performance.now() + request.ms;
       while (performance.now() < until);

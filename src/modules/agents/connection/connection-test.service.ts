@@ -54,7 +54,7 @@ export class ConnectionTestService {
   private refusal({ reason, retryAfterSeconds }: RefusedTest): DomainError {
     const issue =
       reason === 'running'
-        ? 'The connection of the agent is being tested already'
+        ? 'The agent is busy: its connection is being tested already'
         : `At most ${this.policy.perMinute} connections of a workspace are tested within a minute`;
     return new DomainError('TOO_MANY_REQUESTS', undefined, [issue], { retryAfterSeconds });
   }

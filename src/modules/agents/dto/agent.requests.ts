@@ -98,6 +98,13 @@ export class UpdateAgentRequest extends PartialType(
 ) {}
 
 export class ListAgentsQuery extends PageQuery {
+  @EnumField(['true', 'false'], {
+    description: 'With `true` only deleted agents are listed, which requires an EDITOR key',
+    optional: true,
+    default: 'false',
+  })
+  deleted?: 'true' | 'false';
+
   @EnumField(AGENT_PROVIDERS, { description: 'Only agents of this provider', optional: true })
   provider?: AgentProvider;
 

@@ -19,4 +19,5 @@ export const toRecord = (result: CallResult | null, recording: RecordingFacts | 
   wireFindings: result?.voice?.wireFindings ?? [],
   words: result?.voice?.words ?? [],
   recording,
+  recordingOmitted: result?.recordingOmitted ?? null,
 });

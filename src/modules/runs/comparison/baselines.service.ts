@@ -4,14 +4,14 @@ import { requireOwned } from '../../../platform/access/ownership.js';
 import { conflict, invalidInput } from '../../../platform/errors/domain-error.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
-import { ComparisonRepository } from './comparison.repository.js';
+import { type ComparedRun, ComparisonRepository } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
 
 /** The runs that a new run is compared with, with their figures at its start; null for none. */
 export interface Baselines {
   /** The run of `notWorseThan`. */
   readonly gate: BaselineFigures | null;
-  /** The agent's previous completed run. */
+  /** The agent's previous run, whether its gate was met or not. */
   readonly previous: BaselineFigures | null;
 }
 
@@ -39,9 +39,11 @@ export class BaselinesService {
     evaluations: readonly Planned[],
   ): Promise<Baselines> {
     const cases = keysOf(evaluations);
-    const previous = await this.previous(agentId, cases);
+    const previous = await this.figures(await this.repository.findPrevious(agentId, cases));
     if (notWorseThan === null) return { gate: null, previous };
-    if (notWorseThan === 'previous') return { gate: previous, previous };
+    if (notWorseThan === 'previous') {
+      return { gate: await this.figures(await this.repository.findCompleted(agentId, cases)), previous };
+    }
     const [gate] = await this.repository.figures([await this.requireRun(caller, agentId, notWorseThan)]);
     if (!sharesCase(gate!, cases)) throw invalidInput('notWorseThan must be a run that has one of the cases to run');
     return { gate: gate!, previous };
@@ -51,7 +53,7 @@ export class BaselinesService {
   async ofRerun(run: Pick<RunEntity, 'id' | 'agentId'>, evaluations: readonly Planned[]): Promise<Baselines> {
     return {
       gate: (await this.repository.findBaseline(run.id, 'gate')) ?? null,
-      previous: await this.previous(run.agentId, keysOf(evaluations)),
+      previous: await this.figures(await this.repository.findPrevious(run.agentId, keysOf(evaluations))),
     };
   }
 
@@ -60,11 +62,8 @@ export class BaselinesService {
     if (previous) await this.repository.insertBaseline(runId, 'previous', previous);
   }
 
-  private async previous(agentId: string, cases: readonly string[]): Promise<BaselineFigures | null> {
-    const run = await this.repository.findPrevious(agentId, cases);
-    if (!run) return null;
-    const [figures] = await this.repository.figures([run]);
-    return figures!;
+  private async figures(run: ComparedRun | undefined): Promise<BaselineFigures | null> {
+    return run ? (await this.repository.figures([run]))[0]! : null;
   }
 
   private async requireRun(caller: Caller, agentId: string, id: string): Promise<RunEntity> {

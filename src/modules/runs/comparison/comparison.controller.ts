@@ -11,9 +11,9 @@ export class ComparisonController {
   constructor(private readonly service: ComparisonService) {}
 
   @Operation({
-    summary: 'Compare a run with an earlier one',
+    summary: 'Compare a run with another one',
     description:
-      'Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with fewer than 3 counted calls in one of the runs cannot differ.',
+      'Pass rates, scores and latencies of both runs, case by case. `better` and `worse` are differences larger than chance: one-sided exact tests at 5 %, adjusted for their number. A case with too few counted calls to find any difference is `undecided` and says in `callsNeeded` how many each run needs. Without a run to compare with: 404, whose issues name the runs of the agent.',
     tag: 'Runs',
     access: 'VIEWER',
     path: { id: 'Identifier of the run' },

@@ -8,6 +8,9 @@ import type { CaseFigures, RunFigures } from './run-figures.js';
 /** Runs that are searched for the previous one, newest first. */
 const MAX_SEARCHED = 100;
 
+/** Runs named where none can be compared. */
+const MAX_NAMED = 5;
+
 /** Figures of whole runs ("caseKey" is null) and of their cases, in plan order. $1: ids of the runs. */
 const FIGURES = `
   WITH counted AS MATERIALIZED (
@@ -42,13 +45,13 @@ interface FiguresRow {
 const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
 
 /**
- * The newest of the agent's runs ($1) that completed before a time ($2, by default now) and match. The number of cases ($3)
+ * The newest of the agent's runs ($1) that ended before a time ($2, by default now) and match. The number of cases ($3)
  * that a run has is counted in a lateral subquery, so that runs after the first match are not read.
  */
 const previousRun = (candidate: string, match: string): string => `
   SELECT ${COMPARED}
     FROM (SELECT r.* FROM runs r
-           WHERE r.agent_id = $1 AND r.status = 'COMPLETED' AND r.ended_at < coalesce($2, now()) AND ${candidate}
+           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND ${candidate}
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key
@@ -57,10 +60,15 @@ const previousRun = (candidate: string, match: string): string => `
 
 /** A run with fewer cases cannot have all of them. */
 const PREVIOUS_WITH_ALL = previousRun(
-  'r.total_calls / r.repeat >= cardinality($3::text[])',
+  `r.status = 'COMPLETED' AND r.total_calls / r.repeat >= cardinality($3::text[])`,
   'shared.cases = cardinality($3::text[])',
 );
-const PREVIOUS_WITH_SOME = previousRun('true', 'shared.cases > 0');
+const PREVIOUS_WITH_SOME = previousRun(`r.status = 'COMPLETED'`, 'shared.cases > 0');
+const LATEST_WITH_SOME = previousRun(`r.status IN ('COMPLETED', 'FAILED')`, 'shared.cases > 0');
+
+const OTHER_ENDED = `
+  SELECT r.id, r.name FROM runs r WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL
+   ORDER BY r.ended_at DESC LIMIT ${MAX_NAMED}`;
 
 const CASES = `
   SELECT c.case_key AS "caseKey", c.evaluation_id AS "evaluationId", c.variables, e.snapshot ->> 'name' AS name,
@@ -83,7 +91,8 @@ export interface NamedCase {
   readonly variables: Readonly<Record<string, string | number | boolean>> | null;
 }
 
-type ComparedRun = Pick<RunEntity, 'id' | 'name' | 'status' | 'agentVersion' | 'endedAt'>;
+/** What a comparison names of a run. */
+export type ComparedRun = Pick<RunEntity, 'id' | 'name' | 'status' | 'agentVersion' | 'endedAt'>;
 
 /** SQL for comparing runs. */
 @Injectable()
@@ -104,17 +113,28 @@ export class ComparisonRepository {
     });
   }
 
+  /** The agent's newest completed run that has all the cases, or else at least one of them. @param cases their keys */
+  async findCompleted(agentId: string, cases: readonly string[]): Promise<ComparedRun | undefined> {
+    for (const statement of [PREVIOUS_WITH_ALL, PREVIOUS_WITH_SOME]) {
+      const [run] = await this.database.query<ComparedRun>(statement, [agentId, null, cases]);
+      if (run) return run;
+    }
+    return undefined;
+  }
+
   /**
-   * The agent's newest completed run that ended before a time and has all the cases, or else at least one of them.
+   * The agent's newest run that ended before a time, with a decision on its gate, and has at least one of the cases.
    * @param cases their keys
    * @param before by default the start of the transaction
    */
   async findPrevious(agentId: string, cases: readonly string[], before?: Date): Promise<ComparedRun | undefined> {
-    for (const statement of [PREVIOUS_WITH_ALL, PREVIOUS_WITH_SOME]) {
-      const [run] = await this.database.query<ComparedRun>(statement, [agentId, before ?? null, cases]);
-      if (run) return run;
-    }
-    return undefined;
+    const [run] = await this.database.query<ComparedRun>(LATEST_WITH_SOME, [agentId, before ?? null, cases]);
+    return run;
+  }
+
+  /** The newest ended runs of an agent, without one. */
+  async otherEnded(agentId: string, runId: string): Promise<Pick<RunEntity, 'id' | 'name'>[]> {
+    return this.database.query(OTHER_ENDED, [agentId, runId]);
   }
 
   /** The cases of a run, in plan order. */

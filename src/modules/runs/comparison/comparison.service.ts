@@ -14,9 +14,9 @@ import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { ComparisonRepository, type NamedCase } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
-import type { CaseFigures, RunFigures } from './run-figures.js';
+import type { CaseFigures } from './run-figures.js';
 
-/** Compares runs of an agent. */
+/** Compares runs. */
 @Injectable()
 export class ComparisonService {
   constructor(
@@ -26,19 +26,15 @@ export class ComparisonService {
 
   /**
    * @param baseline id of the run to compare with, or `previous`
-   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run; BAD_REQUEST for a run of another agent, or
-   *   without a shared case; CONFLICT if one of the runs has not ended
+   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run; BAD_REQUEST without a shared case; CONFLICT if
+   *   one of the runs has not ended
    */
-  async compare(caller: Caller, id: string, baseline: string): Promise<RunComparison> {
+  async compare(caller: Pick<Caller, 'workspaceId'>, id: string, baseline: string): Promise<RunComparison> {
     const run = await this.runs.require(caller, id);
     const other = baseline === 'previous' ? undefined : await this.runs.require(caller, baseline);
-    if (other && other.agentId !== run.agentId) throw invalidInput('with must be a run of the same agent');
     for (const each of [run, other]) if (each && !hasEnded(each.status)) throw conflict('The run has not ended yet');
-    const [current, before] = other
-      ? await this.repository.figures([run, other])
-      : [(await this.repository.figures([run]))[0]!, await this.previous(run)];
-    if (!before) throw notFound();
-    const comparison = comparisonOf(current, before, await this.repository.cases(run.id));
+    const comparison = other ? await this.between(run, other) : await this.withStored(run, await this.previous(run));
+    if (!comparison) throw notFound(await this.noneFound(run));
     if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
     return comparison;
   }
@@ -47,10 +43,34 @@ export class ComparisonService {
   async forReport(run: RunEntity): Promise<RunComparison | undefined> {
     if (!hasEnded(run.status)) return undefined;
     const before = (await this.repository.findBaseline(run.id, 'gate')) ?? (await this.previous(run));
-    if (!before) return undefined;
-    const [current] = await this.repository.figures([run]);
-    const comparison = comparisonOf(current!, before, await this.repository.cases(run.id));
-    return comparison.cases.length > 0 ? comparison : undefined;
+    const comparison = await this.withStored(run, before);
+    return comparison && comparison.cases.length > 0 ? comparison : undefined;
+  }
+
+  private async withStored(run: RunEntity, baseline: BaselineFigures | undefined): Promise<RunComparison | undefined> {
+    if (!baseline) return undefined;
+    const [figures] = await this.repository.figures([run]);
+    const planned = await this.repository.cases(run.id);
+    return comparisonOf(
+      { figures: figures!, agentId: run.agentId, planned: byCaseKey(planned) },
+      { figures: baseline, agentId: run.agentId },
+    );
+  }
+
+  private async between(run: RunEntity, other: RunEntity): Promise<RunComparison> {
+    const [current, before] = await this.repository.figures([run, other]);
+    const planned = await this.repository.cases(run.id);
+    const isSameAgent = run.agentId === other.agentId;
+    // Evaluations belong to an agent, so those of two agents have nothing in common but their keys.
+    const identify = isSameAgent ? byCaseKey : byRowOfKey;
+    return comparisonOf(
+      { figures: current!, agentId: run.agentId, planned: identify(planned) },
+      {
+        figures: before!,
+        agentId: other.agentId,
+        ...(!isSameAgent && { planned: identify(await this.repository.cases(other.id)) }),
+      },
+    );
   }
 
   /** Runs that were started by an earlier version of the service have no stored figures of the previous run. */
@@ -62,30 +82,55 @@ export class ComparisonService {
     const found = await this.repository.findPrevious(run.agentId, keys, run.createdAt);
     return found && (await this.repository.figures([found]))[0];
   }
+
+  private async noneFound(run: RunEntity): Promise<string> {
+    const others = await this.repository.otherEnded(run.agentId, run.id);
+    if (others.length === 0) return 'with: the agent has no other run that has ended';
+    const named = others.map(({ id, name }) => `"${name}" (${id})`).join(', ');
+    return `with: no earlier run shares a case with this one; the agent has the runs ${named}`;
+  }
 }
 
-function comparisonOf(
-  current: BaselineFigures,
-  baseline: BaselineFigures,
-  planned: readonly NamedCase[],
-): RunComparison {
-  const now = byKey(current);
-  const before = byKey(baseline);
-  const shared = planned.flatMap((one) => {
-    const [currently, earlier] = [now.get(one.caseKey), before.get(one.caseKey)];
+/** Cases by what identifies them in both runs. */
+type Identified = ReadonlyMap<string, NamedCase>;
+
+interface Side {
+  readonly figures: BaselineFigures;
+  readonly agentId: string;
+  /** The cases of the plan, in order; the baseline's may be omitted if its cases are identified by `caseKey`. */
+  readonly planned?: Identified;
+}
+
+const byCaseKey = (cases: readonly NamedCase[]): Identified => new Map(cases.map((one) => [one.caseKey, one]));
+
+/** Cases without a key of their evaluation have no counterpart. */
+const byRowOfKey = (cases: readonly NamedCase[]): Identified =>
+  new Map(cases.flatMap((one) => (one.key === null ? [] : [[`${one.key}#${rowOf(one.caseKey)}`, one]])));
+
+/** The hash of the row of variables; empty without variables. */
+const rowOf = (caseKey: string): string => caseKey.split('#')[1] ?? '';
+
+function comparisonOf(current: Side & { readonly planned: Identified }, baseline: Side): RunComparison {
+  const now = byKey(current.figures);
+  const before = byKey(baseline.figures);
+  const shared = [...current.planned].flatMap(([identity, one]) => {
+    const earlierKey = baseline.planned ? baseline.planned.get(identity)?.caseKey : identity;
+    const [currently, earlier] = [now.get(one.caseKey), before.get(earlierKey ?? '')];
     const name = caseName(one.name, one.variables, one.caseKey);
     return currently && earlier ? [{ ...one, name, current: currently, baseline: earlier }] : [];
   });
-  const { overall, cases } = compareCases(shared);
+  const comparison = compareCases(shared);
   const [total, totalBefore] = [sum(shared.map((one) => one.current)), sum(shared.map((one) => one.baseline))];
+  const missing = current.figures.cases.length - shared.length;
   return {
-    ...overall,
+    ...comparison.overall,
+    overall: comparison.overall,
     current: { ...comparedRun(current), ...passRate(total) },
     baseline: { ...comparedRun(baseline), ...passRate(totalBefore) },
-    cases: shared.map((one, index) => comparedCase(one, cases[index]!)),
-    onlyInCurrent: planned.length - shared.length,
-    onlyInBaseline: baseline.cases.length - shared.length,
-    warnings: comparisonWarnings({ shared, missing: planned.length - shared.length }),
+    cases: shared.map((one, index) => comparedCase(one, comparison.cases[index]!)),
+    onlyInCurrent: missing,
+    onlyInBaseline: baseline.figures.cases.length - shared.length,
+    warnings: comparisonWarnings({ shared, missing, comparison }),
   };
 }
 
@@ -97,29 +142,17 @@ const sum = (counts: readonly PassCounts[]): PassCounts => ({
   passed: counts.reduce((total, { passed }) => total + passed, 0),
 });
 
-const comparedRun = ({
-  id,
-  name,
-  status,
-  agentVersion,
-  endedAt,
-  score,
-  latency,
-}: RunFigures): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => ({
-  id,
-  name,
-  status,
-  agentVersion,
-  endedAt,
-  score,
-  latency,
-});
+const comparedRun = ({ figures, agentId }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
+  const { id, name, status, agentVersion, endedAt, score, latency } = figures;
+  return { id, agentId, name, status, agentVersion, endedAt, score, latency };
+};
 
 function comparedCase(
   {
     caseKey,
     evaluationId,
     key,
+    variables: row,
     name,
     current,
     baseline,
@@ -130,7 +163,7 @@ function comparedCase(
   difference: Difference,
 ): ComparedCase {
   const sides = { current: comparedResult(current), baseline: comparedResult(baseline) };
-  return { caseKey, evaluationId, key, name, ...difference, ...sides };
+  return { caseKey, evaluationId, key, row, name, ...difference, ...sides };
 }
 
 const comparedResult = ({ counted, passed, score, latency }: CaseFigures): ComparedResult => ({

@@ -1,6 +1,6 @@
 import { CHECK_DEFINITIONS } from '../../../../libs/evaluation-definition/index.js';
 import { FAILURES } from '../../../../libs/simulation/index.js';
-import { nameSchemas } from '../../../platform/openapi/named-schemas.js';
+import { nameSchemas, SchemaField } from '../../../platform/openapi/named-schemas.js';
 import {
   count,
   flag,
@@ -260,8 +260,9 @@ const SCHEMAS = {
         ...object({ p50: number, p99: number, worst: number }),
         description: 'How late the frames of a voice call were sent',
       },
+      lagMs: ms("How late the agent's audio may have been heard after a stall; absent if it was not"),
     },
-    ['frameLatenessMs'],
+    ['frameLatenessMs', 'lagMs'],
   ),
   ...VOICE_SCHEMAS,
   CallEnd: object({ by: oneOf('agent', 'caller', 'tester'), code: text, reason: text }),
@@ -274,6 +275,10 @@ const SCHEMAS = {
       scenarioText: text,
       generalInstructions: text,
       language: { ...text, description: 'BCP 47; missing in calls of earlier versions' },
+      hasOwnLanguage: {
+        ...flag,
+        description: "Whether the language is the evaluation's own, and not the agent's or the default",
+      },
       phoneNumber: text,
       personality: object(
         {
@@ -295,22 +300,23 @@ const SCHEMAS = {
         description: 'Script, checks, criteria and limits, as in the evaluation',
       },
     },
-    ['language'],
+    ['language', 'hasOwnLanguage'],
   ),
   CallAgent: object({ name: or(text), provider: text, assistantId: text, type: or(text) }, ['type']),
 } as const;
 
-const EXAMPLES: { readonly [Name in keyof typeof SCHEMAS]?: unknown } = { ...CALL_EXAMPLES, ...VOICE_EXAMPLES };
+const EXAMPLES: Readonly<Record<string, unknown>> = { ...CALL_EXAMPLES, ...VOICE_EXAMPLES };
 
-nameSchemas(
-  Object.fromEntries(
-    Object.entries(SCHEMAS).map(([name, schema]) => [
-      name,
-      { ...schema, example: EXAMPLES[name as keyof typeof SCHEMAS] },
-    ]),
-  ),
-);
+for (const [name, schema] of Object.entries(SCHEMAS)) nameSchemas({ [name]: { ...schema, example: EXAMPLES[name] } });
 
-/** Documents a property as one of these schemas, or a list of them. */
-export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ref(name);
-export const listOf = (name: keyof typeof SCHEMAS): JsonSchema => list(ref(name));
+type SchemaName = keyof typeof SCHEMAS;
+
+export const refTo = (name: SchemaName): JsonSchema => ref(name);
+
+/** Documents a property as one of these schemas, or null. */
+export const NullableField = (name: SchemaName, description: string) =>
+  SchemaField({ ...or(ref(name)), description }, true);
+
+/** Documents a property as a list of one of these schemas. */
+export const ListField = (name: SchemaName, description: string) =>
+  SchemaField({ ...list(ref(name)), description }, true);

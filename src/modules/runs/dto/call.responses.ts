@@ -17,6 +17,7 @@ import type {
   VoiceMeasures,
   WireFinding,
 } from '../../../../libs/simulation/index.js';
+import { RECORDING_OMITTED, type RecordingOmitted } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import {
   BooleanField,
@@ -30,12 +31,11 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
-import { orNull } from '../../../platform/openapi/schema-parts.js';
 import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import { CALL_STATUSES, type CallStatus, MEDIA, type Medium, OUTCOMES } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import type { AgentSnapshot } from '../run.entity.js';
-import { listOf, refTo, variablesRow } from './call-schemas.js';
+import { ListField, NullableField, refTo, variablesRow } from './call-schemas.js';
 
 /** One attempt at a call. */
 export class CallAttempt implements Attempt {
@@ -145,7 +145,7 @@ export class Call {
 
   @IntegerField({
     description:
-      'How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted`) do not count',
+      'How often it was repeated after an attempt that ended as `error` or `invalid`. Interrupted attempts (`failureCode` `interrupted` or `thread_ended`) do not count',
     example: 0,
     minimum: 0,
   })
@@ -173,65 +173,58 @@ export class Call {
 
 /** What is recorded of one attempt. Without a result, the fields are null or empty. */
 export class CallRecord {
-  @SchemaField({ ...listOf('TimelineEntry'), description: 'Events of the call, in order' }, true)
+  @ListField('TimelineEntry', 'Events of the call, in order')
   timeline: readonly TimelineEntry[];
 
-  @SchemaField({ ...orNull(refTo('CallEnd')), description: 'How it ended' }, true)
+  @NullableField('CallEnd', 'How it ended')
   end: CallResult['end'] | null;
 
-  @SchemaField({ ...listOf('CheckResult'), description: 'The checks with their evidence' }, true)
+  @ListField('CheckResult', 'The checks with their evidence')
   checks: readonly CheckResult[];
 
-  @SchemaField({ ...listOf('CriterionResult'), description: 'The criteria with their evidence' }, true)
+  @ListField('CriterionResult', 'The criteria with their evidence')
   criteria: readonly CriterionResult[];
 
-  @SchemaField({ ...orNull(refTo('CallMeasures')), description: 'Measures' }, true)
+  @NullableField('CallMeasures', 'Measures')
   measures: Measures | null;
 
-  @SchemaField({ ...orNull(refTo('CallFailure')), description: 'Why the call could not be completed' }, true)
+  @NullableField('CallFailure', 'Why the call could not be completed')
   failure: Failure | null;
 
-  @SchemaField({ ...orNull(refTo('CallInvalidity')), description: 'How the caller broke its role' }, true)
+  @NullableField('CallInvalidity', 'How the caller broke its role')
   invalidity: Invalidity | null;
 
-  @SchemaField({ ...orNull(refTo('CallVersions')), description: 'Versions used for the result' }, true)
+  @NullableField('CallVersions', 'Versions used for the result')
   versions: CallVersions | null;
 
-  @SchemaField(
-    { ...orNull(refTo('CallExchange')), description: 'Requests to the agent; null if it was not called' },
-    true,
-  )
+  @NullableField('CallExchange', 'Requests to the agent; null if it was not called')
   exchange: CallExchange | null;
 
-  @SchemaField(
-    { ...listOf('UnusableAnswer'), description: "Answers of the tester's language model that could not be used" },
-    true,
-  )
+  @ListField('UnusableAnswer', "Answers of the tester's language model that could not be used")
   unusableAnswers: readonly UnusableAnswer[];
 
-  @SchemaField({ ...orNull(refTo('CallReliability')), description: 'How far the tester kept up with the call' }, true)
+  @NullableField('CallReliability', 'How far the tester kept up with the call')
   reliability: Reliability | null;
 
-  @SchemaField(
-    { ...orNull(refTo('CallVoice')), description: 'Measures of a voice call, as heard; null for a text call' },
-    true,
-  )
+  @NullableField('CallVoice', 'Measures of a voice call, as heard; null for a text call')
   voice: VoiceMeasures | null;
 
-  @SchemaField({ ...listOf('WireFinding'), description: "Deviations of the agent from its platform's protocol" }, true)
+  @ListField('WireFinding', "Deviations of the agent from its platform's protocol")
   wireFindings: readonly WireFinding[];
 
-  @SchemaField(
-    { ...listOf('TimedWord'), description: 'Words of a voice call with their times, where they are known' },
-    true,
-  )
+  @ListField('TimedWord', 'Words of a voice call with their times, where they are known')
   words: readonly TimedWord[];
 
-  @SchemaField(
-    { ...orNull(refTo('CallRecording')), description: 'What was recorded (`GET /calls/{id}/recording`)' },
-    true,
-  )
+  @NullableField('CallRecording', 'What was recorded (`GET /calls/{id}/recording`)')
   recording: RecordingFacts | null;
+
+  @EnumField(RECORDING_OMITTED, {
+    description:
+      'Why a voice call has no recording: `off` (RECORDINGS), `quota` (the workspace keeps as much as it may), `disk` (it could not be written); null otherwise',
+    example: null,
+    nullable: true,
+  })
+  recordingOmitted: RecordingOmitted | null;
 }
 
 /** One attempt at a call with its own result. An attempt whose process died has none. */

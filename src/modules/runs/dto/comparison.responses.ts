@@ -1,5 +1,12 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import type { Change, Difference, Interval, LatencyMeasures } from '../../../../libs/statistics/index.js';
+import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
+import {
+  type Change,
+  CHANGES,
+  type Difference,
+  type Interval,
+  type LatencyMeasures,
+} from '../../../../libs/statistics/index.js';
 import {
   EnumField,
   IdField,
@@ -13,9 +20,8 @@ import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { PassRateInterval } from './agent-metrics.response.js';
-import { refTo } from './call-schemas.js';
+import { refTo, variablesRow } from './call-schemas.js';
 
-const CHANGES = ['better', 'worse', 'same'] as const satisfies readonly Change[];
 /** Maximum length of a case's key: an id, `#` and 12 digits. */
 const MAX_CASE_KEY = 64;
 /** Maximum length of a case's name: an evaluation's name and its variables. */
@@ -66,6 +72,9 @@ export class ComparedRun extends ComparedResult {
   @IdField({ kind: 'run', description: 'Run; it may have been deleted since' })
   id: string;
 
+  @IdField({ kind: 'agent', description: 'Its agent' })
+  agentId: string;
+
   @StringField({ description: 'Its name', example: 'Nightly', maxLength: MAX_LENGTH.name })
   name: string;
 
@@ -86,20 +95,30 @@ export class ComparedRun extends ComparedResult {
 
 class ComparedDifference implements Difference {
   @EnumField(CHANGES, {
-    description: 'Change of the pass rate; `same` if the difference is not larger than chance',
+    description:
+      'Change of the pass rate; `same` if the difference is not larger than chance, `undecided` if there are too few calls to find any difference',
     example: 'same',
   })
   change: Change;
 
   @NumberField({
     description:
-      'One-sided p-value of the exact test in the direction of the difference, adjusted for the number of tests (Holm); null if there are too few calls to find any difference',
+      'One-sided p-value of the exact test in the direction of the difference, adjusted for the number of tests (Holm); null if undecided',
     example: 0.412,
     minimum: 0,
     maximum: 1,
     nullable: true,
   })
   pValue: number | null;
+
+  @IntegerField({
+    description:
+      'Counted calls of a case that each of the runs needs to decide, with this number of tests; null unless undecided',
+    example: null,
+    minimum: 3,
+    nullable: true,
+  })
+  callsNeeded: number | null;
 }
 
 /** A case that both runs have. */
@@ -122,6 +141,12 @@ export class ComparedCase extends ComparedDifference {
   })
   key: string | null;
 
+  @SchemaField(
+    { ...variablesRow, nullable: true, description: 'Row of variables; null without', examples: [{ people: 4 }] },
+    true,
+  )
+  row: VariablesRow | null;
+
   @StringField({
     description: "The evaluation's name and, with variables, their values",
     example: 'Books a table for four',
@@ -132,16 +157,19 @@ export class ComparedCase extends ComparedDifference {
   @ApiProperty({ type: ComparedResult, description: 'Its results in the run' })
   current: ComparedResult;
 
-  @ApiProperty({ type: ComparedResult, description: 'Its results in the earlier run' })
+  @ApiProperty({ type: ComparedResult, description: 'Its results in the other run' })
   baseline: ComparedResult;
 }
 
-/** A run beside an earlier one. `change` and `pValue` are those of all shared cases together. */
+/** A run beside another one. `change`, `pValue` and `callsNeeded` are those of `overall`. */
 export class RunComparison extends ComparedDifference {
+  @ApiProperty({ type: ComparedDifference, description: 'All shared cases together' })
+  overall: ComparedDifference;
+
   @ApiProperty({ type: ComparedRun, description: 'The run' })
   current: ComparedRun;
 
-  @ApiProperty({ type: ComparedRun, description: 'The run that it is compared with' })
+  @ApiProperty({ type: ComparedRun, description: 'The run that it is compared with, usually an earlier one' })
   baseline: ComparedRun;
 
   @ApiProperty({ type: [ComparedCase], description: 'The cases that both runs have, in plan order' })
@@ -150,7 +178,7 @@ export class RunComparison extends ComparedDifference {
   @IntegerField({ description: 'Cases that only the run has', example: 0, minimum: 0 })
   onlyInCurrent: number;
 
-  @IntegerField({ description: 'Cases that only the earlier run has', example: 0, minimum: 0 })
+  @IntegerField({ description: 'Cases that only the other run has', example: 0, minimum: 0 })
   onlyInBaseline: number;
 
   @ApiProperty({ type: [String], description: 'What could not be compared, one sentence each', example: [] })

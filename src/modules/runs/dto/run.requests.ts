@@ -268,9 +268,18 @@ export class ListRunsQuery extends PageQuery {
 export class ComparisonQuery {
   @RunReferenceField({
     description:
-      'Run to compare with: the id of a run of the same agent, or `previous`, its newest completed run that ended before this one started and has all its cases, or else some of them',
+      'Run to compare with: the id of a run, or `previous`, the newest run of the agent that ended before this one started and shares a case, whether its gate was met or not. The cases of a run of another agent are matched by the key of their evaluation and the row of variables',
     optional: true,
     default: 'previous',
+  })
+  with?: string;
+}
+
+export class ReportQuery {
+  @RunReferenceField({
+    description:
+      'Run to compare with: an id or `previous`, as for the comparison; by default the run of the gate, or else the previous one',
+    optional: true,
   })
   with?: string;
 }

@@ -19,6 +19,7 @@ const latency = object(
     ),
     firstByteMs: described(or(number), 'Until the first byte of that sound arrived'),
     leadingSilenceMs: described(or(number), 'From that byte to the onset'),
+    leadInMs: described(number, 'From the onset to the speech, where a sound under 250 ms opens the answer'),
     answered: flag,
     note: {
       enum: ['already_speaking', 'answered_early'],
@@ -26,10 +27,11 @@ const latency = object(
     },
     plusMinusMs: described(
       number,
-      'Largest stall of the tester in the span, and 320 beside background audio of the agent',
+      'How far it may be off: the largest stall in the span, the lag that stalls left in the audio, and 320 beside ' +
+        'background audio of the agent',
     ),
   },
-  ['note'],
+  ['leadInMs', 'note'],
 );
 
 /** Schemas of the parts of a result that only voice calls have. */
@@ -42,9 +44,9 @@ export const VOICE_SCHEMAS = {
         atMs: number,
         afterHeardMs: described(number, "Audible milliseconds of the agent's turn before it"),
         possible: described(flag, "False when the agent's turn had ended"),
-        yielded: described(or(flag), 'Null when undecided'),
+        yielded: described(or(flag), 'Null when undecided: nothing shows whether the agent stopped or was over'),
         yieldMs: described(or(number), 'How long the agent was heard after it'),
-        plusMinusMs: described(number, 'Largest stall of the tester in that time, and 320 beside background audio'),
+        plusMinusMs: described(number, 'How far it may be off, likewise'),
         heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
       }),
     ),
@@ -55,7 +57,10 @@ export const VOICE_SCHEMAS = {
         kept: described(or(flag), 'Whether the agent kept its turn, or its silence; null when undecided'),
       }),
     ),
-    interruptions: list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
+    interruptions: described(
+      list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
+      'Without collisions and without backchannels of the agent',
+    ),
     overlapMs: described(or(number), 'Null unless both sides were heard'),
     deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
     choppiness: object({
@@ -83,7 +88,7 @@ export const VOICE_SCHEMAS = {
       "Background audio under the agent's voice; null if none was found",
     ),
     greetingMs: or(number),
-    collisions: count,
+    collisions: described(count, 'Both began to speak at about the same time'),
   }),
   WireFinding: object({
     code: text,

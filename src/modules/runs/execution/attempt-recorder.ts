@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
   afterAttempt,
-  type Attempt,
   attemptOf,
   type CallResult,
   CallView,
@@ -57,7 +56,7 @@ export class AttemptRecorder {
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
     const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
-    const after = afterAttempt(result, earlier.filter(wasNotInterrupted));
+    const after = afterAttempt(result, earlier);
     const times = { startedAt, endedAt: new Date().toISOString() };
     const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
     if (after.next === 'retry') {
@@ -76,6 +75,3 @@ function latenciesOf({ timeline, voice }: CallResult): readonly number[] {
   if (!voice) return CallView.of(timeline).latencies;
   return voice.voice.latencies.flatMap(({ heardMs, answered }) => (answered && heardMs !== null ? [heardMs] : []));
 }
-
-/** An interrupted attempt says nothing about the agent and is not one of the retries. */
-const wasNotInterrupted = ({ failureCode }: Attempt): boolean => failureCode !== 'interrupted';

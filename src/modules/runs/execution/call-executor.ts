@@ -7,6 +7,7 @@ import {
   type CallResult,
   executeCall,
   failure,
+  isSuspect,
   LanguageModel,
   transportTo,
 } from '../../../../libs/simulation/index.js';
@@ -72,6 +73,7 @@ export class CallExecutor {
       callId: claimId,
       assistantId: agent.assistantId,
       phoneNumber: snapshot.phoneNumber,
+      isSuspect: call.medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
     const options = {
       // jsonb does not preserve the order of properties.

@@ -132,6 +132,12 @@ describe('metrics of calls', () => {
     expect(await samples('voice_calls_memory_bytes')).toEqual({ '': 1_000_000 });
   });
 
+  it('count the threads of voice calls that ended unexpectedly, from 0', async () => {
+    expect(await samples('voice_calls_thread_deaths_total')).toEqual({ '': 0 });
+    calls.countThreadDeath();
+    expect(await samples('voice_calls_thread_deaths_total')).toEqual({ '': 1 });
+  });
+
   it('have no other labels than protocol and outcome', async () => {
     await observe('passed', { frameLatenessMs: { p50: 1, p99: 4, worst: 70 } });
     calls.observeModelRequest(1, 'answered');

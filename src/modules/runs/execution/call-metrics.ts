@@ -20,6 +20,7 @@ export class CallMetrics {
   private readonly waiting: Gauge<'protocol'>;
   private readonly frameLateness: Histogram<'protocol'>;
   private readonly longestStall: Histogram<'protocol'>;
+  private readonly threadDeaths: Counter;
   private readonly synthesis: Histogram;
   private readonly modelRequests: Histogram<'outcome'>;
 
@@ -55,6 +56,11 @@ export class CallMetrics {
       help: 'The longest time in each call in which this process could not react',
       labelNames: ['protocol'],
       buckets: [0.025, 0.05, 0.1, 0.2, 0.5, 1, 5],
+      registers,
+    });
+    this.threadDeaths = new Counter({
+      name: 'voice_calls_thread_deaths_total',
+      help: 'Threads that carried the audio of voice calls of this process and ended unexpectedly',
       registers,
     });
     this.synthesis = new Histogram({
@@ -115,6 +121,8 @@ export class CallMetrics {
     for (const protocol of PROTOCOL_NAMES) this.waiting.set({ protocol }, 0);
     for (const { protocol, slots } of agents) this.waiting.inc({ protocol }, slots);
   }
+
+  readonly countThreadDeath = (): void => this.threadDeaths.inc();
 
   readonly observeSynthesis = (ms: number): void => this.synthesis.observe(ms / 1000);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { VariablesRow } from '../../../../libs/evaluation-definition/index.js';
-import type { Attempt, CallResult, ProtocolName } from '../../../../libs/simulation/index.js';
+import { type Attempt, type CallResult, type ProtocolName, wasCutOff } from '../../../../libs/simulation/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import type { Medium } from '../call.entity.js';
@@ -147,7 +147,7 @@ export class ExecutionRepository {
   async retry(call: ClaimedCall, attempt: Attempt, resultJson: string, delayMs: number): Promise<void> {
     const { id, claimId, agentId, workspaceId, medium } = call;
     await this.database.transaction(async () => {
-      const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson];
+      const values = [id, claimId, JSON.stringify([attempt]), delayMs, resultJson, wasCutOff(attempt) ? 0 : 1];
       const [row] = await this.database.query<{ dueAt: Date }>(sql.RETRY, values);
       if (!row) return;
       const job = { agentId, workspaceId, slot: 0 };

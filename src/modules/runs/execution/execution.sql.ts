@@ -28,10 +28,10 @@ export const END = `
   stored AS (INSERT INTO call_results (call_id, result) SELECT id, result FROM ended)
   SELECT id, "claimId" FROM ended`;
 
-/** $3: the attempt; $4: milliseconds until the next one; $5: its result. */
+/** $3: the attempt; $4: milliseconds until the next one; $5: its result; $6: by how much it adds to the retries. */
 export const RETRY = `
   WITH retried AS (
-    UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, retries = retries + 1,
+    UPDATE calls SET status = 'QUEUED', attempts = attempts || $3::jsonb, retries = retries + $6::int,
            due_at = now() + $4 * interval '1 millisecond', ${UNCLAIMED}, ${CHANGED}
      WHERE id = $1 AND claim_id = $2 RETURNING id, due_at, jsonb_array_length(attempts) AS number),
   stored AS (INSERT INTO call_attempts (call_id, number, result) SELECT id, number, $5::jsonb FROM retried)

@@ -19,6 +19,13 @@ export type CriticalCase = Pick<CallEntity, 'caseKey' | 'variables'> & {
   readonly name: string;
 };
 
+export type NotPassedCase = CriticalCase & {
+  /** That of the evaluation. */
+  readonly key: string | null;
+  readonly outcome: 'failed' | 'invalid' | 'error';
+  readonly reason: string | null;
+};
+
 export interface FailedCall {
   readonly id: string;
   readonly evaluationId: string;
@@ -69,6 +76,16 @@ const FAILED_CRITICAL_CALLS = `
    WHERE c.run_id = $1 AND c.outcome = 'failed' AND (e.snapshot ->> 'critical')::boolean
    ORDER BY c.position`;
 
+/** For each case its first failed call, else its first one that could not be counted. */
+const NOT_PASSED_CASES = `
+  SELECT * FROM (
+    SELECT DISTINCT ON (c.case_key) c.case_key AS "caseKey", c.variables, c.outcome, c.reason, c.position,
+           e.snapshot ->> 'name' AS name, e.snapshot ->> 'key' AS key
+      FROM calls c JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id
+     WHERE c.run_id = $1 AND c.outcome <> 'passed'
+     ORDER BY c.case_key, c.outcome <> 'failed', c.position) first
+   ORDER BY outcome <> 'failed', position LIMIT $2`;
+
 /** SQL for finishing a run; all methods are called in one transaction. */
 @Injectable()
 export class FinishRepository {
@@ -114,6 +131,11 @@ export class FinishRepository {
   async previousScore({ agentId, id }: Pick<RunEntity, 'agentId' | 'id'>): Promise<number | undefined> {
     const [previous] = await this.database.query<{ score: number }>(PREVIOUS_SCORE, [agentId, id]);
     return previous?.score;
+  }
+
+  /** Cases that did not pass: those with a failed call first, in the order of the plan. */
+  async notPassedCases(runId: string, limit: number): Promise<NotPassedCase[]> {
+    return this.database.query(NOT_PASSED_CASES, [runId, limit]);
   }
 
   /** Failed calls of critical evaluations, in the order of the plan. */

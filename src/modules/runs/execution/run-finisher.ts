@@ -1,6 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { gate, type GateInput, runScore } from '../../../../libs/statistics/index.js';
-import { caseName } from '../../../../libs/text/index.js';
+import { caseName, clipped } from '../../../../libs/text/index.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
 import { Database } from '../../../platform/database/database.js';
 import { WebhooksService } from '../../webhooks/webhooks.service.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
@@ -9,6 +11,10 @@ import type { RunEntity } from '../run.entity.js';
 import { toRunData } from '../run-data.js';
 import { RunsRepository } from '../runs.repository.js';
 import { FinishRepository } from './finish.repository.js';
+
+/** Cases that an event names, and characters of the reason of each. */
+const MAX_CASES = 20;
+const MAX_REASON = 1_000;
 
 /** Finishes runs whose calls have all ended. */
 @Injectable()
@@ -20,6 +26,7 @@ export class RunFinisher {
     private readonly comparison: ComparisonRepository,
     private readonly webhooks: WebhooksService,
     private readonly workspaces: WorkspacesService,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -62,11 +69,20 @@ export class RunFinisher {
 
   private async sendOutcome(run: RunEntity): Promise<void> {
     const { workspaceId, agentId, reasons } = run;
-    const data = { run: toRunData(run) };
+    const { publicUrl } = this.settings;
+    const reportUrl = publicUrl === undefined ? null : `${publicUrl}/runs/${run.id}/report`;
+    const data = { run: toRunData(run), reportUrl };
     if (run.status === 'COMPLETED') await this.webhooks.emit({ workspaceId, agentId, type: 'run.completed', data });
     else {
       const reason = reasons.join(' ');
-      await this.webhooks.emit({ workspaceId, agentId, type: 'run.failed', data: { ...data, reason } });
+      const cases = await this.repository.notPassedCases(run.id, MAX_CASES);
+      const failedCases = cases.map(({ key, name, variables, caseKey, outcome, reason: why }) => ({
+        key,
+        name: caseName(name, variables, caseKey),
+        outcome,
+        reason: why === null ? null : clipped(why, MAX_REASON),
+      }));
+      await this.webhooks.emit({ workspaceId, agentId, type: 'run.failed', data: { ...data, reason, failedCases } });
     }
   }
 

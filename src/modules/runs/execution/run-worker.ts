@@ -9,7 +9,14 @@ import {
 } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
-import { type CallResult, failure, unstartedCall, warmUp } from '../../../../libs/simulation/index.js';
+import {
+  type CallResult,
+  failure,
+  mediaThreadEvents,
+  type ThreadDeath,
+  unstartedCall,
+  warmUp,
+} from '../../../../libs/simulation/index.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
@@ -89,6 +96,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
   onApplicationBootstrap(): void {
     this.renewing = setInterval(() => void this.renew(), RENEW_MS);
     this.renewing.unref();
+    mediaThreadEvents.on('death', this.onThreadDeath);
   }
 
   /** Starts no further calls; those in progress have the queue's grace period to end. */
@@ -98,7 +106,15 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
 
   onApplicationShutdown(): void {
     clearInterval(this.renewing);
+    mediaThreadEvents.off('death', this.onThreadDeath);
   }
+
+  /** Its calls are tried again; those of a connection test are named by the id that the agent received. */
+  private readonly onThreadDeath = ({ callIds, cause }: ThreadDeath): void => {
+    this.metrics.countThreadDeath();
+    const ids = callIds.map((callId) => this.held.get(callId)?.call.id ?? callId);
+    this.logger.error(new Error(`The thread of the voice calls ${ids.join(', ') || '(none)'} ended`, { cause }));
+  };
 
   private async runSlot(medium: Medium, job: SlotJob, context: JobContext): Promise<void> {
     // Not at start, because most processes of a test never execute a call.
@@ -151,6 +167,7 @@ export class RunWorker implements OnApplicationBootstrap, OnModuleDestroy, OnApp
     let previousRun: string | undefined;
     let isFirst = true;
     while (!this.isStopping && !signal.aborted) {
+      if (!isFirst && !this.slots[medium].mayContinue(job)) break;
       if (performance.now() > until) {
         if (this.slots[medium].parkedBeside(job) > 0 || (await this.worker.shouldYield(SLOTS[medium].kind))) break;
         until += TIME_SLICE_MS;

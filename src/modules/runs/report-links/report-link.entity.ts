@@ -1,10 +1,11 @@
-import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { CreatedRow } from '../../../platform/database/timestamps.js';
 
 /** A link to the report of a run that works without an API key until it expires. Deleted with its run. */
 @Entity('report_links')
 @Index('report_links_token_hash_key', ['tokenHash'], { unique: true })
 @Index('report_links_list_idx', ['runId', 'createdAt', 'id'])
-export class ReportLinkEntity {
+export class ReportLinkEntity extends CreatedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'report_links_pkey' })
   id: string;
 
@@ -25,7 +26,4 @@ export class ReportLinkEntity {
 
   @Column({ name: 'expires_at', type: 'timestamptz', precision: 3 })
   expiresAt: Date;
-
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz', precision: 3 })
-  createdAt: Date;
 }

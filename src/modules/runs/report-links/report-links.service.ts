@@ -76,7 +76,7 @@ export class ReportLinksService {
     const found = await this.repository.findRun(hashOf(token));
     if (!found) throw notFound();
     const { runId, workspaceId, includeRecordings } = found;
-    const { readAudio, ...results } = await this.results.read({ workspaceId }, runId, { withComparison: true });
+    const { readAudio, ...results } = await this.results.read({ workspaceId }, runId, { comparedWith: 'gate' });
     return includeRecordings ? { ...results, readAudio } : results;
   }
 }

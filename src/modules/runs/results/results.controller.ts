@@ -1,10 +1,11 @@
-import { Controller, Get, Param, Res, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { renderJunit } from '../../../../libs/run-report/index.js';
 import { CurrentCaller } from '../../../platform/access/access.decorators.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { streamedFile } from '../../../platform/http/responses/streamed-file.js';
 import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { ReportQuery } from '../dto/run.requests.js';
 import { REPORT_CONTENT, reportPage } from './report-page.js';
 import { ResultsService } from './results.service.js';
 
@@ -50,10 +51,13 @@ export class ResultsController {
 
   @Operation({
     summary: 'Get the report of a run',
-    description: 'One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence.',
+    description:
+      'One self-contained HTML page: outcomes, flakiness, latencies, and transcripts with their evidence. Without `with` it is compared with the run of the gate, or else with the previous one, if there is one.',
     tag,
     access: 'VIEWER',
     path,
+    query: true,
+    errors: ['CONFLICT'],
     response: {
       shape: 'file',
       message: 'The page',
@@ -64,8 +68,9 @@ export class ResultsController {
   async getReport(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
+    @Query() { with: baseline }: ReportQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    return reportPage(await this.service.read(caller, id, { withComparison: true }), response);
+    return reportPage(await this.service.read(caller, id, { comparedWith: baseline ?? 'gate' }), response);
   }
 }

@@ -18,6 +18,7 @@ import { notFound } from '../../../platform/errors/domain-error.js';
 import { type RecordingFacts, RecordingsService } from '../../recordings/recordings.service.js';
 import { type CallFigures, CallsRepository, type CallWithResult, recordingOf } from '../calls/calls.repository.js';
 import { ComparisonService } from '../comparison/comparison.service.js';
+import type { RunEntity } from '../run.entity.js';
 import { type CaseOfPlan, RunsRepository } from '../runs.repository.js';
 import { RetentionRepository } from '../retention/retention.repository.js';
 import { RunsService } from '../runs.service.js';
@@ -42,10 +43,15 @@ export class ResultsService {
   ) {}
 
   /**
-   * @param withComparison whether to compare the run with its baseline
-   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run
+   * @param comparedWith `gate`: the run of the gate or, without one, the previous one, if it exists; or as for
+   *   `ComparisonService.compare`; by default not compared
+   * @throws DomainError NOT_FOUND, or FORBIDDEN for another workspace's run; and as `ComparisonService.compare` does
    */
-  async read(caller: Pick<Caller, 'workspaceId'>, runId: string, { withComparison = false } = {}): Promise<RunResults> {
+  async read(
+    caller: Pick<Caller, 'workspaceId'>,
+    runId: string,
+    { comparedWith }: { comparedWith?: string } = {},
+  ): Promise<RunResults> {
     const entity = await this.runs.require(caller, runId);
     const { agentSnapshot } = entity;
     const run = await this.runs.get(caller, runId);
@@ -75,13 +81,19 @@ export class ResultsService {
         endedAt: run.endedAt,
         counts: { total: run.totalCalls, ...run.counts },
         retriedCalls: run.retriedCalls,
-        comparison: withComparison ? ((await this.comparisons.forReport(entity)) ?? null) : null,
+        comparison: await this.comparison(caller, entity, comparedWith),
         serviceUrl: this.settings.publicUrl ?? null,
         evaluations: reportedEvaluations(plan, figures),
       },
       readCalls: (wanted) => this.readCalls(run, wanted),
       readAudio: (callId, wanted) => this.recordings.audio(caller.workspaceId, callId, wanted),
     };
+  }
+
+  private async comparison(caller: Pick<Caller, 'workspaceId'>, run: RunEntity, comparedWith: string | undefined) {
+    if (comparedWith === undefined) return null;
+    if (comparedWith !== 'gate') return this.comparisons.compare(caller, run.id, comparedWith);
+    return (await this.comparisons.forReport(run)) ?? null;
   }
 
   /** @throws DomainError NOT_FOUND if the run was deleted and calls are missing: the file must not look complete */

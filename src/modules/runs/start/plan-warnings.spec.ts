@@ -88,9 +88,9 @@ describe('planWarnings for voice calls', () => {
   it('names the setting of such calls when the concurrency is above what one process executes', () => {
     const warnings = (concurrency: number) =>
       planWarnings(plan({ A: { checks } }, concurrency), { ...CONTEXT, protocol });
-    expect(warnings(37)).toEqual([]);
-    expect(warnings(38)).toEqual([
-      'A concurrency of 38 needs more than one process: one executes at most 37 calls of a workspace at once (three quarters of VOICE_CONCURRENCY, 50).',
+    expect(warnings(45)).toEqual([]);
+    expect(warnings(46)).toEqual([
+      'A concurrency of 46 needs more than one process: one executes at most 45 calls of a workspace at once (nine tenths of VOICE_CONCURRENCY, 50).',
     ]);
   });
 
@@ -133,9 +133,9 @@ describe('planWarnings', () => {
   });
 
   it('says when the concurrency is above what one process executes for a workspace', () => {
-    expect(planWarnings(plan({ A: { checks: [says] } }, 15), CONTEXT)).toEqual([]);
-    expect(planWarnings(plan({ A: { checks: [says] } }, 16), CONTEXT)).toEqual([
-      'A concurrency of 16 needs more than one process: one executes at most 15 calls of a workspace at once (three quarters of WORKER_CONCURRENCY, 20).',
+    expect(planWarnings(plan({ A: { checks: [says] } }, 18), CONTEXT)).toEqual([]);
+    expect(planWarnings(plan({ A: { checks: [says] } }, 19), CONTEXT)).toEqual([
+      'A concurrency of 19 needs more than one process: one executes at most 18 calls of a workspace at once (nine tenths of WORKER_CONCURRENCY, 20).',
     ]);
     expect(
       planWarnings(plan({ A: { checks: [says] } }, 1), { ...CONTEXT, concurrency: { text: 1, voice: 1 } }),

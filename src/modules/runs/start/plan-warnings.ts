@@ -3,7 +3,7 @@ import { type Medium, type ProtocolName, PROTOCOLS } from '../../../../libs/simu
 import { voiceOf } from '../../../../libs/speech/index.js';
 import { comparisonWarnings, NO_PREVIOUS_RUN } from '../../../../libs/statistics/index.js';
 import { caseName, count } from '../../../../libs/text/index.js';
-import { workspaceShare } from '../../../platform/workspace-share.js';
+import { slotsOfOne } from '../execution/fair-slots.js';
 import type { Plan, PlannedEvaluation } from './plan.js';
 
 /** Names listed in one warning; the rest is only counted. */
@@ -59,10 +59,10 @@ export function planWarnings(plan: Plan, context: PlanContext): string[] {
 const CONCURRENCY_SETTINGS = { text: 'WORKER_CONCURRENCY', voice: 'VOICE_CONCURRENCY' } as const;
 
 function concurrencyWarnings(concurrency: number, medium: Medium, perProcess: number): string[] {
-  const slots = workspaceShare(perProcess);
+  const slots = slotsOfOne(perProcess);
   if (concurrency <= slots) return [];
   return [
-    `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (three quarters of ${CONCURRENCY_SETTINGS[medium]}, ${perProcess}).`,
+    `A concurrency of ${concurrency} needs more than one process: one executes at most ${count(slots, 'call')} of a workspace at once (nine tenths of ${CONCURRENCY_SETTINGS[medium]}, ${perProcess}).`,
   ];
 }
 

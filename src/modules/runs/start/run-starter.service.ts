@@ -195,6 +195,7 @@ export class RunStarterService {
           scenarioText,
           generalInstructions,
           language: callLanguage(evaluation.language, language),
+          hasOwnLanguage: evaluation.language !== null,
           phoneNumber: vendorCallPhoneNumber,
           personality: personalities.get(evaluation.personalityId)!,
           definition: {

@@ -44,7 +44,7 @@ export interface ChatCompletionsOptions {
  */
 export function chatCompletions(options: ChatCompletionsOptions): Transport {
   const { apiKey, headers = {}, url } = options;
-  const secrets = sentSecrets(apiKey, headers, secretsOfUrl(url));
+  const secrets = sentSecrets([apiKey], headers, secretsOfUrl(url));
   return { name: PROTOCOL, secrets, connect: (lineOptions) => new ChatLine(options, secrets, lineOptions) };
 }
 

@@ -4,7 +4,9 @@ import { toMulaw } from '../../../testing/telephone-sounds.js';
 import { twilioSignature } from '../../twiml/signature.js';
 import type { AgentScript } from '../../../testing/twilio-agent.js';
 import { agent, answering, AUTH_TOKEN, call, failed, SCRIPT, until, useAgents } from './testing/voice-calls.js';
-import { mediaThread } from '../../protocols.js';
+import type { ThreadDeath } from '../../../voice/thread/media-thread.js';
+import { ThreadPerCall } from '../../../voice/thread/thread-per-call.js';
+import { mediaThread, mediaThreadEvents } from '../../protocols.js';
 
 describe('twilioMediaStreams over a WebSocket address', () => {
   useAgents();
@@ -109,15 +111,52 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     expect([await blocked, await mediaThread.memoryBytes()]).toEqual([0, 0]);
   });
 
-  it('fails its calls when the thread ends, and starts another one', async () => {
-    const callee = await agent(answering(() => void mediaThread.close()));
-    expect((await failed(call(`ws://${callee.host}/`))).failure).toMatchObject({
-      code: 'internal',
-      retryable: true,
-      message: expect.stringContaining('the media thread ended') as string,
+  describe('when the thread ends', () => {
+    let deaths: ThreadDeath[];
+    const onDeath = (death: ThreadDeath) => void deaths.push(death);
+    beforeEach(() => {
+      deaths = [];
+      mediaThreadEvents.on('death', onDeath);
     });
-    const sound = await agent(answering());
-    expect((await call(`ws://${sound.host}/`)).agent).toHaveLength(1);
+    afterEach(() => void mediaThreadEvents.off('death', onDeath));
+
+    it('fails its calls, names them once, and starts another one', async () => {
+      let begun = 0;
+      const callee = await agent(answering(() => void (++begun === 2 && mediaThread.crash())));
+      const callIds = ['one', 'two'];
+      const failures = await Promise.all(callIds.map((callId) => failed(call(`ws://${callee.host}/`, { callId }))));
+      for (const { failure } of failures) expect(failure).toMatchObject({ code: 'thread_ended', retryable: true });
+      expect(deaths).toEqual([
+        { callIds, cause: expect.objectContaining({ message: expect.stringMatching(/crash/) }) },
+      ]);
+      const sound = await agent(answering());
+      expect((await call(`ws://${sound.host}/`)).agent).toHaveLength(1);
+      await mediaThread.close();
+      expect(deaths).toHaveLength(1);
+    });
+
+    it('ends no other call if the call had a thread of its own, of which there is one at a time', async () => {
+      const threads = new ThreadPerCall({ onDeath });
+      const order: string[] = [];
+      const alone = (callId: string, script: AgentScript) =>
+        threads.use(new AbortController().signal, async (thread) => {
+          order.push(`${callId} begins`);
+          const crashing = { ...script, ...(callId === 'bad' && { onStart: () => thread.crash() }) };
+          try {
+            return await call(`ws://${(await agent(crashing)).host}/`, { callId, threads: thread });
+          } finally {
+            order.push(`${callId} ends`);
+          }
+        });
+      const shared = call(`ws://${(await agent(answering())).host}/`);
+      const bad = failed(alone('bad', answering()));
+      const good = alone('good', answering());
+      expect((await bad).failure.code).toBe('thread_ended');
+      expect((await good).agent).toHaveLength(1);
+      expect((await shared).agent).toHaveLength(1);
+      expect(order).toEqual(['bad begins', 'bad ends', 'good begins', 'good ends']);
+      expect(deaths.map(({ callIds }) => callIds)).toEqual([['bad']]);
+    });
   });
 
   it.each<[string, AgentScript, string]>([
@@ -161,6 +200,19 @@ describe('twilioMediaStreams over a WebSocket address', () => {
     const { message } = (await failed(call(`ws://${callee.host}/secret-path-123456789`))).failure;
     expect(message).toContain('it said "no: [redacted] [redacted]"');
     expect(message).not.toContain('secret-path-123456789');
+  });
+
+  it('cuts out the key of the agent, too, where another token signs', async () => {
+    const said = `${AUTH_TOKEN} other-token`;
+    const callee = await agent({
+      upgrade: (_, socket) => {
+        socket.end(`HTTP/1.1 401 No\r\ncontent-length: ${said.length}\r\n\r\n${said}`);
+        return 0;
+      },
+    });
+    const endpoint = { options: { authToken: 'other-token' } };
+    const { message } = (await failed(call(`ws://${callee.host}/`, { endpoint }))).failure;
+    expect(message).toContain('it said "[redacted] [redacted]"');
   });
 
   it('survives a flood of messages that cannot be understood', async () => {

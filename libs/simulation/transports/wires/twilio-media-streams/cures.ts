@@ -8,8 +8,7 @@ const signature = (signedUrl: string | undefined): string =>
 const OF_STEP: Readonly<Record<string, string>> = {
   twiml:
     'Check the path of the url: it must be the webhook for incoming calls, and its response TwiML with <Connect><Stream url="wss://…"/></Connect>.',
-  websocket:
-    'Check the url of <Stream>. If it names a public host and the agent runs somewhere else, set publicUrl to the public address of the webhook: addresses with its host are then called where the url of the connection leads.',
+  websocket: 'Check the url of <Stream>, and that its server runs.',
 };
 
 const OF_STATUS: Readonly<Record<number, string>> = {
@@ -17,14 +16,27 @@ const OF_STATUS: Readonly<Record<number, string>> = {
   405: 'Check the path of the url: the webhook must accept POST.',
 };
 
-/**
- * What to do about a failed step; undefined for the general advice.
- * @param signedUrl the address that the refused request was signed over, if it is known
- */
-export function cureOf(step: string, { code, status = 0 }: Failure, signedUrl: string | undefined): string | undefined {
+/** What is known of the addresses of the call. */
+interface KnownAddresses {
+  /** That the refused request was signed over. */
+  readonly signedUrl: string | undefined;
+  /** The public address of the webhook, if the host that the TwiML names is the agent's own. */
+  readonly publicUrl: string | undefined;
+}
+
+const otherHost = (publicUrl: string): string =>
+  `The TwiML names another host than that of the webhook. If it is the public host of this agent, set publicUrl to ${publicUrl}: addresses with its host are then called where the url of the connection leads. Otherwise check the url of <Stream>.`;
+
+/** What to do about a failed step; undefined for the general advice. */
+export function cureOf(
+  step: string,
+  { code, status = 0 }: Failure,
+  { signedUrl, publicUrl }: KnownAddresses,
+): string | undefined {
+  if (status === 401 || status === 403) return signature(signedUrl);
+  if (publicUrl !== undefined) return otherHost(publicUrl);
   // The general advice on addresses.
   if (code === 'address_refused' || code === 'name_not_found') return undefined;
-  if (status === 401 || status === 403) return signature(signedUrl);
   return OF_STATUS[status] ?? OF_STEP[step];
 }
 

@@ -1,4 +1,5 @@
 import { findingsOf, type KnownFindings } from '../../../voice/wire/known-finding.js';
+import { COMMON_FINDINGS } from '../../../voice/wire/common-findings.js';
 import { documentedError, TWIML_FINDINGS } from '../../twiml/findings.js';
 
 const MESSAGES = 'https://www.twilio.com/docs/voice/media-streams/websocket-messages';
@@ -98,6 +99,7 @@ export const TWILIO_FINDINGS = {
       'More than 10 minutes of audio is buffered by the Streamer. No more data is accepted.',
     ),
   },
+  broken_websocket: COMMON_FINDINGS.broken_websocket,
   ...TWIML_FINDINGS,
 } as const satisfies KnownFindings;
 

@@ -1,3 +1,4 @@
+import { SEND_LIMITS } from '../../../other-side/send-limits.js';
 import type { JsonValue } from '../../../timeline/text.js';
 
 /** A message of the agent, as far as it can be understood. `streamSid` is unchecked. */
@@ -10,8 +11,8 @@ export type AgentMessage =
   /** `problem` continues "The message …". */
   | { readonly event: 'invalid'; readonly problem: string };
 
-/** Characters of one message: ten minutes of audio in base64, and some more. */
-export const MAX_MESSAGE = 8 * 1024 * 1024;
+/** Characters of one message. */
+export const MAX_MESSAGE = SEND_LIMITS.messageBytes;
 const MAX_NAME = 1_000;
 /** A message has a few values. A million of them would take a second to parse, in the thread of all calls. */
 const MAX_VALUES = 10_000;

@@ -17,6 +17,8 @@ const NO_WEBHOOK = 'The url is a WebSocket: there is no webhook';
 /** One call as Twilio makes it: the webhook, the stream that its TwiML connects, and what follows after the stream. */
 export class TwilioSession implements WireSession<TwilioStream> {
   readonly webhook: WebhookCall;
+  /** The stream that the TwiML connects. */
+  private stream: DialledAddress | undefined;
 
   constructor(
     endpoint: AgentEndpoint,
@@ -31,6 +33,10 @@ export class TwilioSession implements WireSession<TwilioStream> {
 
   get secrets() {
     return this.webhook.secrets;
+  }
+
+  get streamAddress(): string | undefined {
+    return this.stream && `${withoutSecrets(this.stream.url)}, which the TwiML names`;
   }
 
   /** Whether the call begins with the WebSocket, without a webhook. */
@@ -51,10 +57,11 @@ export class TwilioSession implements WireSession<TwilioStream> {
     if (noun.url === '') throw webhook.invalid('its <Stream> has no url');
     const address = webhook.addresses.resolveStream(noun.url, webhook.base);
     if (!address) throw webhook.invalid('the url of its <Stream> is not a wss address');
+    this.stream = address;
     const extra = notInStreamUrl(new URL(address.url));
     if (extra !== undefined) throw webhook.invalid(`the url of its <Stream> has ${extra}`);
     const findings = [...this.findingsOf(noun), ...found.findings];
-    await webhook.passPrelude(answeredAt, options.signal);
+    await webhook.passPrelude(answeredAt, options);
     options.onStep('twiml');
     const { sounds } = webhook;
     return { ...this.toStream(address, noun.parameters), answeredAt, sounds, found: { ...found, findings } };
@@ -69,11 +76,12 @@ export class TwilioSession implements WireSession<TwilioStream> {
   }
 
   cure(step: string, failure: Failure): string | undefined {
-    const { authToken, first } = this.webhook;
+    const { authToken, first, addresses } = this.webhook;
     // Not that of the stream, which only the TwiML names.
     const isFirst = step === 'accepted' || this.isDirect;
     const signedUrl = isFirst && authToken !== undefined ? withoutSecrets(first.signedUrl) : undefined;
-    return cureOf(step, failure, signedUrl);
+    const publicUrl = step === 'websocket' && this.stream && addresses.publicUrlAt(this.stream.signedUrl);
+    return cureOf(step, failure, { signedUrl, publicUrl: publicUrl ? withoutSecrets(publicUrl) : undefined });
   }
 
   /** Headers of the upgrade, signed over an address. */
@@ -88,12 +96,12 @@ export class TwilioSession implements WireSession<TwilioStream> {
     { url, signedUrl }: DialledAddress,
     customParameters: Readonly<Record<string, string>>,
   ): Dialled<TwilioStream> {
-    const { first, agent, accountSid, callSid, secrets } = this.webhook;
+    const { agent, accountSid, callSid, secrets } = this.webhook;
     return {
       socket: {
         url,
         headers: this.upgradeHeaders(url, signedUrl),
-        shownUrl: url === first.url ? agent.address : withoutSecrets(url),
+        shownUrl: this.streamAddress ?? agent.address,
       },
       state: { accountSid, callSid, streamSid: sid('MZ'), customParameters, secrets: secrets.all },
       sounds: [],

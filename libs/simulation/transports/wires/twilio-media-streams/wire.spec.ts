@@ -172,17 +172,13 @@ describe('twilioWire', () => {
     expect(side.played).toHaveLength(1);
   });
 
-  it('shows no more of a flood of long names than a few megabytes, and never a secret', () => {
+  it('shows the beginning of a long name, and never a secret', () => {
     const { side, wire } = opened();
-    const event = (n: number) => JSON.stringify({ event: `agent-token-123 ${n} ${'x'.repeat(900)}` });
-    for (let n = 0; n < 5_000; n++) wire.message(0, event(n));
-    const shown = side.findings.map(({ detail }) => detail);
-    expect(shown).toHaveLength(5_000);
-    expect(shown.join()).not.toContain('agent-token-123');
-    expect(shown[0]).toContain(' 0 xxx');
-    expect(shown.at(-1)).toBe('The agent sent the event "[not shown: the agent sent too much]"');
-    wire.message(0, JSON.stringify({ event: 'mark', streamSid: STREAM.streamSid, mark: { name: 'still-echoed' } }));
-    expect(JSON.stringify(side.sent)).toContain('still-echoed');
+    wire.message(0, JSON.stringify({ event: `agent-token-123 ${'x'.repeat(900)}` }));
+    const { detail } = side.findings[0]!;
+    expect(detail).not.toContain('agent-token-123');
+    expect(detail).toContain(' xxx');
+    expect(detail.length).toBeLessThan(250);
   });
 
   it('reports no fault for a healthy agent', () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { decodeMulaw, encodeMulaw, FRAME_MS } from '../../../../audio/index.js';
+import { decodeMulaw, encodeMulaw, FRAME_MS, TELEPHONE_RATE } from '../../../../audio/index.js';
 import { Redaction } from '../../../../text/index.js';
+import { SEND_LIMITS } from '../../../other-side/send-limits.js';
 import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { type TwilioFindingCode, twilioFinding } from './findings.js';
@@ -16,13 +17,12 @@ export interface TwilioStream extends WireState {
 }
 
 /** Twilio discards what exceeds it. */
-const MAX_BUFFERED_MS = 600_000;
+const MAX_BUFFERED_MS = SEND_LIMITS.bufferedMs.telephone;
 /** Marks that wait for their sound; more are a fault of the agent that must not fill the memory. */
 const MAX_PENDING_MARKS = 10_000;
 const MAX_SHOWN = 200;
-/** Characters of a call that are redacted. A flood of long names would take the time of other calls. */
-const MAX_REDACTED = 4_000_000;
-const NOT_SHOWN = '[not shown: the agent sent too much]';
+/** Mu-law at 8,000 Hz in both directions. */
+const FORMAT = { encoding: 'mulaw', rate: TELEPHONE_RATE } as const;
 
 const FAULTS: Readonly<Record<SoundFault, string>> = {
   file_header_in_media: 'A media message begins with the header of a file',
@@ -41,8 +41,6 @@ class TwilioWire implements Wire {
   private chunk = 0;
   private pendingMarks = 0;
   private hasStopped = false;
-  /** Characters that were redacted so far. */
-  private redacted = 0;
   private readonly inspector = new SoundInspector();
   private readonly redaction: Redaction;
 
@@ -54,7 +52,7 @@ class TwilioWire implements Wire {
   }
 
   open(now: number): void {
-    this.side.ready(now);
+    this.side.ready(now, { toAgent: FORMAT, fromAgent: FORMAT });
     const { accountSid, callSid, streamSid, customParameters } = this.stream;
     this.send(now, { event: 'connected', protocol: 'Call', version: '1.0.0' });
     const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
@@ -193,10 +191,7 @@ class TwilioWire implements Wire {
   /** The beginning of what the agent sent, without secrets. */
   private shown(text: string): string {
     if (text === this.stream.streamSid) return text;
-    if (this.redacted > MAX_REDACTED) return NOT_SHOWN;
-    const beginning = text.slice(0, 4 * MAX_SHOWN);
-    this.redacted += beginning.length;
-    return this.redaction.clean(beginning).slice(0, MAX_SHOWN);
+    return this.redaction.clean(text.slice(0, 4 * MAX_SHOWN)).slice(0, MAX_SHOWN);
   }
 }
 

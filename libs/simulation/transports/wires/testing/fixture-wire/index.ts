@@ -39,7 +39,7 @@ function session(endpoint: AgentEndpoint, call: AgentCall): WireSession<FixtureS
   const { url, shownUrl = withoutSecrets(url), apiKey, headers, options } = endpoint;
   const { pin } = options as { readonly pin?: string };
   // Like a header with this name, the pin is removed from what the agent says.
-  const secrets = sentSecrets(apiKey, { ...headers, ...(pin && { pin_secret: pin }) }, secretsOfUrl(url));
+  const secrets = sentSecrets([apiKey], { ...headers, ...(pin && { pin_secret: pin }) }, secretsOfUrl(url));
   const agent = new OtherSide(agentUrl(shownUrl, call), secrets.all);
   const sent = { ...headers, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
   const socket = { url: agentUrl(url, call), headers: sent, shownUrl: agent.address };

@@ -1,7 +1,9 @@
+import { COMMON_FINDINGS } from '../../../../voice/wire/common-findings.js';
 import { findingsOf, type KnownFindings } from '../../../../voice/wire/known-finding.js';
 
 const source = 'docs/adding-a-wire.md';
 export const FIXTURE_FINDINGS = {
+  ...COMMON_FINDINGS,
   invalid_message: { severity: 'error', meaning: 'A message is not JSON, or lacks a type or a field', source },
   closed_without_end: { severity: 'warning', meaning: 'The connection was closed without an end message', source },
 } as const satisfies KnownFindings;

@@ -5,6 +5,7 @@ import type { VoiceFacts } from '../../../../voice/facts/facts.js';
 import type { VoiceCallOptions } from '../../../../voice/wire/voice-transport.js';
 import { planOf, say, speech } from '../../../../voice/testing/virtual-calls.js';
 import type { AgentEndpoint } from '../../../modules/endpoint.js';
+import type { CallThreads } from '../../../../voice/thread/media-thread.js';
 import { mediaThread } from '../../../protocols.js';
 import { voiceTransport } from '../../../voice-call.js';
 import { twilioMediaStreams } from '../index.js';
@@ -26,9 +27,14 @@ export async function agent(script: AgentScript = {}): Promise<ScriptedAgent> {
 interface CallMore extends Partial<VoiceCallOptions> {
   readonly endpoint?: Partial<AgentEndpoint>;
   readonly outbound?: OutboundOptions;
+  readonly callId?: string;
+  readonly threads?: CallThreads;
 }
 
-export function call(url: string, { endpoint, outbound, ...options }: CallMore = {}): Promise<VoiceFacts> {
+export function call(
+  url: string,
+  { endpoint, outbound, callId, threads, ...options }: CallMore = {},
+): Promise<VoiceFacts> {
   const client = new OutboundClient({ allowedNetworks: LOOPBACK, ...outbound });
   const transport = voiceTransport(
     twilioMediaStreams,
@@ -41,8 +47,8 @@ export function call(url: string, { endpoint, outbound, ...options }: CallMore =
       apiKey: AUTH_TOKEN,
       ...endpoint,
     },
-    { client, assistantId: 'a-1', phoneNumber: '+12025550199', callId: randomUUID() },
-    mediaThread,
+    { client, assistantId: 'a-1', phoneNumber: '+12025550199', callId: callId ?? randomUUID() },
+    threads ?? mediaThread,
   );
   return transport.call({
     plan: planOf(SCRIPT, { firstSpeaker: 'caller', turnEndMs: 200, patienceMs: 1_500 }),

@@ -1,0 +1,26 @@
+import { type Failure, failure } from '../../timeline/failure.js';
+import type { VoiceFacts } from '../facts/facts.js';
+
+/** How a connection was closed (RFC 6455, section 7.4). */
+export interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export type CallEnd = Omit<VoiceFacts['end'], 'atMs'>;
+
+/** Codes of RFC 6455, section 7.4.1, with which an agent that hangs up closes its connection; 1005 is none at all. */
+const HANG_UP_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+
+/** What the close code means for the call. @param isBegun whether the platform was ready for audio */
+export function endByClosing({ code, reason }: Closing, isBegun: boolean): { end: CallEnd; broken?: Failure } {
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (!isBegun) return brokenOff(failure('not_ready', `it closed the connection with code ${code}${why}`));
+  if (!HANG_UP_CODES.has(code)) return brokenOff(failure('connection_lost', `closed with code ${code}${why}`));
+  return { end: { by: 'agent', code: 'agent_hung_up', reason: `The agent hung up${why}` } };
+}
+
+export const brokenOff = (broken: Failure): { end: CallEnd; broken: Failure } => ({
+  end: { by: 'tester', code: 'failure', reason: broken.message },
+  broken,
+});

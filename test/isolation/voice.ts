@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VOICE_ATTACKS } from './attacks.js';
+import type { Processes } from './processes.js';
+import {
+  AGENT_MS,
+  endOf,
+  MEMORY_MB,
+  prepare,
+  prepareText,
+  prepareVoiceVictim,
+  print,
+  SLOW_MS,
+  startRun,
+  type Subject,
+} from './subjects.js';
+
+const VOICE_CALLS = 10;
+const TEXT_CALLS = 20;
+/** Calls of each attack at once. */
+const HOSTILE_CALLS = 2;
+/** How long victims are measured, with and without the flood; the calls that have begun then are part of it. */
+const WINDOW_MS = { full: 60_000, short: 10_000 };
+const REST_MS = 120_000;
+const MAX_LATENESS_MS = 20;
+const MAX_DIFFERENCE_MS = 10;
+const MAX_RESTED_MB = 450;
+
+/** Figures of the victims' calls in a window. */
+interface Figures {
+  readonly calls: number;
+  /** How many passed in their first attempt. */
+  readonly passed: number;
+  /** How many had more than one attempt, for whatever reason. */
+  readonly repeated: number;
+  /** The largest of the 99th percentiles of the calls, and the largest of all. */
+  readonly latenessP99Ms: number;
+  readonly worstLatenessMs: number;
+  readonly worstStallMs: number;
+  /** What ended the attempts that did not pass, with their number. */
+  readonly faults: Readonly<Record<string, number>>;
+}
+
+/** Repeats runs until the window is over. */
+async function callsOf(subject: Subject, concurrency: number, windowMs: number): Promise<any[]> {
+  const calls: any[] = [];
+  const until = performance.now() + windowMs;
+  while (performance.now() < until) {
+    calls.push(...(await endOf(subject, await startRun(subject, concurrency, concurrency))));
+  }
+  return calls;
+}
+
+const most = (values: readonly (number | undefined)[]): number => Math.max(0, ...values.map((value) => value ?? 0));
+
+function figuresOf(calls: readonly any[]): Figures {
+  const attempts = calls.flatMap((call) => call.attempts as any[]);
+  const reliability = [...calls, ...attempts].flatMap((each) => each.reliability ?? []);
+  const faults: Record<string, number> = {};
+  for (const { outcome, failureCode } of attempts.filter((attempt) => attempt.outcome !== 'passed')) {
+    const name = failureCode ?? outcome;
+    faults[name] = (faults[name] ?? 0) + 1;
+  }
+  return {
+    calls: calls.length,
+    passed: calls.filter(({ outcome, attempts: { length } }) => outcome === 'passed' && length === 1).length,
+    repeated: calls.filter((call) => call.attempts.length > 1).length,
+    latenessP99Ms: most(reliability.map(({ frameLatenessMs }) => frameLatenessMs?.p99)),
+    worstLatenessMs: most(reliability.map(({ frameLatenessMs }) => frameLatenessMs?.worst)),
+    worstStallMs: most(reliability.map(({ worstStallMs }) => worstStallMs)),
+    faults,
+  };
+}
+
+interface Victims {
+  readonly voice: Subject;
+  readonly text: Subject;
+}
+
+async function measure({ voice, text }: Victims, windowMs: number) {
+  const [voiceCalls, textCalls] = await Promise.all([
+    callsOf(voice, VOICE_CALLS, windowMs),
+    callsOf(text, TEXT_CALLS, windowMs),
+  ]);
+  return { voice: figuresOf(voiceCalls), text: figuresOf(textCalls) };
+}
+
+function show(title: string, { voice, text }: Awaited<ReturnType<typeof measure>>): void {
+  print(title);
+  for (const [name, of] of Object.entries({ voice, text })) {
+    const { calls, passed, repeated, latenessP99Ms, worstLatenessMs, worstStallMs, faults } = of;
+    const lateness =
+      name === 'voice'
+        ? `; frames late by p99 ${latenessP99Ms.toFixed(1)} ms, worst ${worstLatenessMs.toFixed(1)} ms`
+        : '';
+    print(
+      `  ${name}: ${passed} of ${calls} passed in the first attempt, ${repeated} repeated${lateness}; ` +
+        `worst stall ${worstStallMs.toFixed(0)} ms; ${JSON.stringify(faults)}`,
+    );
+  }
+}
+
+/** Calls hostile agents without pause until the signal aborts. @returns how their calls ended, by attack */
+async function attack(subjects: ReadonlyMap<string, Subject>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const ends: Record<string, Record<string, number>> = {};
+  const one = async (name: string, subject: Subject) => {
+    const own: Record<string, number> = (ends[name] = {});
+    while (!signal.aborted) {
+      const id = await startRun(subject, 50, HOSTILE_CALLS);
+      const cancel = () => void subject.client.post(`/runs/${id}/cancel`).catch(() => undefined);
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      for (const call of await endOf(subject, id)) {
+        const end = call.failure?.code ?? call.outcome ?? call.status;
+        own[end] = (own[end] ?? 0) + 1;
+      }
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+  await Promise.all([...subjects].map(([name, subject]) => one(name, subject)));
+  return ends;
+}
+
+/**
+ * Voice and text calls of one workspace beside agents of another one that flood their voice calls, and without them.
+ * @param isShort a few seconds, and only the attempts are judged
+ * @returns whether the limits hold
+ */
+export async function besideVoiceAttacks(processes: Processes, isShort: boolean): Promise<boolean> {
+  const windowMs = isShort ? WINDOW_MS.short : WINDOW_MS.full;
+  const agent = await processes.startAgent(AGENT_MS, SLOW_MS);
+  // Enough for all of them: slots are not what is measured.
+  const slots = { WORKER_CONCURRENCY: '40', VOICE_CONCURRENCY: '50' };
+  await processes.startService(agent.text, MEMORY_MB, slots);
+  const client = await processes.createWorkspace('Victim');
+  const victims = { voice: await prepareVoiceVictim(client, agent.voice), text: await prepareText(client, 'healthy') };
+  const attacker = await processes.createWorkspace('Attacker');
+  const script = [{ say: 'Hello.' }, { waitSeconds: 50 }, { say: 'Hello.' }, { waitSeconds: 50 }];
+  const evaluation = { script, checks: [{ name: 'Short', type: 'max_turns', turns: 20 }] };
+  const hostile = new Map<string, Subject>();
+  const hosts = await Promise.all(VOICE_ATTACKS.map(() => processes.startAttacker()));
+  for (const [index, name] of VOICE_ATTACKS.entries()) {
+    const host = hosts[index]!;
+    const voiceUrl = name === 'slow-play' ? `http://${host}/${name}` : `ws://${host}/${name}`;
+    hostile.set(name, await prepare(attacker, name, { voiceUrl, evaluation }));
+  }
+  // Prepares the agent's voice and the caller's lines, and loads what both use.
+  for (const subject of Object.values(victims)) await endOf(subject, await startRun(subject, 2, 2));
+
+  const calm = await measure(victims, windowMs);
+  show('without the flood', calm);
+  if (calm.voice.repeated + calm.text.repeated > 0) print('  The machine is too busy to measure victims.');
+  const calmMb = processes.peakMemoryMb();
+  const over = new AbortController();
+  const attacking = attack(hostile, over.signal);
+  // Awaited below; until then a failure must not end this process before it has stopped the others.
+  attacking.catch(() => undefined);
+  const flooded = await measure(victims, windowMs);
+  over.abort();
+  show(`beside ${VOICE_ATTACKS.length} floods with ${HOSTILE_CALLS} calls each`, flooded);
+  for (const [name, ends] of Object.entries(await attacking)) print(`  ${name}: ${JSON.stringify(ends)}`);
+  const peakMb = processes.peakMemoryMb();
+  if (!isShort) await sleep(REST_MS);
+  const restedMb = processes.memoryMb();
+  const difference = flooded.voice.latenessP99Ms - calm.voice.latenessP99Ms;
+  const limits: readonly (readonly [what: string, value: number, limit: number, isTimed: boolean])[] = [
+    ['victims that did not pass in the first attempt', notPassed(flooded.voice) + notPassed(flooded.text), 0, false],
+    ['victims repeated', flooded.voice.repeated + flooded.text.repeated, 0, false],
+    ['restarts of processes', processes.restarts, 0, false],
+    ['ends of threads', processes.threadDeaths, 0, false],
+    ['frame lateness, p99 in ms', flooded.voice.latenessP99Ms, MAX_LATENESS_MS, true],
+    ['difference to no flood in ms', difference, MAX_DIFFERENCE_MS, true],
+    [`largest resident memory in MB (${calmMb} without the flood)`, peakMb, MEMORY_MB, false],
+    [`resident memory ${REST_MS / 60_000} minutes later in MB`, restedMb, MAX_RESTED_MB, true],
+  ];
+  for (const [what, value, limit, isTimed] of limits) {
+    const verdict = value <= limit ? 'holds' : isTimed && isShort ? 'not judged' : 'DOES NOT HOLD';
+    print(`${what}: ${Math.round(value * 10) / 10} (limit ${limit}) ${verdict}`);
+  }
+  return limits.every(([, value, limit, isTimed]) => value <= limit || (isTimed && isShort));
+}
+
+const notPassed = ({ calls, passed }: Figures): number => calls - passed;
