@@ -270,8 +270,7 @@ export class Ear implements HeardAgent {
     last.endMs = event.atMs;
     last.dbfs = event.dbfs;
     last.isBackground = event.atMs <= event.onsetMs;
-    // A bed hides how speech decays.
-    last.breaksOff = this.gate.bedThreshold === null && this.ends.breaksOff(event.atMs, event.dbfs);
+    last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
   }
 
   /** @param endMs when the last sample will be played */

@@ -1,7 +1,9 @@
 import { latencyWithin } from '../../checks/times.js';
 import { CallView } from '../../timeline/call-view.js';
+import { agentYields } from '../checks/floor.js';
 import { overload } from '../conversation/overload.js';
 import { voiceEntries } from '../conversation/voice-timeline.js';
+import type { VoiceFacts } from '../facts/facts.js';
 import { agentSound, factsOf, line } from '../testing/facts.js';
 import { heardTimes } from './heard-times.js';
 import { uncertaintyWithin } from './uncertainty.js';
@@ -23,6 +25,45 @@ describe('a time that was measured beside a bed', () => {
     expect(measures.background).toEqual(background);
     expect(measures.latencies).toEqual([expect.objectContaining({ heardMs: 1_300, plusMinusMs: 320 })]);
     expect(voiceMeasures(answered(null)).background).toBeNull();
+  });
+
+  it('is as uncertain as stalls and the lag that they left make it, and the bed besides', () => {
+    const stalled = (stall: { at: number; ms: number }, background: VoiceFacts['background']) =>
+      factsOf({
+        ...answered(background),
+        timing: { stalls: [stall], sentAsPlanned: true },
+        // All that was sent since then is played late.
+        arrivals: [{ arrivedMs: 1_600, playedFromMs: 1_600, playedToMs: 9_000 }],
+      });
+    const plusMinusMs = (facts: VoiceFacts) => voiceMeasures(facts).latencies[0]!.plusMinusMs;
+    const during = { at: 3_500, ms: 150 };
+    expect(plusMinusMs(stalled(during, null))).toBe(150);
+    expect(plusMinusMs(stalled(during, background))).toBe(150 + 320);
+    const before = { at: 1_500, ms: 150 };
+    const lag = plusMinusMs(stalled(before, null));
+    expect(lag).toBeGreaterThan(100);
+    expect(plusMinusMs(stalled(before, background))).toBe(lag + 320);
+  });
+
+  it('carries the bed if there was no answer, too', () => {
+    const silent = factsOf({ background, caller: [line(2_000, 3_000)], end: { ...answered(null).end, atMs: 12_000 } });
+    expect(voiceMeasures(silent).latencies).toMatchObject([{ answered: false, plusMinusMs: 320 }]);
+  });
+
+  it('is counted in the barge-in, and the check says why it is undecided', () => {
+    const bargeIn = { afterMs: 500, possible: true, afterHeardMs: 500, bufferedMs: 0, heardUntilMs: 500 };
+    const facts = factsOf({
+      background,
+      caller: [line(2_000, 4_000, { bargeIn })],
+      agent: [agentSound(1_200, 2_900), agentSound(4_800, 6_000)],
+    });
+    const voice = voiceMeasures(facts);
+    expect(voice.bargeIns).toMatchObject([{ yielded: true, yieldMs: 900, plusMinusMs: 320 }]);
+    const finding = (limit: number) => agentYields(limit, { voice, facts }, voiceEntries(facts));
+    expect(finding(1_300).met).toBe(true);
+    expect(finding(1_000)).toMatchObject({ met: null, undecided: 'evidence' });
+    expect(finding(1_000).detail).toContain('900 ± 320 ms');
+    expect(finding(500).met).toBe(false);
   });
 
   it('does not make the tester overloaded', () => {
