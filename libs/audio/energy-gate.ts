@@ -1,26 +1,10 @@
-import { amplitudeOf, dbfsOfMeanSquare } from './level.js';
+import { dbfsOfMeanSquare } from './level.js';
+import { NoiseFloor } from './noise-floor.js';
 import { FRAME_MS, LINE_RATES } from './rates.js';
-
-/** Sound is active above the larger of both: a fixed level, and the noise floor plus a margin. */
-const MIN_THRESHOLD_DBFS = -55;
-const MARGIN_DB = 9;
-/** Louder audio is never taken for background, however constant it is. */
-const MAX_FLOOR_DBFS = -40;
 
 const FRAMES_TO_OPEN = 3;
 const FRAMES_TO_CLOSE = 10;
 
-/** Share of a frame in the floor: it falls quickly, so that one noisy second does not hide quiet speech, and rises slowly. */
-const FALL = 0.2;
-const RISE = 0.02;
-
-/**
- * Sound below the largest floor whose level, averaged over 100 ms, stays within 6 dB for a second is background: no speech
- * is that even.
- */
-const STEADY_BLOCK = 5;
-const STEADY_BLOCKS = 10;
-const STEADY_RATIO = 4;
 /** Frames whose energy is kept, to date a sound again when the level of the background is known: 10 s. */
 const HISTORY = 512;
 
@@ -38,7 +22,14 @@ export type GateEvent =
       readonly atMs: number;
       /** RMS level of its active frames. */
       readonly dbfs: number;
+      /** Sum of the mean squares of its active frames, and their number. */
+      readonly energy: number;
+      readonly frames: number;
+      /** Present if it ended because steady background noise was left. */
+      readonly isSteady?: true;
     };
+
+type GateEnd = Extract<GateEvent, { readonly type: 'end' }>;
 
 /**
  * Finds audible sound by its energy, in frames of 20 ms: open after 60 ms of active frames, closed after 200 ms without one.
@@ -52,9 +43,7 @@ export class EnergyGate {
   private readonly rate: number;
   private readonly frameLength: number;
   private frames = 0;
-  /** Mean squares. */
-  private floor = 0;
-  private threshold = meanSquareOf(MIN_THRESHOLD_DBFS);
+  private readonly floor = new NoiseFloor();
   /** The frame before, for dating. */
   private readonly before: Int16Array;
   private current: Int16Array;
@@ -67,9 +56,6 @@ export class EnergyGate {
   private open = false;
   private energy = 0;
   private energyFrames = 0;
-  private totalEnergy = 0;
-  private totalFrames = 0;
-  private readonly steady = { frames: 0, sum: 0, blocks: 0, min: 0, max: 0, total: 0 };
   /** Energies of the last frames; that of frame n at n modulo its length. */
   private readonly history = new Float64Array(HISTORY);
 
@@ -97,8 +83,8 @@ export class EnergyGate {
       throw new RangeError(`The energy gate needs frames of ${this.frameLength} samples, not ${frame.length}.`);
     }
     this.current = frame;
-    const energy = variance(frame);
-    const isActive = energy > this.threshold;
+    const energy = energyOf(frame);
+    const isActive = energy > this.floor.threshold;
     this.history[this.frames % HISTORY] = energy;
     this.frames++;
     const event = this.open ? this.whileOpen(energy, isActive) : this.whileClosed(energy, isActive, wasPlayed);
@@ -133,20 +119,14 @@ export class EnergyGate {
     return this.ms(this.inactiveRun === 0 ? this.frames * this.frameLength : this.end);
   }
 
-  /** Level of all active frames of ended and open sounds; null before the first one. */
-  get activeDbfs(): number | null {
-    const frames = this.totalFrames + this.energyFrames;
-    return frames === 0 ? null : dbfsOfMeanSquare((this.totalEnergy + this.energy) / frames);
-  }
-
-  /** Level above which a frame is active at present. */
-  get thresholdDbfs(): number {
-    return dbfsOfMeanSquare(this.threshold);
+  /** Mean square of the latest frame. */
+  get latestEnergy(): number {
+    return this.history[(this.frames - 1) % HISTORY] ?? 0;
   }
 
   /** Whether a sound of any length would be active at present. */
   isActive(pcm: Int16Array): boolean {
-    return pcm.length > 0 && variance(pcm) > this.threshold;
+    return pcm.length > 0 && energyOf(pcm) > this.floor.threshold;
   }
 
   private whileClosed(energy: number, isActive: boolean, wasPlayed: boolean): GateEvent | null {
@@ -154,7 +134,7 @@ export class EnergyGate {
       this.activeRun = 0;
       this.energy = 0;
       this.energyFrames = 0;
-      if (wasPlayed) this.learn(energy);
+      if (wasPlayed) this.floor.learn(energy);
       return null;
     }
     if (this.activeRun === 0) this.onset = this.firstActiveSample();
@@ -163,12 +143,12 @@ export class EnergyGate {
     if (this.activeRun < FRAMES_TO_OPEN) return null;
     this.open = true;
     this.inactiveRun = 0;
-    this.steady.frames = this.steady.sum = this.steady.blocks = 0;
+    this.floor.restart();
     return { type: 'onset', atMs: this.ms(this.onset) };
   }
 
   private whileOpen(energy: number, isActive: boolean): GateEvent | null {
-    if (this.isSteady(energy)) return this.closeAsBackground();
+    if (this.floor.isSteady(energy)) return this.closeAsBackground();
     if (isActive) {
       this.inactiveRun = 0;
       this.count(energy);
@@ -184,11 +164,10 @@ export class EnergyGate {
     this.energyFrames++;
   }
 
-  private close(): GateEvent {
-    const dbfs = dbfsOfMeanSquare(this.energy / Math.max(1, this.energyFrames));
-    const event = { type: 'end', onsetMs: this.ms(this.onset), atMs: this.ms(this.end), dbfs } as const;
-    this.totalEnergy += this.energy;
-    this.totalFrames += this.energyFrames;
+  private close(): GateEnd {
+    const { energy, energyFrames: frames } = this;
+    const dbfs = dbfsOfMeanSquare(energy / Math.max(1, frames));
+    const event = { type: 'end', onsetMs: this.ms(this.onset), atMs: this.ms(this.end), dbfs, energy, frames } as const;
     this.energy = 0;
     this.energyFrames = 0;
     this.activeRun = 0;
@@ -196,27 +175,9 @@ export class EnergyGate {
     return event;
   }
 
-  /** Whether the sound has been steady, and quiet enough for background, for a second. */
-  private isSteady(energy: number): boolean {
-    const { steady } = this;
-    steady.frames++;
-    steady.sum += energy;
-    if (steady.frames < STEADY_BLOCK) return false;
-    const level = steady.sum / STEADY_BLOCK;
-    steady.frames = steady.sum = 0;
-    const min = Math.min(steady.min, level);
-    const max = Math.max(steady.max, level);
-    const isEven = steady.blocks > 0 && max <= min * STEADY_RATIO;
-    steady.blocks = isEven ? steady.blocks + 1 : 1;
-    steady.min = isEven ? min : level;
-    steady.max = isEven ? max : level;
-    steady.total = isEven ? steady.total + level : level;
-    return steady.blocks === STEADY_BLOCKS && steady.total / STEADY_BLOCKS <= MAX_FLOOR;
-  }
-
   /** Learns the floor from the steady sound, dates the sound before it again, to the frame, and ends it. */
-  private closeAsBackground(): GateEvent {
-    this.setFloor(this.steady.total / STEADY_BLOCKS);
+  private closeAsBackground(): GateEnd {
+    this.floor.learnSteady();
     const oldest = Math.max(0, this.frames - HISTORY);
     const opened = Math.floor(this.onset / this.frameLength);
     let end = this.frames;
@@ -228,26 +189,17 @@ export class EnergyGate {
     this.energy = 0;
     this.energyFrames = 0;
     for (let frame = onset; frame < end; frame++) if (this.wasActive(frame)) this.count(this.history[frame % HISTORY]!);
-    return this.close();
+    return { ...this.close(), isSteady: true };
   }
 
   /** Whether a frame of the history is active by the present threshold. */
   private wasActive(frame: number): boolean {
-    return this.history[frame % HISTORY]! > this.threshold;
+    return this.history[frame % HISTORY]! > this.floor.threshold;
   }
 
   private wasLoudFrom(frame: number): boolean {
     for (let n = 0; n < FRAMES_TO_OPEN; n++) if (frame + n >= this.frames || !this.wasActive(frame + n)) return false;
     return true;
-  }
-
-  private learn(energy: number): void {
-    this.setFloor(this.floor + (energy - this.floor) * (energy < this.floor ? FALL : RISE));
-  }
-
-  private setFloor(meanSquare: number): void {
-    this.floor = Math.min(meanSquare, MAX_FLOOR);
-    this.threshold = Math.max(MIN_THRESHOLD, this.floor * MARGIN);
   }
 
   /** In the present frame, or at the end of the one before if it was already active there. */
@@ -277,19 +229,19 @@ export class EnergyGate {
     const length = this.frameLength / BLOCKS;
     let squares = 0;
     for (let n = block * length; n < (block + 1) * length; n++) squares += frame[n]! * frame[n]!;
-    return squares / length > this.threshold;
+    return squares / length > this.floor.threshold;
   }
 
   /** An active block has a sample above the threshold, since its mean square is. */
   private firstAbove(frame: Int16Array, block: number): number {
-    const amplitude = Math.sqrt(this.threshold);
+    const amplitude = Math.sqrt(this.floor.threshold);
     let n = (block * this.frameLength) / BLOCKS;
     while (n < this.frameLength - 1 && Math.abs(frame[n]!) <= amplitude) n++;
     return n;
   }
 
   private lastAbove(frame: Int16Array, block: number): number {
-    const amplitude = Math.sqrt(this.threshold);
+    const amplitude = Math.sqrt(this.floor.threshold);
     let n = ((block + 1) * this.frameLength) / BLOCKS - 1;
     while (n > 0 && Math.abs(frame[n]!) <= amplitude) n--;
     return n;
@@ -300,16 +252,8 @@ export class EnergyGate {
   }
 }
 
-function meanSquareOf(dbfs: number): number {
-  return amplitudeOf(dbfs) ** 2;
-}
-
-const MIN_THRESHOLD = meanSquareOf(MIN_THRESHOLD_DBFS);
-const MAX_FLOOR = meanSquareOf(MAX_FLOOR_DBFS);
-const MARGIN = 10 ** (MARGIN_DB / 10);
-
 /** Mean square without the mean. */
-function variance(pcm: Int16Array): number {
+export function energyOf(pcm: Int16Array): number {
   let sum = 0;
   let squares = 0;
   for (let n = 0; n < pcm.length; n++) {

@@ -3,6 +3,7 @@
  * conditions. Pure and synchronous: no clock, no I/O, no dependency.
  */
 export { TelephoneBandFilter } from './band-filter.js';
+export { type Background, BedGate, type LevelRange } from './bed-gate.js';
 export { EnergyGate, type GateEvent } from './energy-gate.js';
 export { AudioDecoder, type AudioFormat, bytesPerSecond, decodeAudio, encodeAudio } from './format.js';
 export {

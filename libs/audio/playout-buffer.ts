@@ -39,6 +39,8 @@ export interface PlayResult {
   readonly droppedMs: number;
 }
 
+const SEARCHED_MS = 60;
+
 interface Mark {
   position: number;
   readonly onPlayed: (playedMs: number) => void;
@@ -154,6 +156,29 @@ export class PlayoutBuffer {
     const atMs = this.timeOf(this.clock);
     for (const mark of this.marks.splice(0, due)) mark.onPlayed(atMs);
     return dropped;
+  }
+
+  /**
+   * Searches what was not played yet for audio whose level, over 60 ms, is above a threshold.
+   * @param threshold mean square of samples @returns the end of such a part; null if there is none
+   */
+  firstAbove(now: number, threshold: number): number | null {
+    const { arrived, waiting } = this;
+    const from = this.positionOf(now);
+    const wanted = (this.rate * SEARCHED_MS) / 1_000;
+    let [squares, length, next] = [0, 0, 0];
+    for (let row = this.firstUnread; row < arrived.length; row++) {
+      const to = arrived.to(row);
+      for (let position = Math.max(arrived.from(row), this.readPosition); position < to; position++) {
+        const sample = waiting.at(next++);
+        if (position < from) continue;
+        squares += sample * sample;
+        if (++length < wanted) continue;
+        if (squares > threshold * length) return this.timeOf(position + 1);
+        squares = length = 0;
+      }
+    }
+    return null;
   }
 
   /**

@@ -58,6 +58,12 @@ export class SampleQueue {
     }
   }
 
+  /** @param position from the first sample that waits, which is 0 */
+  at(position: number): number {
+    const place = this.first + position;
+    return this.storage.decode(this.blocks[Math.floor(place / BLOCK)]![place % BLOCK]!);
+  }
+
   /** Takes the next samples. @param target holds as many */
   shift(target: Int16Array): void {
     const { decode } = this.storage;

@@ -9,8 +9,8 @@ export { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from './eva
 export { type Expectation, expectationOf } from './expected.js';
 export { FAULT_NAMES, type FaultName } from './faults.js';
 export { type ReferenceAgentServer, type ReferenceAgentServerOptions, startReferenceAgent } from './server.js';
-export { VOICE_EVALUATION_KEYS, voiceEvaluations } from './voice/evaluations.js';
+export { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey, voiceEvaluations } from './voice/evaluations.js';
 export { voiceExpectationOf } from './voice/expected.js';
 export { prepareVoice } from './voice/prepare.js';
 export type { AnswerStamp } from './voice/voice-agent.js';
-export { VOICE_FAULT_NAMES } from './voice/voice-faults.js';
+export { VOICE_FAULT_NAMES, type VoiceFaultName } from './voice/voice-faults.js';

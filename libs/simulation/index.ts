@@ -81,6 +81,7 @@ export { VirtualClock } from './time/virtual-clock.js';
 export { prepareScript } from './voice/speaking/prepare.js';
 export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
+export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
 export type { TimedWord, VoiceMeasures, VoiceResult } from './voice/facts/results.js';

@@ -21,6 +21,12 @@ const canonical = (value: object): string =>
     return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 
+/** Hashes of calls without background audio are those of the time before it was measured. */
+const measured = ({ background, ...voice }: NonNullable<CallResult['voice']>['voice']) => ({
+  ...voice,
+  ...(background && { background }),
+});
+
 /** What was decided and measured on a call, as text. */
 export function decisionOf({ failure, measures, voice, ...result }: CallResult): string {
   const { outcome, score, end, checks, invalidity, answeredTurns, reliability, timeline } = result;
@@ -30,7 +36,7 @@ export function decisionOf({ failure, measures, voice, ...result }: CallResult):
     failure: failure?.code,
     invalidity: invalidity?.code,
     measures: callMeasures,
-    voice: voice?.voice,
+    voice: voice && measured(voice.voice),
     lanes: voice?.lanes,
     findings: voice?.wireFindings,
   });

@@ -5,15 +5,18 @@ import { Progress } from './progress.js';
 import type { ReplayCell } from './replay-cells.js';
 import type { Replay } from './replay-hashes.js';
 
+export const startReplayThreads = (): Promise<Threads<ReplayCell, Replay>> =>
+  Threads.start(new URL('./replay-thread.ts', import.meta.url));
+
 /** One thread for each core; each makes one call after the other. */
-export class ReplayThreads {
+export class Threads<Cell, Result> {
   private constructor(private readonly threads: readonly Worker[]) {}
 
-  static async start(): Promise<ReplayThreads> {
-    const url = new URL('./replay-thread.ts', import.meta.url);
+  /** @param url of a thread that answers each cell with a result */
+  static async start<Cell, Result>(url: URL): Promise<Threads<Cell, Result>> {
     const threads = Array.from({ length: availableParallelism() }, () => new Worker(url));
     await Promise.all(threads.map((thread) => once(thread, 'message')));
-    return new ReplayThreads(threads);
+    return new Threads(threads);
   }
 
   get size(): number {
@@ -21,29 +24,25 @@ export class ReplayThreads {
   }
 
   /** @param threadOf thread of the cell at an index, modulo their number @returns in the order of the cells */
-  async replayAll(
-    title: string,
-    cells: readonly ReplayCell[],
-    threadOf = (index: number): number => index,
-  ): Promise<Replay[]> {
-    const replays: Replay[] = [];
+  async runAll(title: string, cells: readonly Cell[], threadOf = (index: number): number => index): Promise<Result[]> {
+    const results: Result[] = [];
     const progress = new Progress(title, cells.length);
     const work = async (thread: Worker, number: number) => {
       for (const [index, cell] of cells.entries()) {
         if (threadOf(index) % this.size !== number) continue;
-        replays[index] = await replayIn(thread, cell);
+        results[index] = await resultOf<Cell, Result>(thread, cell);
         progress.advance();
       }
     };
     await Promise.all(this.threads.map(work));
     progress.end();
-    return replays;
+    return results;
   }
 
   /** Makes these calls in every thread, so that what they synthesise is cached afterwards. */
-  async warmUp(cells: readonly ReplayCell[]): Promise<void> {
+  async warmUp(cells: readonly Cell[]): Promise<void> {
     const work = async (thread: Worker) => {
-      for (const cell of cells) await replayIn(thread, cell);
+      for (const cell of cells) await resultOf<Cell, Result>(thread, cell);
     };
     await Promise.all(this.threads.map(work));
   }
@@ -53,8 +52,8 @@ export class ReplayThreads {
   }
 }
 
-async function replayIn(thread: Worker, cell: ReplayCell): Promise<Replay> {
+async function resultOf<Cell, Result>(thread: Worker, cell: Cell): Promise<Result> {
   thread.postMessage(cell);
-  const [replay] = (await once(thread, 'message')) as [Replay];
-  return replay;
+  const [result] = (await once(thread, 'message')) as [Result];
+  return result;
 }

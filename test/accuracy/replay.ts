@@ -10,7 +10,7 @@
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { VOICE_EVALUATION_KEYS } from '../../libs/reference-agent/index.js';
 import { healthyCells } from './replay-cells.js';
-import { ReplayThreads } from './replay-threads.js';
+import { startReplayThreads } from './replay-threads.js';
 import { compareReplay, writeReplay } from './stored-replay.js';
 
 const CALLS = 1_000;
@@ -18,12 +18,12 @@ const LIMIT_SECONDS = 60;
 const REPEATED = 10;
 
 async function measureSpeed(calls: number): Promise<boolean> {
-  const threads = await ReplayThreads.start();
+  const threads = await startReplayThreads();
   await threads.warmUp(healthyCells(VOICE_EVALUATION_KEYS.length * 5));
   const cells = healthyCells(calls);
 
   const startedAt = performance.now();
-  const replays = await threads.replayAll('Voice calls', cells);
+  const replays = await threads.runAll('Voice calls', cells);
   const seconds = (performance.now() - startedAt) / 1_000;
   const minutes = replays.reduce((sum, { ms }) => sum + ms, 0) / 60_000;
   const perThousand = (1_000 * seconds) / minutes;
@@ -31,7 +31,7 @@ async function measureSpeed(calls: number): Promise<boolean> {
   const isRepeated = (_: unknown, index: number) => index % REPEATED === 0;
   const first = replays.filter(isRepeated);
   const otherThread = (index: number) => index * REPEATED + 1;
-  const repeated = await threads.replayAll('Repeated', cells.filter(isRepeated), otherThread);
+  const repeated = await threads.runAll('Repeated', cells.filter(isRepeated), otherThread);
   const different = repeated.filter((replay, index) => !isDeepStrictEqual(replay, first[index])).length;
   await threads.close();
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { storedCells } from './replay-cells.js';
 import { HASHES, type Hashes } from './replay-hashes.js';
-import { ReplayThreads } from './replay-threads.js';
+import { startReplayThreads } from './replay-threads.js';
 
 const STORED = new URL('replay.json', import.meta.url);
 
@@ -34,9 +34,9 @@ export async function compareReplay(every: number, file: string | URL = STORED):
 
 async function replayed(every: number): Promise<Map<string, Hashes>> {
   const cells = [...storedCells()].filter((_, index) => index % every === 0);
-  const threads = await ReplayThreads.start();
+  const threads = await startReplayThreads();
   try {
-    const replays = await threads.replayAll(
+    const replays = await threads.runAll(
       'Replay',
       cells.map(([, cell]) => cell),
     );

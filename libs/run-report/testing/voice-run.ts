@@ -56,6 +56,7 @@ export const VOICE: ReportedVoice = {
     level: { agentDbfs: -21.4, clippedPercent: 0 },
     greetingMs: 640,
     collisions: 0,
+    background: null,
   },
   wireFindings: [
     {

@@ -50,6 +50,15 @@ describe('a voice call in a report', () => {
     expect(text).toMatch(/Backchannels and noises<\/dt>\s*<dd>1 undecided</);
   });
 
+  it('shows background audio under the agent’s voice, if there was any', async () => {
+    const { run, calls } = voiceRun(1);
+    const voice = { ...VOICE, measures: { ...VOICE.measures, background: { dbfs: -43.6, fromMs: 1_240 } } };
+    let text = '';
+    for await (const part of renderReport(run, readerOf(calls.map((call) => ({ ...call, voice }))))) text += part;
+    expect(text).toMatch(/Background audio<\/dt>\s*<dd>-43\.6 dBFS from 1\.24 s on</);
+    expect(await page(1)).not.toContain('Background audio');
+  });
+
   it('shows no numbers of an agent that was never heard', async () => {
     const { run, calls } = voiceRun(1);
     const { measures, frameLatenessMs: _, ...heard } = VOICE;

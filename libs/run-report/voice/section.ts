@@ -62,7 +62,8 @@ const gapsText = (total: number, perMinute: number): string =>
   total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
 
 function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
-  const { deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } = measures;
+  const { background, deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } =
+    measures;
   const tried = bargeIns.filter(({ possible }) => possible);
   const errors = wireFindings.filter(({ severity }) => severity === 'error').length;
   return facts([
@@ -101,6 +102,10 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
         : level.agentDbfs === null
           ? undefined
           : `${number(level.agentDbfs)} dBFS${level.clippedPercent ? `, ${number(level.clippedPercent)} % clipped` : ''}`,
+    ],
+    [
+      'Background audio',
+      background ? `${number(background.dbfs)} dBFS from ${duration(background.fromMs)} on` : undefined,
     ],
     [
       'Protocol',

@@ -34,7 +34,7 @@ export function latencyWithin(ms: number, percent: number, view: CallView): Find
   const shown = percent === 100 ? (waits.findLast((wait) => lowest(wait) > ms) ?? found) : found;
   const within = `The ${which} after ${time(shown)}; the limit is ${ms}`;
   const detail = few ? `${within} (only ${count(waits.length, 'answer')} measured)` : within;
-  const finding = timeFinding(met, detail, [waitEvidence(shown)]);
+  const finding = timeFinding(met, detail, [waitEvidence(shown)], shown);
   // Further answers could lower any other percentile below the limit.
   return percent === 100 && tooSlow ? failedBy(finding, waitEvidence(tooSlow).entry) : finding;
 }
@@ -59,13 +59,14 @@ export function silenceWithin(ms: number, view: CallView): Finding {
   const after = view.entries.findIndex((entry) => entry.type !== 'silence' && entry.start > longest.start);
   const evidence = after === -1 ? [] : [{ entry: after, quote: '' }];
   const detail = `The longest silence lasted ${time(longest)}; the limit is ${ms}`;
-  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence);
+  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence, longest);
   return failedBy(finding, after);
 }
 
 export interface Measured {
   readonly ms: number;
   readonly plusMinusMs: number;
+  readonly isBesideBed?: true;
 }
 
 const lowest = ({ ms, plusMinusMs }: Measured): number => ms - plusMinusMs;
@@ -76,11 +77,17 @@ export function decide(limit: number, { ms, plusMinusMs }: Measured): boolean | 
   return lowest({ ms, plusMinusMs }) > limit ? false : null;
 }
 
-export const timeFinding = (met: boolean | null, detail: string, evidence: Finding['evidence'] = []): Finding => ({
-  met,
-  detail: met === null ? `${detail}, which cannot be decided because the tester stalled` : detail,
-  evidence,
-});
+export function timeFinding(
+  met: boolean | null,
+  detail: string,
+  evidence: Finding['evidence'] = [],
+  { isBesideBed }: Pick<Measured, 'isBesideBed'> = {},
+): Finding {
+  if (met !== null) return { met, detail, evidence };
+  if (!isBesideBed) return { met, detail: `${detail}, which cannot be decided because the tester stalled`, evidence };
+  const why = "the agent's background audio hides where its words begin and end";
+  return { met, detail: `${detail}, which cannot be decided because ${why}`, evidence, undecided: 'evidence' };
+}
 
 export const time = ({ ms, plusMinusMs }: Measured): string =>
   plusMinusMs === 0 ? `${Math.round(ms)} ms` : `${Math.round(ms)} ± ${Math.ceil(plusMinusMs)} ms`;
@@ -109,6 +116,6 @@ export function pauseWithin(limit: number, view: CallView): Finding {
   const isDecided = pauses.every((pause) => decide(limit, pause) !== null);
   const evidence = [{ entry: longest.part.index, quote: truncate(longest.part.entry.text, 240) }];
   const detail = `The longest pause inside an answer lasted ${time(longest)}; the limit is ${limit}`;
-  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence);
+  const finding = timeFinding(tooLong.length > 0 ? false : isDecided || null, detail, evidence, longest);
   return failedBy(finding, tooLong[0]?.part.index);
 }

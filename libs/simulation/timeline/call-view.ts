@@ -20,8 +20,10 @@ export interface Utterance {
 export interface Wait {
   /** From the end of the caller's words to the agent's first word. */
   readonly ms: number;
-  /** By how much `ms` may be off, because the tester stalled during the wait. */
+  /** By how much `ms` may be off, because the tester stalled during the wait or a bed was heard. */
   readonly plusMinusMs: number;
+  /** Present on a voice call with background audio under the agent's voice. */
+  readonly isBesideBed?: true;
   /** Undefined when there was no answer; `ms` is then a lower bound. */
   readonly answer: Placed<SpeechEntry> | undefined;
   /** The caller's words before the wait. */
@@ -33,12 +35,14 @@ export interface Gap {
   readonly start: number;
   readonly ms: number;
   readonly plusMinusMs: number;
+  readonly isBesideBed?: true;
 }
 
 /** A silence of the agent inside an answer. */
 export interface Pause {
   readonly ms: number;
   readonly plusMinusMs: number;
+  readonly isBesideBed?: true;
   /** What the agent said after it. */
   readonly part: Placed<SpeechEntry>;
 }

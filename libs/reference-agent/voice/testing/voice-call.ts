@@ -6,6 +6,7 @@ import { OutboundClient } from '../../../outbound-http/index.js';
 import {
   type CallResult,
   executeCall,
+  type InProcessMediaAgentFactory,
   type RecordingSink,
   transportTo,
   virtualCalls,
@@ -13,7 +14,7 @@ import {
   type VoiceTransport,
 } from '../../../simulation/index.js';
 import { twilioWire } from '../../../simulation/testing/wires.js';
-import { babbleLoop, CachedSpeech, FliteEngine, soundOf } from '../../../speech/index.js';
+import { babbleLoop, CachedSpeech, FliteEngine, soundOf, type SpeechEngine } from '../../../speech/index.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { TwilioAgentSession } from '../twilio-session.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
@@ -26,6 +27,8 @@ const sid = (prefix: string, digit: string): string => prefix + digit.repeat(32)
 export interface TestCallOptions
   extends Pick<VoiceAgentOptions, 'fault' | 'responseMs' | 'onAnswer'>, Pick<VirtualCallOptions, 'stalls'> {
   readonly recording?: RecordingSink;
+  /** Puts something between the agent and its line. */
+  readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
 
 /** Calls of the reference agent with the embedded voices: in this process on virtual time, or over sockets. */
@@ -36,6 +39,11 @@ export class VoiceCalls {
   private prepared: PreparedVoice | undefined;
   private babble: Promise<Int16Array> | undefined;
 
+  /** What synthesises all voices of the calls. */
+  get synthesiser(): SpeechEngine {
+    return this.speech;
+  }
+
   async prepare(): Promise<PreparedVoice> {
     this.prepared ??= await prepareVoice({ speech: this.speech, today: TODAY });
     return this.prepared;
@@ -45,11 +53,11 @@ export class VoiceCalls {
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared } = this;
     if (!prepared) throw new Error('prepare() was not called');
-    const { stalls, recording, ...agent } = options;
+    const { stalls, recording, around = (inner) => inner, ...agent } = options;
     const stream = { accountSid: sid('AC', '0'), callSid: sid('CA', '1'), streamSid: sid('MZ', '2') };
     const transport = virtualCalls({
       wire: twilioWire({ ...stream, customParameters: {}, secrets: [] }),
-      agent: (socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY }),
+      agent: around((socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY })),
       ...(stalls && { stalls }),
     });
     return this.execute(evaluation, voice, transport, recording);

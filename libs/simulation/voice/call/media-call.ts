@@ -278,13 +278,14 @@ export class MediaCall {
     const sent = this.callerLine.pass(now, dueMs, this.frame, sound, heard);
     this.recordFrame(sent, heard);
     this.frame++;
-    if (this.policy.end) this.finish(now, this.policy.end);
+    if (this.policy.end) this.finish(now, this.policy.end, this.policy.failure);
   }
 
   private finish(now: number, end: CallEnd, broken?: Failure): void {
     const heardUntilMs = this.nextDueMs - FRAME_MS;
     // What the caller ends, ends with a frame.
-    const atMs = end.by === 'agent' || broken ? Math.max(heardUntilMs, this.callTime(now)) : heardUntilMs;
+    const isOfFrame = end.by !== 'agent' && (!broken || this.policy.failure !== undefined);
+    const atMs = !isOfFrame ? Math.max(heardUntilMs, this.callTime(now)) : heardUntilMs;
     const rest = this.ear.finish(atMs);
     this.recorder?.audio(this.line.samplesOf(atMs - heardUntilMs), null, rest);
     this.ended = { end: { ...end, atMs }, ...(broken && { failure: broken }) };

@@ -1,5 +1,5 @@
 import { voiceMeasures } from '../measures/index.js';
-import { callOf, cued, lines, planOf, say } from '../testing/virtual-calls.js';
+import { callOf, type Cue, cued, lines, planOf, say } from '../testing/virtual-calls.js';
 
 const FIRST = { firstSpeaker: 'caller' } as const;
 const starts = (facts: Parameters<typeof lines>[0]) => lines(facts).map(({ startMs }) => Math.round(startMs));
@@ -42,6 +42,53 @@ describe('a sound of the agent under 250 ms', () => {
     const facts = await callOf(planOf(script, FIRST), agent);
     expect(facts.agentTurns[0]).toMatchObject({ endedBy: 'transport' });
     expect(starts(facts)[1]).toBe(1_400);
+  });
+});
+
+describe.each([
+  ['steady', [-44, -44]],
+  ['beating', [-38, -50]],
+])('a sound of the agent under 250 ms beside a %s bed', (_, levels) => {
+  type Speech = readonly [fromMs: number, toMs: number];
+
+  /** Speech, and the bed at all other times. */
+  const besideBed = (...speech: readonly Speech[]) =>
+    cued(
+      ...Array.from({ length: 1_200 }, (_, n): Cue => {
+        const atMs = n * 50;
+        const isSpeech = speech.some(([fromMs, toMs]) => atMs >= fromMs && atMs < toMs);
+        return { atMs, playMs: 50, ...(!isSpeech && { dbfs: levels[Math.floor(n / 4) % 2]! }) };
+      }),
+    );
+
+  // The end of the greeting is known after a second of the bed: the first line is spoken from 3,500 to 4,000 ms.
+  const script = [say(500), say(500)];
+  const greeting: Speech = [500, 2_500];
+  const near = (ms: number) => expect.closeTo(ms, -2);
+
+  it('opens the answer that follows within 1.5 s', async () => {
+    const facts = await callOf(planOf(script), besideBed(greeting, [4_500, 4_650], [6_000, 8_000]));
+    expect(facts.background).not.toBeNull();
+    expect(starts(facts)[0]).toBeCloseTo(3_500, -2);
+    expect(starts(facts)[1]).toBeGreaterThanOrEqual(8_700);
+    expect(facts.agentTurns[1]).toMatchObject({ startMs: near(4_500), endMs: near(8_000) });
+    const [latency] = voiceMeasures(facts).latencies;
+    expect(latency).toMatchObject({ heardMs: near(500), leadInMs: near(1_500), plusMinusMs: 320 });
+  });
+
+  it('is not an answer by itself: the caller loses its patience', async () => {
+    const facts = await callOf(planOf(script), besideBed(greeting, [4_500, 4_650]));
+    expect(lines(facts)[1]).toMatchObject({ repeated: true, startMs: near(12_000) });
+    expect(facts).toMatchObject({ answeredTurns: 1, end: { code: 'agent_silent' } });
+    expect(facts.agentTurns).toHaveLength(1);
+  });
+
+  it('is a sound of its own 1.5 s before an answer', async () => {
+    const facts = await callOf(planOf(script), besideBed(greeting, [4_500, 4_650], [7_000, 9_000]));
+    expect(facts.agentTurns[1]).toMatchObject({ startMs: near(7_000), endMs: near(9_000) });
+    const [latency] = voiceMeasures(facts).latencies;
+    expect(latency).toMatchObject({ heardMs: near(3_000) });
+    expect(latency!.leadInMs).toBeUndefined();
   });
 });
 

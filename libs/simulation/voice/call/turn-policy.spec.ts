@@ -167,6 +167,22 @@ describe('waitSeconds', () => {
   });
 });
 
+describe('background audio', () => {
+  it('that nobody has spoken above for eight seconds is a missing greeting', async () => {
+    const facts = await callOf(planOf([say(500)]), cued({ atMs: 0, playMs: 12_000, dbfs: -36 }));
+    expect(lines(facts)[0]!.startMs).toBeGreaterThan(7_900);
+    expect(facts.agent).toEqual([]);
+    expect(facts.background).toMatchObject({ dbfs: expect.closeTo(-36, -0.5) });
+  });
+
+  it('that hides the end of a turn for half a minute ends the call, and is not blamed on the agent', async () => {
+    const cues = Array.from({ length: 200 }, (_, n) => ({ atMs: n * 200, playMs: 200, dbfs: n % 2 ? -22 : -38 }));
+    const facts = await callOf(planOf([say(500)]), cued(...cues));
+    expect(facts.failure).toMatchObject({ code: 'never_silent', fault: 'infrastructure', retryable: false });
+    expect(facts.failure!.message).toContain('-38 and -22 dBFS');
+  });
+});
+
 describe('the end', () => {
   it('comes after the agent’s last turn when the script is over', async () => {
     const facts = await callOf(planOf([say(500)], FIRST), cued({ atMs: 1_000, playMs: 2_000 }));

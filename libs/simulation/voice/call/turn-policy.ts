@@ -1,11 +1,15 @@
+import type { LevelRange } from '../../../audio/index.js';
 import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
 import type { CallerActs, SayStep, SoundStep } from '../speaking/caller-acts.js';
 import type { AgentTurnFact, SayAct, Span, VoiceFacts } from '../facts/facts.js';
+import { type Failure, failure } from '../../timeline/failure.js';
 import { END_CODES, type EndCode } from '../../timeline/timeline.js';
 import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 
 /** How long the caller waits for a greeting before it speaks first. */
 export const GREETING_MS = 3_000;
+/** How often a long turn is searched for background audio. */
+const ENDLESS_EVERY_MS = 200;
 /** The caller hangs up after this many unanswered lines in a row. */
 const MAX_SILENCES = 2;
 /** After a noise in silence the caller keeps quiet for so long: an agent that answers a noise does it in this time. */
@@ -42,6 +46,8 @@ export class TurnPolicy {
   readonly silences: VoiceFacts['silences'][number][] = [];
   /** Set when the caller or a limit has ended the call. */
   end: Omit<VoiceFacts['end'], 'atMs'> | undefined;
+  /** Set with `end` if the caller could not tell whose turn it was. */
+  failure: Failure | undefined;
 
   private readonly turns: AgentTurns;
   private readonly caller: CallerActs;
@@ -149,11 +155,21 @@ export class TurnPolicy {
       this.noteAnswer();
       return this.actAfterTurn(endedAt);
     }
-    if (this.turns.isOpen && isAnswer) return false;
+    if (this.turns.isOpen && isAnswer) return this.endIfNeverSilent(untilMs);
     if (awaits === null) return this.actAfterTurn(sinceMs);
     if (awaits !== 'greeting') return this.losePatience(Math.max(sinceMs, this.turns.tailEndMs), awaits, untilMs);
     const giveUpAt = sinceMs + GREETING_MS;
     return untilMs >= giveUpAt && !this.options.heard.isOnsetPending && this.actAfterTurn(giveUpAt);
+  }
+
+  /** Gives up waiting for the end of a turn that background audio hides. */
+  private endIfNeverSilent(untilMs: number): boolean {
+    if (untilMs % ENDLESS_EVERY_MS !== 0) return false;
+    const levels = this.options.heard.endless;
+    if (!levels) return false;
+    this.failure = failure('never_silent', neverSilent(levels));
+    this.stop('tester', 'failure', this.failure.message);
+    return true;
   }
 
   /** Performs the armed steps whose time has come. */
@@ -307,6 +323,10 @@ export class TurnPolicy {
     this.end = { by, code, reason };
   }
 }
+
+const neverSilent = ({ low, high }: LevelRange): string =>
+  `for 30 s it stayed between ${Math.round(low)} and ${Math.round(high)} dBFS; ` +
+  'lower its background audio to 20 dB below its voice, or turn it off';
 
 const isArmed = (step: PreparedStep): step is ArmedStep =>
   step.type === 'say' ? step.bargeIn !== undefined : 'afterMs' in step && step.afterMs !== undefined;

@@ -3,7 +3,7 @@ import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { CallerAct, VoiceFacts } from '../facts/facts.js';
 import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
-import { uncertaintyOf } from '../measures/lag.js';
+import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
 import type { VoiceEvidence } from './evidence.js';
@@ -42,12 +42,18 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
     const ended = `The agent's speech ended ${Math.round(yieldMs)} ms after the caller barged in`;
     return notExercised(`${ended}, and nothing shows whether it stopped or was over: ${CURE}`);
   }
-  const measured = { ms: yieldMs, plusMinusMs };
+  const heard = { startMs: atMs, endMs: atMs + yieldMs };
+  const measured = { ms: yieldMs, plusMinusMs, ...(isBesideBed(facts, heard) && { isBesideBed: true as const }) };
   if (!hasYielded) {
     const detail = `The agent did not yield: ${afterWindow(attempt, yieldMs, facts)}`;
     return { met: false, detail, evidence: [] };
   }
-  return timeFinding(decide(limit, measured), `The agent stopped after ${time(measured)}; the limit is ${limit}`);
+  return timeFinding(
+    decide(limit, measured),
+    `The agent stopped after ${time(measured)}; the limit is ${limit}`,
+    [],
+    measured,
+  );
 }
 
 /** When the agent stopped that did not yield. */
@@ -97,12 +103,13 @@ export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, ent
 export function overlapWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs: ms } = voice;
   if (ms === null) return oneSideUnheard(voice);
-  const plusMinusMs = interruptions.reduce(
-    (sum, { atMs, overlapMs }) => sum + uncertaintyOf(facts, { startMs: atMs, endMs: atMs + overlapMs }),
-    0,
+  const doubts = interruptions.map(({ atMs, overlapMs }) =>
+    uncertaintyWithin(facts, { startMs: atMs, endMs: atMs + overlapMs }),
   );
+  const plusMinusMs = doubts.reduce((sum, doubt) => sum + doubt.plusMinusMs, 0);
+  const beside = doubts.find(({ isBesideBed }) => isBesideBed);
   const detail = `The agent spoke over the caller for ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
   const longest = interruptions.toSorted((a, b) => b.overlapMs - a.overlapMs)[0];
   const evidence = longest ? at(entries, isAgentsSpeech, longest.atMs) : [];
-  return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence));
+  return settled(timeFinding(decide(limit, { ms, plusMinusMs }), detail, evidence, beside));
 }

@@ -12,6 +12,8 @@ export interface VoiceFacts {
   readonly caller: readonly CallerAct[];
   /** Audible sound of the agent as found by the energy gate, in order. */
   readonly agent: readonly AgentSound[];
+  /** Background audio under the agent's voice; null if none was found. */
+  readonly background: BackgroundFact | null;
   /** The agent's turns as the turn policy saw them. */
   readonly agentTurns: readonly AgentTurnFact[];
   /** Spans in which the caller waited in vain for the agent, or waited because its script says so. */
@@ -116,6 +118,13 @@ export interface AgentSound extends Span {
   readonly dbfs: number;
   /** Present if it ended in active speech, without a decay. */
   readonly breaksOff?: boolean;
+}
+
+export interface BackgroundFact {
+  /** Its median level. */
+  readonly dbfs: number;
+  /** When it was first heard. */
+  readonly fromMs: number;
 }
 
 export interface AgentTurnFact extends Span {

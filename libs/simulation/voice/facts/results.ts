@@ -26,6 +26,8 @@ export interface VoiceMeasures {
     readonly clippedPercent: number | null;
     readonly inaudible?: true;
   };
+  /** Background audio under the agent's voice: its median level, and when it was first heard; null if none was found. */
+  readonly background: { readonly dbfs: number; readonly fromMs: number } | null;
   readonly greetingMs: number | null;
   readonly collisions: number;
 }

@@ -1,3 +1,4 @@
+import type { LevelRange } from '../../../audio/index.js';
 import type { AgentTurnFact, Span } from '../facts/facts.js';
 
 /** What the turn policy hears of the agent. Times are call time in milliseconds. */
@@ -10,6 +11,8 @@ export interface HeardAgent {
   hasAudibleLeft(atMs: number): boolean;
   /** When all the sound before the agent's latest end of a turn was played; null without such an event since `sinceMs`. */
   turnEndPlayedAt(sinceMs: number): number | null;
+  /** Levels of a sound that has lasted for 30 s, never fell to a bed and does not vary as speech does; null otherwise. */
+  readonly endless: LevelRange | null;
 }
 
 export interface HeardSound {

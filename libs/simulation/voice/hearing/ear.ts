@@ -1,10 +1,11 @@
 import {
   type AudioFormat,
+  BedGate,
   ClippingMeter,
-  EnergyGate,
   FRAME_MS,
   type GateEvent,
   LevelMeter,
+  type LevelRange,
   NumberRows,
   partitionPoint,
   PlayoutBuffer,
@@ -40,7 +41,7 @@ interface Sound extends HeardSound {
  */
 export class Ear implements HeardAgent {
   private readonly buffer: PlayoutBuffer;
-  private readonly gate: EnergyGate;
+  private readonly gate: BedGate;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
   private readonly clippedAtMs: number[] = [];
@@ -54,6 +55,8 @@ export class Ear implements HeardAgent {
   private readonly latest: Int16Array;
   /** End of the last audible part in the playout. */
   private audibleUntilMs = 0;
+  /** Until when sound in the playout was found to be audible above a bed. */
+  private aboveBedUntilMs = 0;
   private readonly turnEnds: { readonly playedAtMs: number }[] = [];
   private readUntilMs = 0;
   /** Length of the audio that found no room in the buffer. */
@@ -62,7 +65,7 @@ export class Ear implements HeardAgent {
   constructor(private readonly line: Line) {
     const { telephone, wide } = SEND_LIMITS.bufferedMs;
     this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: line.rate > TELEPHONE_RATE ? wide : telephone });
-    this.gate = new EnergyGate(line.rate);
+    this.gate = new BedGate(line.rate);
     this.ends = new SoundEnds(line);
     this.latest = new Int16Array(line.frameSamples);
   }
@@ -114,6 +117,7 @@ export class Ear implements HeardAgent {
   clear(atMs: number, upTo?: number): number {
     const droppedMs = this.buffer.clear(atMs, upTo);
     this.clears.push(atMs, droppedMs);
+    this.aboveBedUntilMs = 0;
     this.audibleUntilMs = Math.min(this.audibleUntilMs, upTo === undefined ? atMs : (this.buffer.endMs ?? 0));
     return droppedMs;
   }
@@ -144,6 +148,7 @@ export class Ear implements HeardAgent {
   /** Hears the next frame. @returns its samples */
   hearFrame(): Int16Array {
     this.readUntilMs += FRAME_MS;
+    if (this.hasPlayedTurnEnd()) this.gate.turnEnded();
     const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
     this.ends.push(pcm);
     this.take(this.gate.push(pcm, isPlayed));
@@ -164,7 +169,15 @@ export class Ear implements HeardAgent {
   }
 
   hasAudibleLeft(atMs: number): boolean {
-    return this.audibleUntilMs > atMs;
+    const threshold = this.gate.bedThreshold;
+    if (threshold === null) return this.audibleUntilMs > atMs;
+    // The bed became known after some of this had been sent.
+    if (this.aboveBedUntilMs <= atMs) this.aboveBedUntilMs = this.buffer.firstAbove(atMs, threshold) ?? 0;
+    return this.aboveBedUntilMs > atMs;
+  }
+
+  get endless(): LevelRange | null {
+    return this.gate.endless;
   }
 
   turnEndPlayedAt(sinceMs: number): number | null {
@@ -192,7 +205,7 @@ export class Ear implements HeardAgent {
   facts(
     turnAt: (atMs: number) => number,
     lineEndBefore: (atMs: number) => number,
-  ): Pick<VoiceFacts, 'agent' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
+  ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
     const { arrivals } = this.buffer;
     const audible = this.heard.filter(({ isBackground }) => !isBackground);
     const agent = audible.map(({ startMs, endMs, dbfs, breaksOff }, index): AgentSound => {
@@ -206,7 +219,14 @@ export class Ear implements HeardAgent {
       endMs,
       isBetweenSpeech: isBetween === 1,
     }));
-    return { agent, arrivals, clears, underruns, level: this.level(agent.length > 0) };
+    return {
+      agent,
+      background: this.gate.background,
+      arrivals,
+      clears,
+      underruns,
+      level: this.level(agent.length > 0),
+    };
   }
 
   private level(isAudible: boolean): AgentLevel {
@@ -218,6 +238,18 @@ export class Ear implements HeardAgent {
       ...(this.clippedAtMs.length > 0 && { clippedAtMs: this.clippedAtMs }),
       inaudible: !isAudible && this.sent.dbfs !== null,
     };
+  }
+
+  /** Whether the agent's turn was said to end in the frame that is heard next, or has ended since its sound began. */
+  private hasPlayedTurnEnd(): boolean {
+    const sound = this.heard.at(-1);
+    const last = this.turnEnds.at(-1);
+    return (
+      last !== undefined &&
+      sound?.isOpen === true &&
+      last.playedAtMs > sound.startMs &&
+      last.playedAtMs <= this.readUntilMs
+    );
   }
 
   private take(event: GateEvent | null): void {

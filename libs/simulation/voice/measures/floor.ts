@@ -2,9 +2,9 @@ import { COLLISION } from '../hearing/agent-turns.js';
 import { isBackchannel } from './agent-backchannels.js';
 import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
-import { uncertaintyOf } from './lag.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine, takesFloor } from './lines.js';
 import { contains, lengthOf, overlapOf, tenth } from './spans.js';
+import { uncertaintyWithin } from './uncertainty.js';
 
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */
 export const YIELD_MS = 2_000;
@@ -46,7 +46,8 @@ function bargeInOf(
   const wasSending = end > startMs + bufferedMs;
   const hasStopped = wasSending && (over.at(-1)!.breaksOff === true || isAnsweredAfter(facts, act, end));
   const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped });
-  return { ...result, possible, yielded, yieldMs, plusMinusMs: uncertaintyOf(facts, { startMs, endMs: end }) };
+  const { plusMinusMs } = uncertaintyWithin(facts, { startMs, endMs: end });
+  return { ...result, possible, yielded, yieldMs, plusMinusMs };
 }
 
 /**

@@ -17,18 +17,19 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
   const spokenBefore = (ms: number) => speech.filter(({ entry }) => entry.start <= ms);
   const lineBefore = (ms: number) => spokenBefore(ms).findLast(({ entry }) => entry.speaker === 'caller');
   return {
-    waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs }) => {
+    waits: floorWaitsOf(facts).flatMap(({ latency, sinceMs, isBesideBed }) => {
       if (latency.heardMs === null) return [];
       const answer = latency.answered ? agentAt(sinceMs + latency.heardMs) : undefined;
       // A caller that has only pressed keys so far has said nothing.
       const words = lineBefore(sinceMs) ?? spokenBefore(sinceMs).at(-1) ?? answer;
       if (!words) return [];
-      return [{ ms: latency.heardMs, plusMinusMs: latency.plusMinusMs, words, answer }];
+      const { heardMs: ms, plusMinusMs } = latency;
+      return [{ ms, plusMinusMs, words, answer, ...(isBesideBed && { isBesideBed }) }];
     }),
-    gaps: silencesOf(facts).map(({ startMs, ms, plusMinusMs }) => ({ start: startMs, ms, plusMinusMs })),
-    pauses: pausesOf(facts).flatMap(({ before, ms, plusMinusMs }) => {
+    gaps: silencesOf(facts).map(({ startMs, endMs: _, ...gap }) => ({ start: startMs, ...gap })),
+    pauses: pausesOf(facts).flatMap(({ before, startMs: _start, endMs: _end, ...pause }) => {
       const part = agentAt(before.startMs);
-      return part ? [{ ms, plusMinusMs, part }] : [];
+      return part ? [{ ...pause, part }] : [];
     }),
   };
 }

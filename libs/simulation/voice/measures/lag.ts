@@ -15,10 +15,10 @@ const NONE: Lag = { lagMs: 0, carriedMs: 0 };
 const known = new WeakMap<readonly Arrival[], readonly Lag[]>();
 
 /**
- * The largest error of a time that ends at a sound of the agent. A stall in its span delays what the agent hears, or what is
+ * The largest error that the tester causes in a time that ends at a sound of the agent. A stall in its span delays what the agent hears, or what is
  * heard of it; a lag of the playout that stays after the stall adds to that.
  */
-export function uncertaintyOf(facts: VoiceFacts, span: Span): number {
+export function stallAndLagWithin(facts: VoiceFacts, span: Span): number {
   const { lagMs, carriedMs } = lagOf(facts, span.endMs);
   return tenth(Math.max(lagMs, stallWithin(facts.timing, span) + carriedMs));
 }

@@ -2,10 +2,10 @@ import { LEAD_IN } from '../hearing/agent-turns.js';
 import type { AgentSound, VoiceFacts } from '../facts/facts.js';
 import type { VoiceLatency } from '../facts/results.js';
 import { isBackchannel } from './agent-backchannels.js';
-import { uncertaintyOf } from './lag.js';
 import { speechAt, takesFloor } from './lines.js';
 import { contains, lengthOf, tenth } from './spans.js';
 import { stallWithin } from './stall-within.js';
+import { isBesideBed, uncertaintyWithin } from './uncertainty.js';
 
 /** The caller speaks or presses keys, and then waits for the agent. */
 interface Floor {
@@ -25,6 +25,8 @@ export interface FloorWait {
   readonly latency: VoiceLatency;
   /** End of the caller's speech or keys. */
   readonly sinceMs: number;
+  /** Present if a bed was heard: it hides where words begin and end. */
+  readonly isBesideBed?: true;
 }
 
 export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
@@ -32,7 +34,9 @@ export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
     const until = floors[index + 1]?.startMs ?? facts.end.atMs;
-    return { latency: latencyOf(facts, floor, until), sinceMs: floor.endMs };
+    const latency = latencyOf(facts, floor, until);
+    const wait = { startMs: floor.endMs, endMs: floor.endMs + (latency.heardMs ?? 0) };
+    return { latency, sinceMs: floor.endMs, ...(isBesideBed(facts, wait) && { isBesideBed: true }) };
   });
 }
 
@@ -71,7 +75,7 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
   const answeredAt = answer?.first.startMs ?? until;
   const wait = { startMs: endMs, endMs: answeredAt };
   if (!answer) {
-    const plusMinusMs = stallWithin(facts.timing, wait);
+    const { plusMinusMs } = uncertaintyWithin(facts, wait, stallWithin(facts.timing, wait));
     return { ...none, heardMs: tenth(until - endMs), answered: false, plusMinusMs };
   }
   const { first, speech } = answer;
@@ -82,7 +86,7 @@ function latencyOf(facts: VoiceFacts, { turn, startMs, endMs }: Floor, until: nu
     leadingSilenceMs: tenth(first.startMs - first.firstByteMs),
     ...(speech !== first && { leadInMs: tenth(speech.startMs - first.startMs) }),
     answered: true,
-    plusMinusMs: uncertaintyOf(facts, wait),
+    plusMinusMs: uncertaintyWithin(facts, wait).plusMinusMs,
   };
 }
 

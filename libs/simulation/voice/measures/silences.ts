@@ -1,13 +1,12 @@
 import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { VoiceMeasures } from '../facts/results.js';
-import { uncertaintyOf } from './lag.js';
 import { takesFloor } from './lines.js';
 import { tenth } from './spans.js';
+import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
 
 /** A time in which neither side was heard and the agent should have been. */
-export interface HeardSilence extends Span {
+export interface HeardSilence extends Span, Uncertainty {
   readonly ms: number;
-  readonly plusMinusMs: number;
 }
 
 /** Shorter silences are ordinary in a conversation (tau-voice and voxprobe use the same limit). */
@@ -32,7 +31,7 @@ export function silencesOf(facts: VoiceFacts): HeardSilence[] {
   const add = (startMs: number, endMs: number) => {
     if (endMs <= startMs) return;
     const span = { startMs: tenth(startMs), endMs: tenth(endMs) };
-    found.push({ ...span, ms: tenth(endMs - startMs), plusMinusMs: uncertaintyOf(facts, span) });
+    found.push({ ...span, ms: tenth(endMs - startMs), ...uncertaintyWithin(facts, span) });
   };
   for (const { startMs, endMs, by } of heard) {
     // Between the agent's last sound and the caller's next words lies the wait for the end of the agent's turn.
@@ -65,7 +64,7 @@ export function pausesOf(facts: VoiceFacts): (HeardSilence & { readonly before: 
     const sounds = agent.filter(({ startMs }) => startMs >= turn.startMs && startMs < turn.endMs);
     return sounds.slice(1).map((before, index) => {
       const span = { startMs: sounds[index]!.endMs, endMs: before.startMs };
-      return { ...span, ms: tenth(span.endMs - span.startMs), plusMinusMs: uncertaintyOf(facts, span), before };
+      return { ...span, ms: tenth(span.endMs - span.startMs), ...uncertaintyWithin(facts, span), before };
     });
   });
 }

@@ -36,8 +36,11 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
     },
     greetingMs: greetingOf(facts),
     collisions,
+    background: facts.background && rounded(facts.background),
   };
 }
+
+const rounded = ({ dbfs, fromMs }: NonNullable<VoiceMeasures['background']>) => ({ dbfs, fromMs: tenth(fromMs) });
 
 const overlapOfAll = (interruptions: VoiceMeasures['interruptions']): number =>
   tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0));

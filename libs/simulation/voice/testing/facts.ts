@@ -47,6 +47,7 @@ export const agentSound = (startMs: number, endMs: number, more: Partial<AgentSo
 export const factsOf = (given: Partial<VoiceFacts>): VoiceFacts => ({
   caller: [],
   agent: [],
+  background: null,
   agentTurns: [],
   answeredTurns: 0,
   silences: [],

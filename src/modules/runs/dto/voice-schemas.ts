@@ -27,7 +27,8 @@ const latency = object(
     },
     plusMinusMs: described(
       number,
-      'How far it may be off: the largest stall in the span, and the lag that stalls left in the audio',
+      'How far it may be off: the largest stall in the span, the lag that stalls left in the audio, and 320 beside ' +
+        'background audio of the agent',
     ),
   },
   ['leadInMs', 'note'],
@@ -77,6 +78,15 @@ export const VOICE_SCHEMAS = {
       },
       ['inaudible'],
     ),
+    background: described(
+      or(
+        object({
+          dbfs: described(number, 'Its median level'),
+          fromMs: described(number, 'When it was first heard'),
+        }),
+      ),
+      "Background audio under the agent's voice; null if none was found",
+    ),
     greetingMs: or(number),
     collisions: described(count, 'Both began to speak at about the same time'),
   }),
@@ -121,6 +131,7 @@ export const VOICE_EXAMPLES = {
     agentWordsPerMinute: null,
     level: { agentDbfs: -21.4, clippedPercent: 0 },
     greetingMs: 640,
+    background: null,
     collisions: 0,
   },
   WireFinding: {

@@ -1,0 +1,173 @@
+import { amplitudeOf, BedGate, EnergyGate, type GateEvent, Noise, type NoiseColour, Random } from './index.js';
+
+const RATE = 8_000;
+const FRAME = 160;
+
+/** Where somebody speaks, in milliseconds. */
+type Spans = readonly (readonly [number, number])[];
+
+/** Harmonics of a voice in syllables of 4 Hz, at -23 dBFS or so while it speaks. */
+function voice(ms: number, spans: Spans, dbfs = -23): Float64Array {
+  const pcm = new Float64Array(ms * 8);
+  for (const [from, to] of spans) {
+    for (let n = from * 8; n < to * 8; n++) {
+      const seconds = (n - from * 8) / RATE;
+      const syllable = 0.02 + Math.abs(Math.sin(Math.PI * 4 * seconds + 0.8));
+      const tone = [1, 2, 3, 5].reduce((sum, k) => sum + Math.sin(2 * Math.PI * 140 * k * seconds) / k, 0);
+      pcm[n] = 1.25 * amplitudeOf(dbfs) * syllable * tone;
+    }
+  }
+  return pcm;
+}
+
+interface BedOptions {
+  readonly dbfs: number;
+  readonly fromMs?: number;
+  readonly colour?: NoiseColour;
+  /** Beats, in decibels above and below its level. */
+  readonly beatDb?: number;
+}
+
+function withBed(pcm: Float64Array, { dbfs, fromMs = 0, colour = 'pink', beatDb = 0 }: BedOptions): Float64Array {
+  const bed = new Float64Array(pcm.length);
+  new Noise(colour, { dbfs, random: new Random(1) }).addTo(bed);
+  const beat = (n: number) => 10 ** ((beatDb * Math.sin((2 * Math.PI * 2 * n) / RATE)) / 20);
+  return pcm.map((sample, n) => sample + (n >= fromMs * 8 ? bed[n]! * beat(n) : 0));
+}
+
+function eventsIn(gate: BedGate | EnergyGate, sound: Float64Array): GateEvent[] {
+  const pcm = Int16Array.from(sound, (value) => Math.max(-32_768, Math.min(32_767, Math.round(value))));
+  const found: GateEvent[] = [];
+  for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
+    const event = gate.push(pcm.subarray(at, at + FRAME), true);
+    if (event) found.push(event);
+  }
+  const last = gate.finish();
+  return last ? [...found, last] : found;
+}
+
+/** Onset and end of what was heard, without what turned out to be background. */
+const soundsIn = (gate: BedGate | EnergyGate, sound: Float64Array): (readonly [number, number])[] =>
+  eventsIn(gate, sound).flatMap((event) =>
+    event.type === 'end' && event.atMs > event.onsetMs ? [[event.onsetMs, event.atMs] as const] : [],
+  );
+
+const LINES: Spans = [
+  [1_500, 4_500],
+  [7_000, 8_500],
+  [11_000, 15_000],
+];
+
+function expectLines(found: readonly (readonly [number, number])[], lines = LINES): void {
+  expect(found).toHaveLength(lines.length);
+  lines.forEach(([from, to], n) => {
+    expect(Math.abs(found[n]![0] - from)).toBeLessThan(200);
+    expect(Math.abs(found[n]![1] - to)).toBeLessThan(200);
+  });
+}
+
+describe('BedGate', () => {
+  it('reports what the energy gate reports if there is no bed', () => {
+    const clean = voice(17_000, LINES);
+    const gate = new BedGate(RATE);
+    const withoutCounts = (events: GateEvent[]) => events.map((event) => ({ ...event }));
+    expect(withoutCounts(eventsIn(gate, clean))).toEqual(withoutCounts(eventsIn(new EnergyGate(RATE), clean)));
+    expect(gate.background).toBeNull();
+  });
+
+  it.each([
+    ['steady noise from the answer on', { dbfs: -36, colour: 'white' }],
+    ['noise that begins with the first line', { dbfs: -36, fromMs: 1_500 }],
+    ['noise that begins inside the first line', { dbfs: -42, fromMs: 3_000 }],
+    ['a beat', { dbfs: -42, beatDb: 3 }],
+  ] satisfies [string, BedOptions][])('finds each line above %s', (_what, bed) => {
+    const gate = new BedGate(RATE);
+    const noisy = withBed(voice(17_000, LINES), bed);
+    expectLines(soundsIn(gate, noisy));
+    expect(Math.abs(gate.background!.dbfs - bed.dbfs)).toBeLessThan(4);
+  });
+
+  it('ends no line above a bed before it has ended', () => {
+    for (const dbfs of [-60, -50, -40, -36]) {
+      const found = eventsIn(new BedGate(RATE), withBed(voice(32_000, [[1_000, 30_000]]), { dbfs, fromMs: 1_000 }));
+      const inside = found.filter(({ type, atMs }) => type === 'end' && atMs > 2_000 && atMs < 29_700);
+      expect(inside).toEqual([]);
+    }
+  });
+
+  it('takes quieter voices for background once it knows the voice of the agent', () => {
+    const other = voice(
+      17_000,
+      [
+        [4_300, 6_700],
+        [8_300, 10_700],
+      ],
+      -46,
+    );
+    const sound = voice(17_000, LINES).map((sample, n) => sample + other[n]!);
+    expectLines(soundsIn(new BedGate(RATE), sound));
+  });
+
+  it('hears a quiet voice that nothing louder went before', () => {
+    const whisper: Spans = [[1_000, 4_000]];
+    expectLines(soundsIn(new BedGate(RATE), voice(6_000, whisper, -45)), whisper);
+  });
+
+  it('begins a greeting after room tone with its first word, even if the room tone ends with it', () => {
+    const room = new Float64Array(2_930 * 8);
+    new Noise('white', { dbfs: -48, random: new Random(1) }).addTo(room);
+    const sound = voice(5_000, [[930, 2_930]]).map((sample, n) => sample + (room[n] ?? 0));
+    const found = soundsIn(new BedGate(RATE), sound);
+    expect(found).toHaveLength(1);
+    expect(Math.abs(found[0]![0] - 930)).toBeLessThan(100);
+  });
+
+  it('takes the sound back if nobody has spoken for eight seconds', () => {
+    const gate = new BedGate(RATE);
+    const events = eventsIn(gate, withBed(new Float64Array(8_100 * 8), { dbfs: -32, beatDb: 3 }));
+    expect(events.map(({ type }) => type)).toEqual(['onset', 'end']);
+    expect(events[1]).toMatchObject({ onsetMs: expect.any(Number) });
+    expect(soundsIn(new BedGate(RATE), withBed(new Float64Array(20_000 * 8), { dbfs: -32, beatDb: 3 }))).toEqual([]);
+  });
+
+  it('forgets the bed after two seconds without audible sound', () => {
+    const spans: Spans = [
+      [500, 3_000],
+      [9_000, 10_500],
+    ];
+    const bed = withBed(voice(6_000, [[500, 3_000]]), { dbfs: -36 });
+    // The second voice is as loud as the bed was.
+    const sound = voice(12_000, [[9_000, 10_500]], -36).map((sample, n) => sample + (bed[n] ?? 0));
+    expectLines(soundsIn(new BedGate(RATE), sound), spans);
+  });
+
+  it('ends a sound after 200 ms of bed if the platform said that the turn has ended', () => {
+    const sound = withBed(voice(4_000, [[500, 3_000]]), { dbfs: -40 });
+    const endedAt = (isTold: boolean) => {
+      const gate = new BedGate(RATE);
+      const pcm = Int16Array.from(sound, Math.round);
+      for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
+        if (isTold && at >= 3_000 * 8) gate.turnEnded();
+        if (gate.push(pcm.subarray(at, at + FRAME), true)?.type === 'end') return at / 8;
+      }
+      return Infinity;
+    };
+    expect(endedAt(true)).toBeLessThan(3_400);
+    expect(endedAt(false)).toBeGreaterThan(endedAt(true) + 300);
+  });
+
+  it('names the levels of half a minute that never fall silent and are not like speech', () => {
+    const gate = new BedGate(RATE);
+    eventsIn(gate, withBed(voice(10_000, [[1_000, 4_000]]), { dbfs: -40 }));
+    expect(gate.endless).toBeNull();
+    const loud = new BedGate(RATE);
+    const pcm = Int16Array.from(withBed(voice(32_000, [[0, 32_000]]), { dbfs: -30 }), Math.round);
+    for (let at = 0; at + FRAME <= pcm.length; at += FRAME) loud.push(pcm.subarray(at, at + FRAME), true);
+    expect(loud.endless!.low).toBeLessThan(loud.endless!.high);
+    const speech = new BedGate(RATE);
+    const words = Array.from({ length: 32 }, (_, n) => [n * 1_000, n * 1_000 + 860] as const);
+    const clean = Int16Array.from(voice(32_000, words), Math.round);
+    for (let at = 0; at + FRAME <= clean.length; at += FRAME) speech.push(clean.subarray(at, at + FRAME), true);
+    expect(speech.endless).toBeNull();
+  });
+});

@@ -1,0 +1,329 @@
+import { EnergyGate, energyOf, type GateEvent } from './energy-gate.js';
+import { amplitudeOf, dbfsOfMeanSquare } from './level.js';
+import { dbfsOfSteps, LevelHistory, STEPS_PER_DB, stepsOf } from './level-history.js';
+import { MIN_THRESHOLD_DBFS } from './noise-floor.js';
+import { FRAME_MS } from './rates.js';
+
+const framesOf = (ms: number): number => ms / FRAME_MS;
+const dB = (value: number): number => value * STEPS_PER_DB;
+
+// Where the numbers are from: docs/decisions/0121-beds-under-the-voice-of-an-agent.md
+/** Inside a line, speech stays so far below its level for 460 ms at most, and twice as long if it is played at half its rate. */
+const BELOW_SPEECH = dB(8);
+const DROP = framesOf(1_000);
+/** After the platform said that the agent's turn has ended. */
+const DROP_AFTER_TURN_END = framesOf(200);
+/** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
+const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
+/** The beginning of a drop is the end of the speech. */
+const DECAY = framesOf(200);
+/** What is below speech for this long at the beginning or end of a sound is the bed. */
+const EDGE = framesOf(660);
+const EDGE_DECAY = framesOf(100);
+/** A new sound so far below speech is background. */
+const FAR_BELOW_SPEECH = dB(20);
+const ABOVE_BED = dB(2);
+const FRAMES_TO_OPEN = 3;
+/** Within the first syllables the level falls to that of the bed for this long. */
+const GAP = framesOf(200);
+/** How much of the bed is learnt from, and how often. */
+const LEARNT = framesOf(5_000);
+const RELEARN = framesOf(200);
+/** The bed is forgotten after this long without audible sound. */
+const FORGET = framesOf(2_000);
+/** A first sound that varies so little is not speech. */
+const NEVER_SPOKEN = { frames: framesOf(8_000), spread: dB(12) } as const;
+/** Clean speech varies by at least as much. */
+const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;
+
+/** How much of the beginnings and ends of speech a close bed hides at the median. */
+const CLOSE = dB(20);
+const HIDDEN = { onset: framesOf(20), end: framesOf(40) } as const;
+
+/** Louder noise is an agent's fault, such as audio of another encoding. */
+const LOUDEST_BED = stepsOf(-24);
+
+const SILENT = stepsOf(MIN_THRESHOLD_DBFS);
+
+/** Background audio under a voice. Times are in milliseconds of audio. */
+export interface Background {
+  /** Median level. */
+  readonly dbfs: number;
+  readonly fromMs: number;
+}
+
+/** Levels that 5 and 95 percent of a sound do not exceed, in dBFS. */
+export interface LevelRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+type GateEnd = Extract<GateEvent, { readonly type: 'end' }>;
+
+/**
+ * Finds the sounds of a voice, also above a bed: background audio such as music, an office or other voices. It acts only while
+ * the energy gate is open; a sound that the gate closes by itself, and that does not begin or end with a bed, is the gate's.
+ */
+export class BedGate {
+  private readonly gate: EnergyGate;
+  private readonly levels = new LevelHistory();
+  /** Nearly all of the bed stays below this level; null while no bed is known. */
+  private bed: number | null = null;
+  private found: Background | null = null;
+  private isSounding = false;
+  private hasSounded = false;
+  /** No bed was known when the sound began, so it may begin with one. */
+  private beganUnknown = false;
+  private onsetMs = 0;
+  private onset = 0;
+  /** Loudest level of the sound. */
+  private peak = 0;
+  /** Frames since the level was last that of speech; between two sounds, since the end of the first. */
+  private below = 0;
+  /** Frames for which the level has been above what ends a sound, or begins one. */
+  private above = 0;
+  private silent = 0;
+  private drop = DROP;
+  /** Sum and number of the mean squares of all active frames. */
+  private energy = 0;
+  private frames = 0;
+
+  /** @param rate one of `LINE_RATES` @throws RangeError for another rate */
+  constructor(rate: number) {
+    this.gate = new EnergyGate(rate);
+  }
+
+  /**
+   * @param frame 20 ms; may be reused afterwards
+   * @param wasPlayed false if any of it is silence because nothing was buffered
+   * @returns the event that the frame completes
+   */
+  push(frame: Int16Array, wasPlayed: boolean): GateEvent | null {
+    const event = this.gate.push(frame, wasPlayed);
+    this.levels.push(this.gate.latestEnergy, this.gate.isOpen && (this.isSounding || this.bed === null));
+    this.silent = this.latest > SILENT ? 0 : this.silent + 1;
+    if (this.silent >= FORGET && !this.isSounding) this.bed = null;
+    if (event?.type === 'end') return this.isSounding ? this.closed(event) : null;
+    if (event && this.bed === null) return this.begin(event.atMs, this.now - FRAMES_TO_OPEN, true);
+    if (!this.gate.isOpen) return null;
+    return this.isSounding ? this.whileSounding() : this.whileBetween();
+  }
+
+  /** Ends an open sound at the end of the call. */
+  finish(): GateEvent | null {
+    const event = this.gate.finish();
+    return event?.type === 'end' && this.isSounding ? this.closed(event) : null;
+  }
+
+  /** The platform said that the agent's turn ends with what was pushed so far. */
+  turnEnded(): void {
+    this.drop = DROP_AFTER_TURN_END;
+  }
+
+  /** The bed that was heard; null without one. */
+  get background(): Background | null {
+    return this.found;
+  }
+
+  /** Whether active frames were heard that are too few yet for an onset. */
+  get isOnsetPending(): boolean {
+    return this.bed === null ? this.gate.isOnsetPending : !this.isSounding && this.above > 0;
+  }
+
+  /** End of the active sound so far; null without one. */
+  get activeUntilMs(): number | null {
+    if (!this.isSounding) return null;
+    return this.bed === null ? this.gate.activeUntilMs : (this.now - this.below) * FRAME_MS;
+  }
+
+  /** Level of all active frames of ended sounds; null before the first one. */
+  get activeDbfs(): number | null {
+    return this.frames === 0 ? null : dbfsOfMeanSquare(this.energy / this.frames);
+  }
+
+  /** The level above which sound is active beside the bed, as a mean square; null without a bed. */
+  get bedThreshold(): number | null {
+    return this.bed === null ? null : amplitudeOf(dbfsOfSteps(this.onsetLevel(this.bed))) ** 2;
+  }
+
+  /** Whether a sound of any length would be active at present. */
+  isActive(pcm: Int16Array): boolean {
+    const threshold = this.bedThreshold;
+    return threshold === null ? this.gate.isActive(pcm) : pcm.length > 0 && energyOf(pcm) > threshold;
+  }
+
+  /** The levels of the last 30 s if they were one sound that never fell to a bed and does not vary as speech does, else null. */
+  get endless(): LevelRange | null {
+    if (!this.isSounding || this.now - this.onset < ENDLESS.frames) return null;
+    const [low, high] = this.levels.percentiles(this.now - ENDLESS.frames, this.now, 5, 95) as [number, number];
+    if (high - low >= ENDLESS.spread || low > LOUDEST_BED || (this.bed !== null && low <= this.bed + ABOVE_BED))
+      return null;
+    return { low: dbfsOfSteps(low), high: dbfsOfSteps(high) };
+  }
+
+  private get now(): number {
+    return this.levels.length;
+  }
+
+  private get latest(): number {
+    return this.levels.levelAt(this.now - 1);
+  }
+
+  /** Speech above the bed, which is not far below the agent's other speech, begins above this level. */
+  private onsetLevel(bed: number): number {
+    return Math.max(bed + ABOVE_BED, (this.levels.speechLevel ?? 0) - BELOW_SPEECH, SILENT);
+  }
+
+  private begin(atMs: number, frame: number, beganUnknown: boolean): GateEvent {
+    this.isSounding = true;
+    this.onsetMs = atMs;
+    this.onset = frame;
+    this.beganUnknown = beganUnknown;
+    this.peak = this.below = this.above = 0;
+    this.drop = DROP;
+    return { type: 'onset', atMs };
+  }
+
+  private whileSounding(): GateEvent | null {
+    const { latest } = this;
+    const speech = this.levels.speechLevel ?? 0;
+    this.peak = Math.max(this.peak, latest);
+    const isVoice = this.peak > speech - BELOW_SPEECH;
+    const bedLevel = this.bed === null ? 0 : this.bed + ABOVE_BED;
+    const level = Math.max(bedLevel, speech - (isVoice ? BELOW_SPEECH : FAR_BELOW_SPEECH));
+    this.above = latest > level ? this.above + 1 : 0;
+    const isSpeech = this.above > BLIP.frames || latest > Math.max(bedLevel, speech - BLIP.belowSpeech);
+    this.below = isSpeech ? 0 : this.below + 1;
+    if (this.below >= this.drop && this.above === 0) return this.dropped();
+    return this.isNeverSpoken() ? this.takenBack() : null;
+  }
+
+  private whileBetween(): GateEvent | null {
+    this.below++;
+    this.above = this.latest > this.onsetLevel(this.bed!) ? this.above + 1 : 0;
+    if (this.above >= FRAMES_TO_OPEN) {
+      const frame = this.firstFrame(this.now - this.above, this.now - this.below, this.bed! + ABOVE_BED);
+      return this.begin(frame * FRAME_MS, frame, false);
+    }
+    if (this.below % RELEARN === 0 && this.above === 0) this.learn(this.now - Math.min(this.below, LEARNT), this.now);
+    return null;
+  }
+
+  /** Only the bed is left. */
+  private dropped(): GateEvent {
+    this.learn(this.now - this.below + Math.min(DECAY, this.below - DROP_AFTER_TURN_END / 2), this.now);
+    return this.endByBed();
+  }
+
+  /** The gate has closed by itself. */
+  private closed(event: GateEnd): GateEvent {
+    const edge = event.isSteady ? { from: this.now - framesOf(1_000), to: this.now } : this.edge(event.atMs / FRAME_MS);
+    if (edge) this.learn(edge.from, edge.to);
+    if (this.bed !== null) return this.endByBed();
+    this.count(event.energy, event.frames);
+    this.isSounding = false;
+    this.hasSounded = true;
+    return event;
+  }
+
+  /** Frames of the sound's beginning or end that are too quiet for too long to be speech. */
+  private edge(end: number): { readonly from: number; readonly to: number } | null {
+    const speech = this.levels.speechLevel;
+    if (speech === null || this.peak <= speech - BELOW_SPEECH || this.bed !== null) return null;
+    const level = speech - BELOW_SPEECH;
+    let speechAt = this.onset;
+    while (speechAt < end && this.levels.levelAt(speechAt) <= level) speechAt++;
+    if (speechAt - this.onset >= EDGE) return { from: this.onset, to: speechAt - EDGE_DECAY };
+    const last = this.now - this.below;
+    return end - last >= EDGE ? { from: last + EDGE_DECAY, to: Math.floor(end) } : null;
+  }
+
+  private isNeverSpoken(): boolean {
+    const { frames, spread } = NEVER_SPOKEN;
+    const lasted = this.now - this.onset;
+    if (this.hasSounded || this.bed !== null || lasted < frames || lasted % RELEARN !== 0) return false;
+    const [low, high] = this.levels.percentiles(this.now - frames, this.now, 5, 95) as [number, number];
+    return high - low < spread && high <= LOUDEST_BED;
+  }
+
+  private takenBack(): GateEvent {
+    this.learn(this.onset, this.now, 99);
+    return this.ended(this.now, this.now);
+  }
+
+  private learn(from: number, to: number, percent = 95): void {
+    const [median, high] = this.levels.percentiles(from, to, 50, percent) as [number, number];
+    const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
+    this.bed = high;
+    this.found = { dbfs: dbfsOfSteps(median), fromMs };
+  }
+
+  private get isClose(): boolean {
+    return (this.levels.speechLevel ?? 0) - (this.bed ?? 0) < CLOSE;
+  }
+
+  /** Ends the sound; both of its ends are dated by the level of the bed. */
+  private endByBed(): GateEvent {
+    const level = this.bed! + ABOVE_BED;
+    const begins = Math.max(this.onset, this.levels.oldest);
+    let first = begins;
+    if (this.beganUnknown) {
+      const loud = this.onsetLevel(this.bed!);
+      while (first < this.now && !this.isLoudFrom(first, loud)) first++;
+      if (first < this.now) first = this.firstFrame(first, begins, level);
+    }
+    let last = this.now - (this.gate.isOpen ? this.below - this.above : 0);
+    while (last > first && !(this.levels.levelAt(last - 1) > level && this.levels.isAbove(last - 1, level))) last--;
+    if (last > first && this.isClose) last = Math.min(this.now, last + HIDDEN.end);
+    return this.ended(first, last);
+  }
+
+  private isLoudFrom(frame: number, level: number): boolean {
+    for (let n = frame; n < frame + FRAMES_TO_OPEN; n++)
+      if (n >= this.now || this.levels.levelAt(n) <= level) return false;
+    return true;
+  }
+
+  /** The first frame of the speech in which a level is loud, at the earliest a given one. */
+  private firstFrame(loud: number, earliest: number, level: number): number {
+    const oldest = Math.max(earliest, this.levels.oldest);
+    let frame = loud;
+    for (let n = loud - 1; n >= oldest && frame - n <= GAP; n--) if (this.levels.levelAt(n) > level) frame = n;
+    // A level is the mean of this frame and two before it.
+    let first = Math.max(oldest, frame - FRAMES_TO_OPEN + 1);
+    while (first < frame && !this.levels.isAbove(first, level)) first++;
+    return Math.max(oldest, this.isClose ? first - HIDDEN.onset : first);
+  }
+
+  private ended(first: number, last: number): GateEvent {
+    // The gate's onset is exact to the sample.
+    const isMoved = first > this.onset + 1;
+    const onsetMs = isMoved ? first * FRAME_MS : this.onsetMs;
+    const atMs = last > first ? Math.max(onsetMs, last * FRAME_MS) : onsetMs;
+    if (isMoved && this.found) this.found = { ...this.found, fromMs: Math.min(this.found.fromMs, this.onsetMs) };
+    const { energy, frames } = this.active(first, last);
+    this.count(energy, frames);
+    this.isSounding = false;
+    this.hasSounded ||= last > first;
+    this.below = this.now - last;
+    this.above = 0;
+    return { type: 'end', onsetMs, atMs, dbfs: dbfsOfMeanSquare(energy / Math.max(1, frames)), energy, frames };
+  }
+
+  /** Frames of a sound that are louder than the bed. */
+  private active(first: number, last: number): { readonly energy: number; readonly frames: number } {
+    const level = this.bed! + ABOVE_BED;
+    let [energy, frames] = [0, 0];
+    for (let frame = first; frame < last; frame++) {
+      if (!this.levels.isAbove(frame, level)) continue;
+      energy += this.levels.energyAt(frame);
+      frames++;
+    }
+    return { energy, frames };
+  }
+
+  private count(energy: number, frames: number): void {
+    this.energy += energy;
+    this.frames += frames;
+  }
+}

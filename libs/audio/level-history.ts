@@ -1,0 +1,107 @@
+import { dbfsOfMeanSquare } from './level.js';
+import { FRAME_MS } from './rates.js';
+
+/** Levels are counted in steps of half a decibel above this one, so that they are whole numbers on every machine. */
+const LOWEST_DBFS = -100;
+export const STEPS_PER_DB = 2;
+const STEPS = -LOWEST_DBFS * STEPS_PER_DB + 1;
+
+/** Frames that are kept: a minute. */
+const KEPT = 60_000 / FRAME_MS;
+/** A level is the mean energy of this many frames. */
+const FRAMES_PER_LEVEL = 3;
+
+/**
+ * Speech level: exceeded during 400 ms, or a fifth of what was heard, of the sound of the last 30 s; minus 2.5 dB. None before
+ * half a second of audio (docs/decisions/0121).
+ */
+const SPEECH_FRAMES = 30_000 / FRAME_MS;
+const SPEECH = { least: 500 / FRAME_MS, exceeds: 400 / FRAME_MS, share: 5, margin: 2.5 * STEPS_PER_DB } as const;
+
+export const stepsOf = (dbfs: number): number => (dbfs - LOWEST_DBFS) * STEPS_PER_DB;
+export const dbfsOfSteps = (steps: number): number => steps / STEPS_PER_DB + LOWEST_DBFS;
+/** @returns the nearest step of a mean square of samples */
+const stepOf = (energy: number): number =>
+  Math.min(STEPS - 1, Math.max(0, Math.round(stepsOf(dbfsOfMeanSquare(energy)))));
+
+/**
+ * The levels of the last minute, one per frame: the mean energy of the last 60 ms. Frames are numbered from 0; levels are in
+ * steps of half a decibel.
+ */
+export class LevelHistory {
+  private frames = 0;
+  private readonly energies = new Float64Array(KEPT);
+  private readonly levels = new Uint8Array(KEPT);
+  private readonly sounding = new Uint8Array(KEPT);
+  /** How often each level occurred in the sound of the last 30 s. */
+  private readonly counts = new Uint16Array(STEPS);
+  private counted = 0;
+
+  /** Number of frames so far. */
+  get length(): number {
+    return this.frames;
+  }
+
+  /** The oldest frame that is kept. */
+  get oldest(): number {
+    return Math.max(0, this.frames - KEPT);
+  }
+
+  /** @param energy mean square of its samples @param isSounding whether it counts for the speech level */
+  push(energy: number, isSounding: boolean): void {
+    if (this.frames >= SPEECH_FRAMES) this.forget(this.frames - SPEECH_FRAMES);
+    const at = this.frames % KEPT;
+    this.energies[at] = energy;
+    this.frames++;
+    let sum = 0;
+    for (let n = 1; n <= FRAMES_PER_LEVEL && n <= this.frames; n++) sum += this.energies[(this.frames - n) % KEPT]!;
+    const level = stepOf(sum / FRAMES_PER_LEVEL);
+    this.levels[at] = level;
+    this.sounding[at] = isSounding ? 1 : 0;
+    if (!isSounding) return;
+    this.counts[level]!++;
+    this.counted++;
+  }
+
+  levelAt(frame: number): number {
+    return this.levels[frame % KEPT]!;
+  }
+
+  energyAt(frame: number): number {
+    return this.energies[frame % KEPT]!;
+  }
+
+  /** Whether a frame by itself is louder than a level. */
+  isAbove(frame: number, level: number): boolean {
+    return stepOf(this.energyAt(frame)) > level;
+  }
+
+  /** The level of the agent's voice; null before half a second of audio. */
+  get speechLevel(): number | null {
+    if (this.counted < SPEECH.least) return null;
+    const wanted = Math.min(SPEECH.exceeds, Math.floor(this.counted / SPEECH.share));
+    let level = STEPS;
+    for (let above = 0; above < wanted;) above += this.counts[--level]!;
+    return level - SPEECH.margin;
+  }
+
+  /** Levels that this many percent of the frames in [from, to) do not exceed. */
+  percentiles(from: number, to: number, ...percents: readonly number[]): number[] {
+    const counts = new Uint16Array(STEPS);
+    const first = Math.max(from, this.oldest);
+    for (let frame = first; frame < to; frame++) counts[this.levelAt(frame)]!++;
+    return percents.map((percent) => {
+      const wanted = Math.max(1, Math.ceil(((to - first) * percent) / 100));
+      let level = -1;
+      for (let below = 0; below < wanted && level < STEPS - 1;) below += counts[++level]!;
+      return level;
+    });
+  }
+
+  private forget(frame: number): void {
+    const at = frame % KEPT;
+    if (this.sounding[at] === 0) return;
+    this.counts[this.levels[at]!]!--;
+    this.counted--;
+  }
+}
