@@ -23,6 +23,7 @@ export async function openDatabase(directory) {
     DATA_DIR: path.join(directory, 'data'),
     DATABASE_POOL_SIZE: '20',
     ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    DEFAULT_PLAN: 'FREE',
     PLAN_FREE_REQUESTS_PER_MINUTE: '1000000000',
     PLAN_ENTERPRISE_REQUESTS_PER_MINUTE: '1000000000',
     LOG_LEVEL: 'warn',

@@ -210,6 +210,7 @@ export class Installation {
       ENCRYPTION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
       // All clients share one address, which is counted while keys cannot be looked up.
+      DEFAULT_PLAN: 'FREE',
       PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
       AGENT_PROVIDER_1_URL: `${this.agent.url}/v1/chat/completions`,
       LOG_LEVEL: 'error',

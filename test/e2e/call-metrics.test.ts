@@ -68,6 +68,7 @@ describe('metrics of calls in the worker process beside the API', () => {
     const model = await servers.http((response) => sendCompletion(response, judgement));
     await start({
       BOOTSTRAP_API_KEY: KEY,
+      DEFAULT_PLAN: 'FREE',
       PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
       WORKER_CONCURRENCY: '1',
       LLM_BASE_URL: `${model}/v1`,

@@ -34,6 +34,7 @@ const start = async (processes: number, env: Record<string, string> = {}) => {
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: '4',
     BOOTSTRAP_API_KEY: KEY,
+    DEFAULT_PLAN: 'FREE',
     ENCRYPTION_KEYS,
     ...env,
   });

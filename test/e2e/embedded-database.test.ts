@@ -31,6 +31,7 @@ beforeAll(async () => {
     DATABASE_URL: '',
     DATA_DIR: dataDir,
     BOOTSTRAP_API_KEY: KEY,
+    DEFAULT_PLAN: 'FREE',
     PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
   });
   client = new HttpClient(service.url, KEY);

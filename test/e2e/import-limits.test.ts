@@ -161,6 +161,7 @@ describe('a burst of compressed imports', () => {
       DATABASE_URL: database.url,
       BOOTSTRAP_API_KEY: key,
       ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      DEFAULT_PLAN: 'FREE',
       PLAN_FREE_REQUESTS_PER_MINUTE: '100000',
     });
     try {

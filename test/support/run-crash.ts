@@ -132,6 +132,7 @@ export async function crashRun(options: RunCrashOptions): Promise<RunCrashFigure
     PORT: String(port),
     HOST: '127.0.0.1',
     BOOTSTRAP_API_KEY: key,
+    DEFAULT_PLAN: 'FREE',
     PLAN_FREE_REQUESTS_PER_MINUTE: '1000000',
     ENCRYPTION_KEYS: `crash:${randomBytes(32).toString('base64')}`,
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',

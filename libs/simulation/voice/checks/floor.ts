@@ -2,7 +2,7 @@ import { count, type Finding } from '../../checks/check-result.js';
 import { decide, time, timeFinding } from '../../checks/times.js';
 import type { TimelineEntry } from '../../timeline/timeline.js';
 import type { CallerAct, VoiceFacts } from '../facts/facts.js';
-import { isCutByEnd, YIELD_MS } from '../measures/floor.js';
+import { isCutByEnd, MIN_OVERLAP_MS, YIELD_MS } from '../measures/floor.js';
 import { isBesideBed, uncertaintyWithin } from '../measures/uncertainty.js';
 import type { BargeInResult, SoundResult } from '../facts/results.js';
 import { at, notExercised, settled } from './finding.js';
@@ -88,7 +88,8 @@ export function agentKeepsSpeaking({ voice }: VoiceEvidence, entries: Entries): 
 const oneSideUnheard = ({ speech }: VoiceEvidence['voice']): Finding =>
   notExercised(speech.agentMs === 0 ? 'The agent was not heard' : 'The caller said nothing');
 
-export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, entries: Entries): Finding {
+/** An interruption that may only be background audio, or that this makes longer than it was, fails no agent. */
+export function interruptionsWithin(limit: number, { voice, facts }: VoiceEvidence, entries: Entries): Finding {
   const { interruptions, overlapMs } = voice;
   if (overlapMs === null) return oneSideUnheard(voice);
   const inHesitation = interruptions.filter((one) => one.inHesitation).length;
@@ -97,6 +98,12 @@ export function interruptionsWithin(limit: number, { voice }: VoiceEvidence, ent
   const detail = `The agent interrupted the caller ${times}; the limit is ${limit}`;
   const beyond = interruptions[limit] ?? interruptions.at(-1);
   const evidence = beyond ? at(entries, isAgentsSpeech, beyond.atMs) : [];
+  const certain = interruptions.filter(({ atMs, overlapMs: ms }) => {
+    const { plusMinusMs, isBesideBed } = uncertaintyWithin(facts, { startMs: atMs, endMs: atMs + ms });
+    return !isBesideBed || ms - plusMinusMs >= MIN_OVERLAP_MS;
+  });
+  if (interruptions.length > limit && certain.length <= limit)
+    return timeFinding(null, detail, evidence, { isBesideBed: true });
   return settled({ met: interruptions.length <= limit, detail, evidence });
 }
 

@@ -203,6 +203,15 @@ describe('max_interruptions and max_overlap_ms', () => {
     expect(await check({ type: 'max_overlap_ms', ms: 1_000 }, facts)).toMatchObject({ met: true });
   });
 
+  it('an interruption that background audio may have made is undecided, a long one is not', async () => {
+    const background = { dbfs: -40, fromMs: 0 };
+    const spec = { type: 'max_interruptions', count: 0 } as const;
+    const short = { caller: [line(1_000, 3_000)], agent: [agentSound(2_690, 4_000)] };
+    expect(await check(spec, short)).toMatchObject({ met: false });
+    expect(await check(spec, { ...short, background })).toMatchObject({ met: null, undecided: 'evidence' });
+    expect(await check(spec, { ...facts, background })).toMatchObject({ met: false });
+  });
+
   it.each([
     ['the agent was never heard', { caller: [line(1_000, 3_000)] }, 'The agent was not heard'],
     [

@@ -19,7 +19,7 @@ export const KEPT_MS = 1_000;
 /** An answer to a noise in silence within this time (tau-voice). */
 export const ANSWERED_NOISE_MS = 2_000;
 /** A shorter overlap, or shorter sound in a hesitation, is not an interruption. */
-const MIN_OVERLAP_MS = 300;
+export const MIN_OVERLAP_MS = 300;
 
 export const bargeInsOf = (facts: VoiceFacts, lines: readonly SpokenLine[]): BargeInResult[] =>
   lines.flatMap(({ act, over }) => (act.bargeIn ? [bargeInOf(facts, act, act.bargeIn, over)] : []));
