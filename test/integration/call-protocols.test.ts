@@ -113,9 +113,11 @@ describe('calls of a version that did not store their protocol', () => {
 
     const dataSource = await createDataSource(database.url, 2).initialize();
     try {
-      for (const _ of ['medium of ended calls', 'columns']) await dataSource.undoLastMigration({ transaction: 'each' });
+      const names = dataSource.migrations.map(({ name }) => name);
+      const undone = names.slice(names.indexOf('CallProtocols1733000000000'));
+      for (const _ of undone) await dataSource.undoLastMigration({ transaction: 'each' });
       await expect(callsOf(runId)).rejects.toThrow('column "protocol" does not exist');
-      expect(await migrate(dataSource)).toEqual(['CallProtocols1733000000000', 'MediumOfEndedCalls1733000100000']);
+      expect(await migrate(dataSource)).toEqual(undone);
     } finally {
       await dataSource.destroy();
     }

@@ -21,6 +21,7 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
   CONFLICT: [
     'A request with this Idempotency-Key is still in progress',
     'The last ADMIN key of a workspace cannot be revoked',
+    'The agent is not deleted',
     'The delivery is still pending',
     'A run can have at most 20 report links that have not expired',
   ],
