@@ -122,7 +122,7 @@ describe('BedGate', () => {
     expect(Math.abs(found[0]![0] - 930)).toBeLessThan(100);
   });
 
-  it('takes the sound back if nobody has spoken for eight seconds', () => {
+  it('takes the sound back if the agent has not spoken for eight seconds', () => {
     const gate = new BedGate(RATE);
     const events = eventsIn(gate, withBed(new Float64Array(8_100 * 8), { dbfs: -32, beatDb: 3 }));
     expect(events.map(({ type }) => type)).toEqual(['onset', 'end']);

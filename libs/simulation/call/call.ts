@@ -86,7 +86,7 @@ export interface CallResult extends Verdict {
   readonly reliability: Reliability;
   /** Null for a text call, and if there was no call. */
   readonly voice: VoiceResult | null;
-  /** Why there is no recording; written by who records. */
+  /** Why there is no recording; set by the recording sink. */
   readonly recordingOmitted?: RecordingOmitted;
 }
 
