@@ -80,6 +80,7 @@ const UNDECIDED_FAILURES = {
   stalled: 'tester_overloaded',
   evidence: 'check_undecided',
   not_exercised: 'not_exercised',
+  words_unknown: 'words_unknown',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
 /** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
