@@ -88,7 +88,7 @@ async function couldChange(check: NestedCheck, finding: Finding, finder: EventFi
     case 'language':
       return settledBy === undefined;
     case 'talk_ratio':
-      return talkRatioWithin({ ...check, min: 0 }, finder.view).met;
+      return talkRatioWithin({ ...check, min: 0 }, finder.view).met === true;
     case 'hears_keys':
       return met === false;
     // The first goodbye counts.
@@ -104,7 +104,7 @@ async function couldChange(check: NestedCheck, finding: Finding, finder: EventFi
       const sources = check.type === 'same_value' ? check.sources : check.values;
       const others = sources.filter((source) => 'value' in source || 'tool' in source || source.speaker === 'caller');
       if (others.length > 0 && (await holdSameValue(others, finder)).met === false) return false;
-      const held = sources.filter((source) => !('value' in source));
+      const held = sources.flatMap((source) => ('value' in source ? [] : [source]));
       const areFirst = held.every(({ occurrence }) => occurrence === 'first');
       return !(areFirst && evidence.length === held.length && isBeforeAll);
     }
