@@ -105,11 +105,11 @@ describe('checks on words over a voice call', () => {
     const [item, ...audio] = says(3, 'It is booked under Rossi. Goodbye!', 3_000);
     // All words were reported before the rest of their audio, so how far the agent had spoken is an estimate.
     const words = audio.pop()!;
-    const start = { send: [item!, words, ...audio.slice(0, audio.length / 2)] };
-    const cut: FixtureScript = {
-      ...HEALTHY,
-      onLine: [[QUESTION], [start, { afterMs: 800, send: [message('drop', { item: 3 })] }]],
-    };
+    const [half, quarter] = [audio.length / 2, audio.length / 4];
+    const start: Act = { send: [item!, words, ...audio.slice(0, quarter)] };
+    const more: Act = { afterMs: 100, send: audio.slice(quarter, half) };
+    const drop: Act = { afterMs: 600, send: [message('drop', { item: 3 })] };
+    const cut: FixtureScript = { ...HEALTHY, onLine: [[QUESTION], [start, more, drop]] };
     const { timeline } = await check(cut);
     const spoken = timeline.findLast((entry) => entry.type === 'speech' && entry.speaker === 'agent');
     if (spoken?.type !== 'speech' || !spoken.uncertain) throw new Error('no word is uncertain');
