@@ -25,7 +25,7 @@ export function planWarnings(plan: Plan, context: PlanContext): string[] {
   const { evaluations, concurrency } = plan;
   const { protocol, hasModel, voices } = context;
   const { medium, provides } = PROTOCOLS.of(protocol);
-  const hasWords = medium === 'text' && provides.words;
+  const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],

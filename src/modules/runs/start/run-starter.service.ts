@@ -31,7 +31,7 @@ import {
   type PlannedEvaluation,
 } from './plan.js';
 import { explanationOf } from './plan-explanation.js';
-import { misfits } from './plan-misfits.js';
+import { misfits, wordsCure } from './plan-misfits.js';
 import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
@@ -226,7 +226,7 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
-    refuse(misfits(evaluations, protocol));
+    refuse(misfits(evaluations, protocol), { general: wordsCure(evaluations, protocol) });
     if (this.settings.languageModel) return;
     const without = 'no language model is configured';
     refuse(
@@ -236,7 +236,7 @@ export class RunStarterService {
         const isJudged = definition.criteria.some(({ required }) => required);
         return isJudged ? { name, reason: `it has a required criterion, and ${without} to judge it` } : [];
       }),
-      ' (LLM_BASE_URL, LLM_MODEL)',
+      { each: ' (LLM_BASE_URL, LLM_MODEL)' },
     );
   }
 
@@ -289,15 +289,19 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
- * @param cure added to each reason
+ * @param cure what is added to each reason, and an issue about all of them
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
-function refuse(refused: readonly { readonly name: string; readonly reason: string }[], cure = ''): void {
+function refuse(
+  refused: readonly { readonly name: string; readonly reason: string }[],
+  cure: { readonly each?: string; readonly general?: string | undefined } = {},
+): void {
   if (refused.length === 0) return;
   const issues = refused
     .slice(0, MAX_LISTED)
-    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}${cure}`);
+    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}${cure.each ?? ''}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
+  if (cure.general !== undefined) issues.push(cure.general);
   throw new DomainError('CONFLICT', 'The run cannot be started', issues);
 }
