@@ -82,7 +82,7 @@ describe('a voice call in a report', () => {
     const { run, read } = withWords();
     let text = '';
     for await (const part of renderReport(run, read)) text += part;
-    expect(text).toContain('It is not certain that "Or fish" was heard.');
+    expect(text).toContain('It is not certain that &#34;Or fish&#34; was heard.');
     expect(count(text, 'broken off: the rest was not heard')).toBe(1);
     expect(count(text, 'some of its words are not known')).toBe(1);
     let junit = '';
