@@ -11,6 +11,7 @@ import { ConnectionTestService } from './connection/connection-test.service.js';
 import { ConnectionController } from './connection/connection.controller.js';
 import { ConnectionRepository } from './connection/connection.repository.js';
 import { ConnectionService } from './connection/connection.service.js';
+import { ErasedAgentsRepository } from './erased-agents.repository.js';
 import { ErasedAgentsService } from './erased-agents.service.js';
 
 @Module({
@@ -21,6 +22,7 @@ import { ErasedAgentsService } from './erased-agents.service.js';
     AgentsRepository,
     AgentSecrets,
     ErasedAgentsService,
+    ErasedAgentsRepository,
     IdempotencyRepository,
     ConnectionService,
     ConnectionRepository,
