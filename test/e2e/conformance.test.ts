@@ -22,6 +22,7 @@ import {
 import { type ApiResponse, HttpClient } from '../support/http.js';
 import { createValidator, type OpenApiDocument, type OpenApiValidator } from '../support/openapi-validator.js';
 import {
+  cancelRuns,
   collectionOf,
   NAMED_ALIKE,
   pathFor,
@@ -162,7 +163,9 @@ describe('every response conforms to the served OpenAPI document', () => {
             [parameter.name]: value,
             ...(parameter.name === 'page' && { limit: '1' }),
           };
-          const success = successStatus(operation, query['permanently'] === 'true');
+          const isPermanent = query['permanently'] === 'true';
+          if (isPermanent) await cancelRuns(app, owner, path);
+          const success = successStatus(operation, isPermanent);
           await prober.expect(operation, success, { ...rest, path: withQuery(path, query) });
         }
         const { path, ...rest } = await request(operation);
