@@ -4,7 +4,7 @@ import { createRunApp, prepareAgent, type RunApp } from '../support/run-app.js';
 const TWILIO = { protocol: 'twilio-media-streams', url: 'ws://127.0.0.1:9/twilio' };
 const script = [{ say: 'A table, please.' }, { end: 'Done' }];
 const LIMIT = { type: 'max_turns', turns: 3 };
-const YIELDS = { type: 'yields_within_ms', ms: 900 };
+const HEARD = { type: 'max_overlap_ms', ms: 300 };
 const QUIET = { name: 'Quiet', prompt: 'You are a guest.' };
 
 const item = (key: string, values: object = {}) => ({
@@ -40,12 +40,13 @@ describe('the plan of an import', () => {
     const { client, agentId } = await prepare();
     const evaluations = [
       item('fits'),
-      item('heard', { checks: [YIELDS] }),
+      item('heard', { checks: [HEARD] }),
       item('improvised', { script: [] }),
       item('judged', { criteria: [{ text: 'The agent is polite.' }] }),
       item('rows', {
-        variables: [{ kind: 'max_turns' }, { kind: 'hears_keys' }],
-        checks: [LIMIT, { type: 'max_overlap_ms', ms: 5 }],
+        script: [{ say: 'A table for {{people}}, please.' }],
+        variables: [{ people: 'two' }, { people: 'four' }],
+        checks: [LIMIT, HEARD],
       }),
     ];
     const file = { personalities: [QUIET], evaluations };
@@ -84,7 +85,7 @@ describe('the plan of an import', () => {
   it('takes the protocol of the agent, or of the medium that the run is to have', async () => {
     const { client, agentId } = await prepare();
     await client.put(`/agents/${agentId}/connection`, TWILIO);
-    const file = { personalities: [QUIET], evaluations: [item('heard', { checks: [YIELDS] }), item('plain')] };
+    const file = { personalities: [QUIET], evaluations: [item('heard', { checks: [HEARD] }), item('plain')] };
     expect((await planOf(client, agentId, file)).misfits).toEqual([]);
     const german = { ...file, evaluations: [item('german', { language: 'de-DE' })] };
     expect((await planOf(client, agentId, german)).misfits).toEqual([
