@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type AuthoredEvaluation,
@@ -18,7 +19,7 @@ import { DomainError } from '../../../platform/errors/domain-error.js';
 import type { AgentDescription } from '../../agents/agents.service.js';
 import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
 import { PersonalitiesService } from '../../personalities/personalities.service.js';
-import type { Misfit, SuitePlan } from '../dto/import.response.js';
+import type { Misfit, SuiteEvaluation, SuitePlan } from '../dto/import.response.js';
 import type { Content } from './import-export.repository.js';
 import type { FilePersonalities } from './personality-import.js';
 
@@ -44,31 +45,28 @@ export class SuitePlanner {
     agent: AgentDescription,
     medium: Medium | null,
     contents: readonly Content[],
-    personalities: FilePersonalities,
+    file: FilePersonalities,
   ): Promise<SuitePlan> {
-    const items = await this.items(agent, contents, personalities);
-    const evaluations = items.map(({ key, snapshot, cases }) => ({
-      key,
-      name: snapshot.name,
-      critical: snapshot.critical,
-      tags: [...snapshot.tags],
-      caller: snapshot.definition.script.length > 0 ? ('scripted' as const) : ('generated' as const),
-      cases: cases.length,
-      explanation: explanationOf({ snapshot }),
-    }));
-    const all = (reason: string): Misfit[] => items.map(({ key }, index) => ({ index, key, reason }));
+    const personalities = await this.personalitiesOf(contents, file);
     const choice = await this.choose(agent, medium);
-    if ('refusal' in choice) return { misfits: all(choice.refusal), warnings: [], evaluations };
-    const equipment = { protocol: choice.protocol, hasModel: this.settings.languageModel !== undefined };
-    const reasons = new Map(misfits(items, equipment).map(({ index, reason }) => [index, reason]));
-    return {
-      misfits: items.flatMap(({ key, hasPersonality }, index) => {
-        const reason = hasPersonality ? reasons.get(index) : PERSONALITY_DELETED;
-        return reason === undefined ? [] : [{ index, key, reason }];
-      }),
-      warnings: evaluationWarnings(items, equipment),
-      evaluations,
-    };
+    const hasModel = this.settings.languageModel !== undefined;
+    const items: Item[] = [];
+    const unfit: Misfit[] = [];
+    const evaluations: SuiteEvaluation[] = [];
+    for (const content of contents) {
+      const batch = itemsOf(content, agent.language, personalities);
+      const reasonOf = 'refusal' in choice ? () => choice.refusal : reasonsOf(batch, { ...choice, hasModel });
+      batch.forEach((item, index) => {
+        const reason = reasonOf(index);
+        if (reason !== undefined) unfit.push({ index: items.length + index, key: item.key, reason });
+        evaluations.push(described(item));
+      });
+      items.push(...batch);
+      // Other requests are served between the batches of a large file.
+      await setImmediate();
+    }
+    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, hasModel });
+    return { misfits: unfit, warnings, evaluations };
   }
 
   private async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice | { refusal: string }> {
@@ -80,11 +78,8 @@ export class SuitePlanner {
     }
   }
 
-  private async items(
-    { language }: AgentDescription,
-    contents: readonly Content[],
-    file: FilePersonalities,
-  ): Promise<Item[]> {
+  /** The personalities of the evaluations by their ids, as the import would leave them. */
+  private async personalitiesOf(contents: readonly Content[], file: FilePersonalities) {
     const personalities = new Map<string, Personality>(
       await this.personalities.describe([...new Set(contents.flatMap(({ personalityIds }) => personalityIds))]),
     );
@@ -95,34 +90,46 @@ export class SuitePlanner {
         personalities.set(id, { id, name, voice });
       });
     }
-    const items: Item[] = [];
-    for (const { json, personalityIds } of contents) {
-      const authored = JSON.parse(json) as AuthoredEvaluation[];
-      authored.forEach((evaluation, index) => {
-        const personality = personalities.get(personalityIds[index] ?? '');
-        items.push(itemOf(evaluation, language, personality));
-      });
-    }
-    return items;
+    return personalities;
   }
 }
 
-function itemOf(
-  { key, name, critical, tags, language: own, variables, ...definition }: AuthoredEvaluation,
-  language: string | null,
-  personality: Personality | undefined,
-): Item {
-  return {
-    key: key ?? '',
-    snapshot: {
-      name,
-      critical,
-      tags,
-      language: callLanguage(own, language),
-      personality: personality ?? { id: '', name: '' },
-      definition,
-    },
-    cases: (variables.length > 0 ? variables : [null]).map((row) => ({ variables: row })),
-    hasPersonality: personality !== undefined,
-  };
+/** Why an item, by its index, could not be run; undefined if it can. */
+function reasonsOf(items: readonly Item[], equipment: Parameters<typeof misfits>[1]) {
+  const reasons = new Map(misfits(items, equipment).map(({ index, reason }) => [index, reason]));
+  return (index: number) => (items[index]?.hasPersonality === false ? PERSONALITY_DELETED : reasons.get(index));
 }
+
+function itemsOf(
+  { json, personalityIds }: Content,
+  agentLanguage: string | null,
+  personalities: ReadonlyMap<string, Personality>,
+): Item[] {
+  return (JSON.parse(json) as AuthoredEvaluation[]).map((evaluation, index) => {
+    const { key, name, critical, tags, language, variables, ...definition } = evaluation;
+    const personality = personalities.get(personalityIds[index] ?? '');
+    return {
+      key: key ?? '',
+      snapshot: {
+        name,
+        critical,
+        tags,
+        language: callLanguage(language, agentLanguage),
+        personality: personality ?? { id: '', name: '' },
+        definition,
+      },
+      cases: (variables.length > 0 ? variables : [null]).map((row) => ({ variables: row })),
+      hasPersonality: personality !== undefined,
+    };
+  });
+}
+
+const described = ({ key, snapshot, cases }: Item): SuiteEvaluation => ({
+  key,
+  name: snapshot.name,
+  critical: snapshot.critical,
+  tags: [...snapshot.tags],
+  caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
+  cases: cases.length,
+  explanation: explanationOf({ snapshot }),
+});
