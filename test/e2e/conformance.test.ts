@@ -54,6 +54,12 @@ const RENAMED_TABLES = [
   'workspaces.name',
 ];
 
+/** What a query parameter needs beside it: the last page exists only if pages are small, a medium is that of a plan. */
+const QUERY_BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  page: { limit: '1' },
+  medium: { dryRun: 'true' },
+};
+
 describe('every response conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
@@ -156,8 +162,7 @@ describe('every response conforms to the served OpenAPI document', () => {
       async ({ parameter, ...operation }) => {
         const { path, ...rest } = await request(operation);
         for (const value of allowedValues(parameter.schema)) {
-          // The last page exists only if pages are small.
-          const query = { [parameter.name]: value, ...(parameter.name === 'page' && { limit: '1' }) };
+          const query = { [parameter.name]: value, ...QUERY_BESIDE[parameter.name] };
           await prober.expect(operation, successStatus(operation), { ...rest, path: withQuery(path, query) });
         }
         for (const value of rejectedValues(parameter.schema)) {
