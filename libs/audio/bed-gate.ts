@@ -20,6 +20,8 @@ const DECAY = framesOf(200);
 /** What is below speech for this long at the beginning or end of a sound is the bed. */
 const EDGE = framesOf(660);
 const EDGE_DECAY = framesOf(100);
+/** The same for what is far below speech. */
+const FAR_EDGE = framesOf(360);
 /** A new sound so far below speech is background. */
 const FAR_BELOW_SPEECH = dB(20);
 const ABOVE_BED = dB(2);
@@ -226,16 +228,41 @@ export class BedGate {
     return event;
   }
 
-  /** Frames of the sound's beginning or end that are too quiet for too long to be speech. */
+  /** Frames of the sound, or of its beginning or end, that are too quiet for too long to be speech. */
   private edge(end: number): { readonly from: number; readonly to: number } | null {
     const speech = this.levels.speechLevel;
-    if (speech === null || this.peak <= speech - BELOW_SPEECH || this.bed !== null) return null;
-    const level = speech - BELOW_SPEECH;
-    let speechAt = this.onset;
-    while (speechAt < end && this.levels.levelAt(speechAt) <= level) speechAt++;
-    if (speechAt - this.onset >= EDGE) return { from: this.onset, to: speechAt - EDGE_DECAY };
-    const last = this.now - this.below;
-    return end - last >= EDGE ? { from: last + EDGE_DECAY, to: Math.floor(end) } : null;
+    if (speech === null || this.bed !== null) return null;
+    if (this.peak <= speech - FAR_BELOW_SPEECH) return { from: this.onset, to: Math.floor(end) };
+    if (this.peak <= speech - BELOW_SPEECH) return null;
+    return this.quietEdge(end, speech - BELOW_SPEECH, EDGE) ?? this.quietEdge(end, speech - FAR_BELOW_SPEECH, FAR_EDGE);
+  }
+
+  private quietEdge(end: number, level: number, frames: number): { readonly from: number; readonly to: number } | null {
+    const to = Math.floor(end);
+    const first = this.firstRun(this.onset, to, level);
+    if (first - this.onset >= frames) return { from: this.onset, to: first - EDGE_DECAY };
+    const last = this.lastRun(first, to, level);
+    return to - last >= frames ? { from: last + EDGE_DECAY, to } : null;
+  }
+
+  /** The first frame of the first run above a level that is longer than a drum or a key stroke; `to` without one. */
+  private firstRun(from: number, to: number, level: number): number {
+    let run = 0;
+    for (let frame = from; frame < to; frame++) {
+      run = this.levels.levelAt(frame) > level ? run + 1 : 0;
+      if (run > BLIP.frames) return frame + 1 - run;
+    }
+    return to;
+  }
+
+  /** The frame after the last such run; `from` without one. */
+  private lastRun(from: number, to: number, level: number): number {
+    let run = 0;
+    for (let frame = to - 1; frame >= from; frame--) {
+      run = this.levels.levelAt(frame) > level ? run + 1 : 0;
+      if (run > BLIP.frames) return frame + run;
+    }
+    return from;
   }
 
   private isNeverSpoken(): boolean {
@@ -269,19 +296,13 @@ export class BedGate {
     let first = begins;
     if (this.beganUnknown) {
       const loud = this.onsetLevel(this.bed!);
-      while (first < this.now && !this.isLoudFrom(first, loud)) first++;
+      first = this.firstRun(begins, this.now, loud);
       if (first < this.now) first = this.firstFrame(first, begins, level);
     }
     let last = this.now - (this.gate.isOpen ? this.below - this.above : 0);
     while (last > first && !(this.levels.levelAt(last - 1) > level && this.levels.isAbove(last - 1, level))) last--;
     if (last > first && this.isClose) last = Math.min(this.now, last + HIDDEN.end);
     return this.ended(first, last);
-  }
-
-  private isLoudFrom(frame: number, level: number): boolean {
-    for (let n = frame; n < frame + FRAMES_TO_OPEN; n++)
-      if (n >= this.now || this.levels.levelAt(n) <= level) return false;
-    return true;
   }
 
   /** The first frame of the speech in which a level is loud, at the earliest a given one. */
