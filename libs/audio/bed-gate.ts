@@ -15,7 +15,7 @@ const DROP = framesOf(1_000);
 const DROP_AFTER_TURN_END = framesOf(200);
 /** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
 const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
-/** At most one frame in so many is such a blip. */
+/** At most one frame in this many is such a blip. */
 const SPARSE = 3;
 /** The beginning of a drop is the end of the speech. */
 const DECAY = framesOf(200);
