@@ -7,7 +7,8 @@ import { SWC_OPTIONS } from './test/support/build.mjs';
 const transform = ['<rootDir>/test/support/transform.mjs', { ...SWC_OPTIONS, module: { type: 'commonjs' } }];
 
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
+  runtime: '<rootDir>/test/support/runtime.mjs',
   transform: { '^.+\\.(t|j)s$': transform },
   transformIgnorePatterns: ['/node_modules/(?!@nestjs/|@bjorn3/|eld/)'],
   moduleNameMapper: {
@@ -15,9 +16,6 @@ const shared = {
     '^eld/extrasmall$': '<rootDir>/node_modules/eld/src/entries/static.extrasmall.js',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  setupFiles: ['reflect-metadata'],
-  // Each use of a global looks it up in the context of the test, which takes most of the time of code that computes.
-  sandboxInjectedGlobals: ['Math', 'Infinity', 'Number', 'Int16Array', 'Uint8Array', 'Float32Array', 'Float64Array'],
   runner: '<rootDir>/test/support/runner.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
