@@ -1,21 +1,13 @@
 import { SWC_OPTIONS } from './test/support/build.mjs';
 
-/**
- * swc compiles the sources and the ESM-only packages to CommonJS, because Jest's native ESM support fails with
- * CommonJS Nest libraries such as the throttler.
- */
+/** swc compiles the test files to CommonJS, because Jest's support of ESM is experimental. */
 const transform = ['<rootDir>/test/support/transform.mjs', { ...SWC_OPTIONS, module: { type: 'commonjs' } }];
 
 const shared = {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
   runtime: '<rootDir>/test/support/runtime.mjs',
-  transform: { '^.+\\.(t|j)s$': transform },
-  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|@bjorn3/|eld/)'],
-  moduleNameMapper: {
-    // The package has no entry for CommonJS.
-    '^eld/extrasmall$': '<rootDir>/node_modules/eld/src/entries/static.extrasmall.js',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
+  transform: { '\\.ts$': transform },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   runner: '<rootDir>/test/support/runner.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

@@ -28,8 +28,11 @@ const isSource = (file) => /(?<!\.spec|\.test|\.d)\.ts$/.test(file);
 export function compiledFile(file) {
   const relative = path.relative(ROOT, file);
   if (!FOLDERS.some((folder) => relative.startsWith(`${folder}/`)) || !isSource(relative)) return undefined;
-  return path.join(BUILD, relative.replace(/\.ts$/, '.js'));
+  return outputFile(file);
 }
+
+/** Where the compiled form of a file in TypeScript is, or would be if it is a test. */
+export const outputFile = (file) => path.join(BUILD, path.relative(ROOT, file).replace(/\.ts$/, '.js'));
 
 /**
  * Compiles the sources that have changed, for the processes and threads that tests start: they are ready in a fraction of
