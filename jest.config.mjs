@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { SWC_OPTIONS } from './test/support/build.mjs';
 
 /** swc compiles the test files to CommonJS, because Jest's support of ESM is experimental. */
@@ -15,15 +16,26 @@ const shared = {
 
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
+/** Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL) and wait for them. */
+const PROCESSES = [
+  '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
+  '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
+  '<rootDir>/test/e2e/{guide-commands,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
+];
+// Jest does not replace <rootDir> after an exclamation mark.
+const except = PROCESSES.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
+
 export default {
   testTimeout: 120_000,
-  // Tests mostly wait for sockets and processes, and Jest's default of one worker on two cores would leave a core idle.
-  maxWorkers: '100%',
+  // Tests mostly wait for sockets, processes and calls in real time, and leave cores idle with one worker each.
+  maxWorkers: 2 * availableParallelism(),
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
-    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'),
+    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
     project('integration', '<rootDir>/test/integration/**/*.test.ts'),
-    project('e2e', '<rootDir>/test/e2e/**/*.test.ts'),
+    project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
+    project('processes', ...PROCESSES),
     project('browser', '<rootDir>/test/browser/**/*.test.ts'),
     project('realtime', '<rootDir>/test/realtime/**/*.test.ts'),
   ],
