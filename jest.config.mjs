@@ -30,6 +30,8 @@ export default {
   testTimeout: 120_000,
   // Tests mostly wait for sockets, processes and calls in real time, and leave cores idle with one worker each.
   maxWorkers: 2 * availableParallelism(),
+  // A worker keeps what it has loaded; it is replaced after a test file if it has grown to this.
+  workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
     project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
