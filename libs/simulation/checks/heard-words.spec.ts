@@ -68,7 +68,7 @@ describe('a check on words where the agent was cut off', () => {
     expect(await met(check, caller(1, 'A table, please.'), cut)).toBe(expected);
   });
 
-  it('names the words at the cut, and is no fault of the agent', async () => {
+  it('names the words at the cut, and is not decided against the agent', async () => {
     expect(await found({ type: 'says', text: 'seven' }, caller(1, 'Hello.'), cut)).toMatchObject({
       met: null,
       undecided: 'evidence',
