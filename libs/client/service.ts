@@ -14,6 +14,7 @@ export type ConnectionTest = components['schemas']['ConnectionTest'];
 export type Agent = components['schemas']['Agent'];
 export type Evaluation = components['schemas']['Evaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
+export type SuitePlan = components['schemas']['SuitePlan'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
@@ -35,6 +36,13 @@ export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
 export type SuiteFormat = keyof typeof MEDIA_TYPES;
+
+export interface ImportOptions {
+  /** Writes nothing, and plans a run. */
+  readonly dryRun?: boolean;
+  /** Of the run that a dry run plans; absent: that of the agent's protocol. */
+  readonly medium?: 'text' | 'voice';
+}
 
 export interface ServiceOptions {
   /** URL of the service, without a trailing slash. */
@@ -97,12 +105,13 @@ export class Service {
     agentId: string,
     file: Uint8Array,
     format: SuiteFormat,
-    { dryRun = false } = {},
+    { dryRun = false, medium }: ImportOptions = {},
   ): Promise<ImportResult> {
+    const query = { dryRun: dryRun ? ('true' as const) : ('false' as const), ...(medium && { medium }) };
     const { data } = await this.write(
       (header) =>
         this.client.POST('/agents/{agentId}/evaluations/import', {
-          params: { path: { agentId }, query: { dryRun: dryRun ? 'true' : 'false' }, header },
+          params: { path: { agentId }, query, header },
           headers: { 'Content-Type': MEDIA_TYPES[format] },
           // The file is sent as it is.
           body: file as never,

@@ -55,6 +55,12 @@ const RENAMED_TABLES = [
   'workspaces.name',
 ];
 
+/** What a query parameter needs beside it: the last page exists only if pages are small, a medium is that of a plan. */
+const QUERY_BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  page: { limit: '1' },
+  medium: { dryRun: 'true' },
+};
+
 describe('every response conforms to the served OpenAPI document', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
@@ -158,11 +164,7 @@ describe('every response conforms to the served OpenAPI document', () => {
         for (const value of allowedValues(parameter.schema)) {
           // Each on a resource of its own, because a deletion succeeds only once.
           const { path, ...rest } = await request(operation);
-          // The last page exists only if pages are small.
-          const query: Record<string, string> = {
-            [parameter.name]: value,
-            ...(parameter.name === 'page' && { limit: '1' }),
-          };
+          const query: Record<string, string> = { [parameter.name]: value, ...QUERY_BESIDE[parameter.name] };
           const isPermanent = query['permanently'] === 'true';
           if (isPermanent) await cancelRuns(app, owner, path);
           const success = successStatus(operation, isPermanent);
