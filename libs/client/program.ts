@@ -3,7 +3,7 @@ import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
-import { addDeleteCommand } from './deletion.js';
+import { addDeleteCommands } from './deletion.js';
 import type { ExitCode } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
 import { versionText } from './own-package.js';
@@ -144,7 +144,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     addOptions(save, REACHING);
   }
   addSuiteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
-  addDeleteCommand(program, (command) => addOptions(command, REACHING), io, conclude);
+  addDeleteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
   return program;
 }
 

@@ -83,9 +83,10 @@ export class Service {
     });
   }
 
-  agents(): Promise<Agent[]> {
+  /** @param deleted only deleted agents, in place of the others */
+  agents({ deleted = false } = {}): Promise<Agent[]> {
     return everyPage(async (page) => {
-      const query = { page, limit: PAGE_SIZE };
+      const query = { page, limit: PAGE_SIZE, ...(deleted && { deleted: 'true' as const }) };
       return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
   }
@@ -200,6 +201,21 @@ export class Service {
 
   async delete(kind: Deletable, id: string): Promise<void> {
     await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
+  }
+
+  /** Erases an agent, deleted or not, with everything that is stored of it. */
+  async eraseAgent(id: string): Promise<void> {
+    const query = { permanently: 'true' } as const;
+    await this.read(() => this.client.DELETE('/agents/{id}', { params: { path: { id }, query } }), agent(id));
+  }
+
+  /** Undoes the deletion of an agent. */
+  async restoreAgent(id: string): Promise<Agent> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents/{id}/restore', { params: { path: { id }, header } }),
+      `Deleted agent ${id}`,
+    );
+    return data;
   }
 
   /** Calls the agent once. */

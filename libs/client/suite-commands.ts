@@ -17,9 +17,12 @@ const FORMAT_OF: Readonly<Record<string, SuiteFormat>> = {
   '.csv': 'csv',
 };
 
-/** Prints the agents of the workspace. @throws CommandError */
-export async function agents(flags: ServiceFlags, io: Io): Promise<ExitCode> {
-  const found = await (await connect(flags, io)).agents();
+/** Prints the agents of the workspace, or its deleted ones. @throws CommandError */
+export async function agents(
+  { deleted = false, ...flags }: ServiceFlags & { deleted?: boolean },
+  io: Io,
+): Promise<ExitCode> {
+  const found = await (await connect(flags, io)).agents({ deleted });
   const rows = found.map(({ id, name, provider, language }) => [
     id,
     plain(name ?? '–', 120),
@@ -27,7 +30,10 @@ export async function agents(flags: ServiceFlags, io: Io): Promise<ExitCode> {
     plain(language ?? '–'),
   ]);
   const columns = [{ title: 'ID' }, { title: 'Name', width: 48 }, { title: 'Provider' }, { title: 'Language' }];
-  print(io, rows.length > 0 ? textTable(columns, rows, lookOf(io)) : 'The workspace has no agents.');
+  print(
+    io,
+    rows.length > 0 ? textTable(columns, rows, lookOf(io)) : `The workspace has no ${deleted ? 'deleted ' : ''}agents.`,
+  );
   return EXIT.met;
 }
 

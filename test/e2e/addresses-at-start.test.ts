@@ -30,7 +30,7 @@ describe('a service that cannot listen', () => {
     ['PORT is in use', () => ({ PORT: String(taken) }), inUse('PORT')],
     ['PORT is in use, with several processes', () => ({ PORT: String(taken), WEB_CONCURRENCY: '2' }), inUse('PORT')],
     ['METRICS_PORT is in use', () => ({ METRICS_PORT: String(taken), ROLE: 'worker' }), inUse('METRICS_PORT')],
-    ['HOST is no name', () => ({ HOST: 'a b' }), () => noAddress],
+    ['HOST is not a name', () => ({ HOST: 'a b' }), () => noAddress],
     ["HOST is another machine's address", () => ({ HOST: '192.0.2.1' }), () => noAddress],
   ])('ends with one line before it starts its database: %s', async (_, env, line) => {
     const dataDir = await mkdtemp(path.join(folder, 'data-'));

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { createKey } from '../support/keys.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';
@@ -95,9 +96,9 @@ describe('the vat command: agents and suites', () => {
       expect(unconfirmed).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Not deleted: ') });
       expect(JSON.stringify((await client.get(path)).body)).toContain(id);
       const deleted = await vat(['delete', kind, id, '--yes'], env);
-      expect(deleted).toMatchObject({
+      expect(deleted).toEqual({
         code: 0,
-        stderr: '',
+        stderr: kind === 'agent' ? `To restore it: vat restore ${id}\n` : '',
         stdout: expect.stringMatching(`^Deleted ${kind} ".*" \\(${id}\\)\n$`),
       });
       expect(JSON.stringify((await client.get(path)).body)).not.toContain(`"id":"${id}"`);
@@ -107,6 +108,71 @@ describe('the vat command: agents and suites', () => {
       stderr: expect.stringContaining(`The agent ${agentId} not found`),
     });
     expect((await vat(['delete', 'call', agentId, '--yes'], env)).code).toBe(3);
+  });
+
+  it('lists and restores deleted agents', async () => {
+    const { agentId, env } = await prepare();
+    const [shown, none] = [`agent "Bella Vista" (${agentId})\n`, 'The workspace has no deleted agents.\n'];
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe(none);
+    expect(await vat(['restore', agentId], env)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('409 CONFLICT: The agent is not deleted'),
+    });
+    await vat(['delete', 'agent', agentId, '--yes'], env);
+    expect((await vat(['agents', '--deleted'], env)).stdout).toMatch(new RegExp(`^${agentId} +Bella Vista `, 'm'));
+    expect((await vat(['agents'], env)).stdout).not.toContain(agentId);
+    const stranger = await vat(['restore', agentId], (await prepare()).env);
+    expect(stranger).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('403') });
+    expect(await vat(['restore', agentId], env)).toEqual({ code: 0, stdout: `Restored ${shown}`, stderr: '' });
+    expect((await vat(['agents'], env)).stdout).toContain(agentId);
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe(none);
+  });
+
+  it.each([
+    ['an agent', false],
+    ['a deleted agent', true],
+  ])('erases %s with --permanently and --yes', async (_, isDeleted) => {
+    const { client, agentId, env, ...subject } = await prepare();
+    if (isDeleted) await client.delete(`/agents/${agentId}`);
+    const erase = ['delete', 'agent', agentId, '--permanently'];
+    expect(await vat(erase, env)).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        `^vat: Not deleted: agent "Bella Vista" \\(${agentId}\\)\n.*Add --yes to erase it\\. It cannot be restored\\.`,
+      ),
+    });
+    const editor = { ...env, VAT_API_KEY: (await createKey(app, subject, 'EDITOR')).value };
+    expect(await vat([...erase, '--yes'], editor)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('  - permanently requires an ADMIN key\n'),
+    });
+    expect((await client.get(`/agents?deleted=${isDeleted}`)).body.data).toMatchObject([{ id: agentId }]);
+    expect(await vat([...erase, '--yes'], env)).toEqual({
+      code: 0,
+      stdout: `Erased agent "Bella Vista" (${agentId})\n`,
+      stderr: '',
+    });
+    for (const args of [
+      ['restore', agentId],
+      [...erase, '--yes'],
+    ]) {
+      expect(await vat(args, env)).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('404') });
+    }
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe('The workspace has no deleted agents.\n');
+  });
+
+  it('refuses --permanently for anything but an agent', async () => {
+    const { agentId, env, evaluations } = await prepare(['house-facts']);
+    const id = evaluations.get('house-facts')!;
+    expect(await vat(['delete', 'evaluation', id, '--permanently', '--yes'], env)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining("option '--permanently' is only for agents"),
+    });
+    expect((await vat(['evaluations', '--agent', agentId], env)).stdout).toContain(id);
   });
 
   it('lists the evaluations of an agent', async () => {

@@ -59,11 +59,13 @@ export const requiresAdmin = ({ name, template }: { name: string; template: stri
 export const requiresEditorToRead = ({ name }: { name: string }): boolean => name === 'GET /runs/{id}/report-links';
 
 /**
- * The success status of an operation; if there are two, that of the request that writes (not of a dry run). 206 is that of a
- * request with a `Range`.
+ * The success status of an operation; if there are two, that of the request that writes (not of a dry run) and of a deletion
+ * that can be undone. 206 is that of a request with a `Range`.
+ * @param isPermanent whether the request has `permanently=true`
  */
-export function successStatus({ name, statuses }: DocumentedOperation): number {
-  const status = statuses.findLast((candidate) => candidate < 206);
+export function successStatus({ name, method, statuses }: DocumentedOperation, isPermanent = false): number {
+  const successes = statuses.filter((candidate) => candidate < 206);
+  const status = method === 'DELETE' && !isPermanent ? successes[0] : successes.at(-1);
   if (status === undefined) throw new Error(`${name} has no success status`);
   return status;
 }
