@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
+import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { type ApiResponse, HttpClient } from './http.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiValidator } from './openapi-validator.js';
 
 /** The committed document, whose operations name the tests. Another test compares it with the served document. */
 export const committedDocument = JSON.parse(
-  readFileSync(path.resolve(__dirname, '../../openapi.json'), 'utf8'),
+  readFileSync(path.join(PROJECT_ROOT, 'openapi.json'), 'utf8'),
 ) as OpenApiDocument;
 
 /** An operation of the document. */
