@@ -3,6 +3,8 @@ import { clipped, oneLine, visible } from '../text/index.js';
 /** What vat itself sends to a terminal: colours, and the erasure of the line of progress. */
 const OWN_SEQUENCE = /(\u001B\[\d+m|\r\u001B\[2K)/;
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+/** The first character of a command of Azure Pipelines, also of one with colours inside, which its log may remove. */
+const AZURE_COMMAND = new RegExp('#(?=C#C(?:vCsCoC)?\\[)'.replaceAll('C', String.raw`(?:\u001B\[\d+m)*`), 'gi');
 
 /**
  * Everything that vat writes to standard output and standard error passes here, when its lines are complete. Names and
@@ -14,7 +16,7 @@ export const printable = (text: string): string =>
     .split(OWN_SEQUENCE)
     .map((part, index) => (index % 2 === 1 ? part : inert(part)))
     .join('')
-    .replace(/#(?=#(?:vso)?\[)/gi, '#\u200B')
+    .replace(AZURE_COMMAND, '#\u200B')
     .replace(/(^|[\n\r])((?:[^\S\n\r]|\u001B\[\d+[mK])*):(?=:)/g, '$1$2:\u200B');
 
 /** Control characters become U+FFFD, except newline and tab; bidirectional overrides become visible symbols. */
