@@ -32,6 +32,7 @@ export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
@@ -83,6 +84,7 @@ export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
+export { readFacts } from './voice/facts/stored-facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
 export type { TimedWord, VoiceMeasures, VoiceResult } from './voice/facts/results.js';
 export type { VoiceOptions } from './voice/conversation/voice-conversation.js';
