@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import type { INestApplicationContext } from '@nestjs/common';
 import { RecordingFiles, type RecordingPaths } from '../../src/modules/recordings/recording-files.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -36,6 +37,7 @@ export async function insertRecording(
   await writeFile(paths.audio, audio);
   await writeFile(paths.wire, wire);
   await writeFile(paths.peaks, '{}');
+  await writeFile(paths.facts, gzipSync('{}'));
   await database.query(INSERT, [callId, id]);
   return { ...key, paths };
 }
