@@ -27,7 +27,7 @@
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
-export { afterAttempt, type Attempt, attemptOf, isSuspect, wasCutOff } from './call/attempts.js';
+export { afterAttempt, type Attempt, attemptOf, isSuspect, type NextStep, wasCutOff } from './call/attempts.js';
 export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';

@@ -29,11 +29,14 @@ const INSERT = `
 const STORED_BYTES = `
   SELECT coalesce(sum(bytes + peaks_bytes + wire_bytes + facts_bytes), 0) AS bytes FROM recordings WHERE workspace_id = $1`;
 
-/** The attempt that counts is the last one of an ended call. */
+/**
+ * The attempt that counts is the last one of an ended call. A call of a derived run has the recording of the one that it
+ * judges again.
+ */
 const FIND = `
-  SELECT c.workspace_id AS "workspaceId", c.run_id AS "runId", r.id
+  SELECT c.workspace_id AS "workspaceId", coalesce(r.run_id, c.run_id) AS "runId", r.id
     FROM calls c JOIN runs ON runs.id = c.run_id
-    LEFT JOIN recordings r ON r.call_id = c.id AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
+    LEFT JOIN recordings r ON r.call_id = coalesce(c.recorded_call_id, c.id) AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
    WHERE c.id = $1`;
 
 /** $1: days since the recording; $2: maximum number of recordings. */
@@ -73,7 +76,7 @@ export class RecordingsRepository {
     return Number(row!.bytes);
   }
 
-  /** The call with the recording of its attempt that counts; `id` is null if there is none. */
+  /** The call with the recording of its attempt that counts, and the run of that; `id` is null if there is none. */
   async find(callId: string): Promise<{ workspaceId: string; runId: string; id: string | null } | undefined> {
     const [row] = await this.database.query<{ workspaceId: string; runId: string; id: string | null }>(FIND, [callId]);
     return row;

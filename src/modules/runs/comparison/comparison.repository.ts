@@ -45,13 +45,13 @@ interface FiguresRow {
 const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
 
 /**
- * The newest of the agent's runs ($1) that ended before a time ($2, by default now) and match. The number of cases ($3)
+ * The newest of the agent's runs ($1) with calls of its own that ended before a time ($2, by default now) and match. The number of cases ($3)
  * that a run has is counted in a lateral subquery, so that runs after the first match are not read.
  */
 const previousRun = (candidate: string, match: string): string => `
   SELECT ${COMPARED}
     FROM (SELECT r.* FROM runs r
-           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND ${candidate}
+           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND ${candidate}
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key

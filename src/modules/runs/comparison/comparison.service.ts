@@ -39,10 +39,14 @@ export class ComparisonService {
     return comparison;
   }
 
-  /** The comparison with the run of the gate or, without one, with the previous run; undefined without either. */
+  /**
+   * The comparison with the run of the gate or, without one, with the previous run; undefined without either. A derived run
+   * is compared with the one that it was derived from.
+   */
   async forReport(run: RunEntity): Promise<RunComparison | undefined> {
     if (!hasEnded(run.status)) return undefined;
-    const before = (await this.repository.findBaseline(run.id, 'gate')) ?? (await this.previous(run));
+    const ofGate = run.derivedFrom === null ? await this.repository.findBaseline(run.id, 'gate') : undefined;
+    const before = ofGate ?? (await this.previous(run));
     const comparison = await this.withStored(run, before);
     return comparison && comparison.cases.length > 0 ? comparison : undefined;
   }

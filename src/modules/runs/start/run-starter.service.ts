@@ -21,18 +21,11 @@ import { SLOTS, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import {
-  callCount,
-  DEFAULTS,
-  MAX_CALLS,
-  MAX_WAITING_CALLS,
-  type Plan,
-  type PlannedCase,
-  type PlannedEvaluation,
-} from './plan.js';
+import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
 import { explanationOf } from './plan-explanation.js';
 import { misfits } from './plan-misfits.js';
 import { planWarnings } from './plan-warnings.js';
+import { requireQueueCapacity } from './queue-capacity.js';
 import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
@@ -240,15 +233,6 @@ export class RunStarterService {
     );
   }
 
-  /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */
-  private async requireQueueCapacity(agentId: string): Promise<void> {
-    if (await this.repository.isFull(agentId, MAX_WAITING_CALLS)) {
-      throw conflict(
-        `The agent has ${MAX_WAITING_CALLS} calls or more waiting; wait for its runs to end, or cancel some`,
-      );
-    }
-  }
-
   private async write(
     caller: Caller,
     agent: AgentDescription,
@@ -259,7 +243,7 @@ export class RunStarterService {
     const { evaluations, baselines, ...settings } = plan;
     const { concurrency } = plan;
     const { id: agentId, provider, assistantId, type } = agent;
-    await this.requireQueueCapacity(agentId);
+    await requireQueueCapacity(this.repository, agentId);
     const totalCalls = callCount(plan);
     const run = await this.repository.insertRun({
       id: randomUUID(),
