@@ -9,6 +9,7 @@ import { createKey } from '../support/keys.js';
 import { callEnv, executeRun, prepareEvaluations } from '../support/run-app.js';
 import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
+import { startVat } from '../support/vat.js';
 import { startVoiceAgent } from '../support/voice-agent.js';
 
 const QUESTION = 'Until when are you open?';
@@ -190,6 +191,20 @@ describe('a run that is measured again', () => {
     } finally {
       await writeFile(file, facts);
     }
+  });
+
+  it('is followed by `vat remeasure`, which exits as the gate decides', async () => {
+    const env = { VAT_URL: app.url, VAT_API_KEY: subject.apiKey };
+    const { code, stdout, stderr } = await startVat(['remeasure', source.id], env).ended;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('"Remeasured: Nightly"') });
+    expect(stdout).toContain('Answers at once');
+    const [latest] = (await client.get(`/agents/${subject.agentId}/runs`)).body.data;
+    expect(await ended(latest.id)).toMatchObject({
+      derivedFrom: { runId: source.id },
+      counts: { passed: 2, failed: 2 },
+    });
+    const unknown = await startVat(['remeasure', randomUUID()], env).ended;
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('not found') });
   });
 
   it('is refused to others, before the end of a run, and without a recording', async () => {

@@ -22,6 +22,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   notWorseThan: null,
   baselineRunId: null,
   agentVersion: null,
+  derivedFrom: null,
   exitCode: 0,
   startedAt: NOW,
   endedAt: NOW,
