@@ -134,6 +134,8 @@ export interface BackgroundFact {
   readonly dbfs: number;
   /** When it was first heard. */
   readonly fromMs: number;
+  /** Whether it comes and goes, such as other voices or a keyboard: its edges are those of the agent's voice less often. */
+  readonly isUneven: boolean;
 }
 
 export interface AgentTurnFact extends Span {
@@ -150,6 +152,8 @@ export interface SaidFact {
   readonly final: boolean;
   /** Item of the agent's audio that they belong to, if the platform says so. */
   readonly item?: number;
+  /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
+  readonly words?: readonly SpokenWord[];
 }
 
 export interface HeardCallerFact {
@@ -176,6 +180,8 @@ export interface Arrival {
   readonly item?: number;
   /** Present if a part of it was dropped. */
   readonly isCut?: true;
+  /** Its length as it arrived, if a part of an item was dropped. */
+  readonly sentMs?: number;
 }
 
 export interface AgentLevel {
