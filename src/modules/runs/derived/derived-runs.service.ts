@@ -49,7 +49,11 @@ export class DerivedRunsService {
       await this.agents.describe(caller, source.agentId, { lock: true });
       await requireQueueCapacity(this.starts, source.agentId);
       const recorded = await this.repository.recorded(source.id);
-      if (recorded.length === 0) throw conflict('No call of the run has a recording that can be measured again');
+      if (recorded.length === 0) {
+        // A run without calls was deleted since it was read.
+        requireOwned(caller, await this.runs.find(source.id));
+        throw conflict('No call of the run has a recording that can be measured again');
+      }
       return this.write(caller, source, derivedPlan(recorded, source.repeat));
     });
   }
