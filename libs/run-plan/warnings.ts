@@ -13,7 +13,7 @@ export function evaluationWarnings(
   { protocol, hasModel }: Equipment,
 ): string[] {
   const { medium, provides } = PROTOCOLS.of(protocol);
-  const hasWords = medium === 'text' && provides.words;
+  const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
