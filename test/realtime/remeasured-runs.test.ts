@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { RetentionRepository } from '../../src/modules/runs/retention/retention.repository.js';
 import { expectError, expectForbidden, expectNotFound } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
@@ -190,6 +191,25 @@ describe('a run that is measured again', () => {
       expect(lost.attempts).toHaveLength(1);
     } finally {
       await writeFile(file, facts);
+    }
+  });
+
+  it('does not try a call again that broke off: its recording stays the same', async () => {
+    const [call] = await callsOf(source.id);
+    const file = await fileOf(call.id, 'facts.json.gz');
+    const stored = await readFile(file);
+    const { version, facts } = JSON.parse(gunzipSync(stored).toString()) as { version: number; facts: any };
+    const failure = { code: 'tester_overloaded', message: 'Too busy', fault: 'infrastructure', retryable: true };
+    const brokenOff = { ...facts, failure, end: { ...facts.end, by: 'tester', code: 'failure', reason: 'Too busy' } };
+    await writeFile(file, gzipSync(JSON.stringify({ version, facts: brokenOff })));
+    try {
+      const run = await remeasured();
+      expect(run).toMatchObject({ counts: { passed: 1, failed: 2, error: 1 }, retriedCalls: 0 });
+      const [lost] = await callsOf(run.id);
+      expect(lost.failure.code).toBe('tester_overloaded');
+      expect(lost.attempts).toHaveLength(1);
+    } finally {
+      await writeFile(file, stored);
     }
   });
 
