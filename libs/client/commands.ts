@@ -56,6 +56,11 @@ export async function rerun(id: string, only: 'failed' | undefined, flags: Follo
   return startAndFollow((service) => service.rerun(id, only), flags, io);
 }
 
+/** Judges the recorded calls of a run again, in a new run, and follows it. @throws CommandError */
+export async function remeasure(id: string, flags: FollowFlags, io: Io): Promise<ExitCode> {
+  return startAndFollow((service) => service.remeasure(id), flags, io);
+}
+
 /** The request with the ids of its evaluations. */
 async function selected(
   service: Service,

@@ -163,6 +163,14 @@ export class Service {
     return data;
   }
 
+  async remeasure(id: string): Promise<RunDetails> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/runs/{id}/remeasure', { params: { path: { id }, header } }),
+      run(id),
+    );
+    return data;
+  }
+
   async cancel(id: string): Promise<RunDetails> {
     const { data } = await this.write(
       (header) => this.client.POST('/runs/{id}/cancel', { params: { path: { id }, header } }),

@@ -4,11 +4,13 @@ import { parentPort } from 'node:worker_threads';
 export const READY = 'ready';
 
 /**
- * Makes this thread run the tasks of a `ThreadPool`. Tasks and results are plain data. An exception ends the thread.
+ * Makes this thread run the tasks of a `ThreadPool`. Tasks and results are plain data. An exception or a rejection ends the
+ * thread.
  */
-export function serveTasks<Task, Result>(work: (task: Task) => Result): void {
+export function serveTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
   if (!parentPort) throw new Error('serveTasks must be called in a worker thread');
   const port = parentPort;
-  port.on('message', (task: Task) => port.postMessage(work(task)));
+  const run = async (task: Task): Promise<void> => port.postMessage(await work(task));
+  port.on('message', (task: Task) => void run(task));
   port.postMessage(READY);
 }

@@ -54,9 +54,15 @@ export async function* renderJunit(run: ReportedRun, calls: CallReader): AsyncGe
     }
     yield '  </testsuite>\n';
   }
-  yield `  <${xmlTag('testsuite', { name: GATE, ...gateCounts })}>\n${gateCase(run)}  </testsuite>\n`;
+  yield `  <${xmlTag('testsuite', { name: GATE, ...gateCounts })}>\n${derivedProperty(run)}${gateCase(run)}  </testsuite>\n`;
   yield '</testsuites>\n';
 }
+
+/** Names the run whose recorded calls were judged again. */
+const derivedProperty = ({ derivedFrom }: ReportedRun): string =>
+  derivedFrom === null
+    ? ''
+    : `    <properties><${xmlTag('property', { name: 'derivedFrom', value: derivedFrom.runId })}/></properties>\n`;
 
 /** The decision on the run as a test case: some CI systems show only test cases. */
 function gateCase(run: ReportedRun): string {

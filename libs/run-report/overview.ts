@@ -25,6 +25,12 @@ export function banner(run: ReportedRun): Html {
       Agent <bdi>${run.agentName === null ? '(deleted)' : title(run.agentName)}</bdi>
       <code>${run.agentId}</code> ${run.agentVersion !== null && html`version <bdi>${title(run.agentVersion)}</bdi>`}
     </p>
+    ${
+      run.derivedFrom !== null &&
+      html`<p class="agent">
+        No calls: measured again from the recordings of run <code>${run.derivedFrom.runId}</code>
+      </p>`
+    }
     ${run.serviceUrl !== null && html`<p class="agent"><a href="${run.serviceUrl}/docs">${run.serviceUrl}</a></p>`}
     <div class="verdict">
       <p class="outcome">${badge(state, label)}</p>

@@ -27,11 +27,12 @@
  * Latency is the time from the caller's last word (the request being written) to the first part of the answer that is
  * not white space. A chat completions agent does not notice a caller's silence, because it gets no message.
  */
-export { afterAttempt, type Attempt, attemptOf, isSuspect, wasCutOff } from './call/attempts.js';
+export { afterAttempt, type Attempt, attemptOf, isSuspect, type NextStep, wasCutOff } from './call/attempts.js';
 export type { CallExchange, UnusableAnswer } from './other-side/call-exchange.js';
 export { unstartedCall } from './call/unstarted-call.js';
 export { executeCall, RECORDING_OMITTED } from './call/call.js';
 export type { CallOptions, CallProgress, CallResult, CallVersions, RecordingOmitted } from './call/call.js';
+export { remeasure, type RemeasureOptions } from './call/remeasure.js';
 export { SEND_LIMITS } from './other-side/send-limits.js';
 export type { Personality, Scenario } from './callers/persona.js';
 export { describeCheck } from './checks/check-description.js';
@@ -83,6 +84,7 @@ export { warmUp } from './call/warm-up.js';
 export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport.js';
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
+export { readFacts } from './voice/facts/stored-facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
 export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom } from './voice/facts/results.js';
 export type { VoiceOptions } from './voice/conversation/voice-conversation.js';

@@ -7,6 +7,8 @@ export type Hashes = Readonly<Record<(typeof HASHES)[number], string>>;
 /** @param ms duration of the call */
 export interface Replay {
   readonly ms: number;
+  /** Whether judging it again from recording and facts decides and measures the same. */
+  readonly isRemeasuredAlike: boolean;
   readonly hashes: Hashes;
 }
 

@@ -275,6 +275,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       return { method: 'POST', path: `/runs/${run.id}/rerun`, expect: [201], done };
     },
   },
+  remeasureRun: {
+    weight: 1,
+    plan: (client) => {
+      const run = client.own('runs');
+      // The runs have text calls, of which there are no recordings.
+      return run && { method: 'POST', path: `/runs/${run.id}/remeasure`, expect: [409] };
+    },
+  },
   deleteRun: {
     weight: 1,
     plan: (client) => {

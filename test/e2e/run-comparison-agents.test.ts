@@ -3,6 +3,7 @@ import { agentBody } from '../factories/bodies.js';
 import { expectForbidden } from '../support/expect.js';
 import { callEnv, executeRun, prepareEvaluations, shortEvaluation } from '../support/run-app.js';
 import { type ScriptedAgent, startScriptedAgent } from '../support/scripted-agent.js';
+import { sql } from '../support/sql.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 
 describe('comparison of runs of two agents', () => {
@@ -51,10 +52,19 @@ describe('comparison of runs of two agents', () => {
       onlyInCurrent: 1,
       onlyInBaseline: 1,
       cases: [
-        { key: 'anna', row: rows[0], change: 'undecided', pValue: null, callsNeeded: 4, baseline: { counted: 3 } },
+        {
+          ...{ key: 'anna', row: rows[0], change: 'undecided', pValue: null, callsNeeded: 4 },
+          current: { runId: run.id, agentId: mine.agentId, counted: 3, latency: { clock: 'text' } },
+          baseline: {
+            ...{ runId: baseline.id, agentId, counted: 3, latency: { clock: 'text' } },
+            interval: { low: expect.closeTo(0.44, 2), high: 1 },
+          },
+        },
         { key: 'anna', row: rows[1], change: 'undecided', pValue: null, callsNeeded: 4, baseline: { counted: 3 } },
       ],
     });
+    expect(body.data.baseline).toMatchObject({ runId: baseline.id, interval: { high: 1 }, latency: { clock: 'text' } });
+    expect(body.data.warnings.join()).not.toContain('clocks');
     const report = await mine.client.get<string>(`/runs/${run.id}/report?with=${baseline.id}`);
     expect(report.body).toContain('Compared with <bdi>Of another agent</bdi>');
     expect(report.body).toContain('Too few calls');
@@ -62,5 +72,13 @@ describe('comparison of runs of two agents', () => {
     expectForbidden(
       await mine.client.get(`/runs/${run.id}/report?with=${(await executeRun(other.client, other.agentId)).id}`),
     );
+    // As if the other agent had been called by telephone.
+    await sql(app.databaseUrl, `UPDATE calls SET protocol = 'twilio-media-streams' WHERE run_id = $1`, [baseline.id]);
+    const { data } = (await mine.client.get(`/runs/${run.id}/comparison?with=${baseline.id}`)).body;
+    expect([data.baseline, data.cases[0].baseline]).toMatchObject([
+      { latency: { clock: 'heard' } },
+      { latency: { clock: 'heard' } },
+    ]);
+    expect(data.warnings).toContain('The latencies are measured on different clocks: text and heard.');
   });
 });

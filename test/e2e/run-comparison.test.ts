@@ -104,7 +104,7 @@ describe('comparison of runs', () => {
     }
     await sql(app.databaseUrl, `UPDATE calls SET outcome = 'error', score = NULL WHERE id = $1`, [calls[2]!.id]);
     const { current, cases } = (await compare(client, id, `?with=${id}`)).body.data;
-    const expected = { count: 5, p50: 30, p90: 50, p95: 50, p99: 50, worst: 50 };
+    const expected = { count: 5, p50: 30, p90: 50, p95: 50, p99: 50, worst: 50, clock: 'text' };
     expect([current.latency, cases[0].current.latency]).toEqual([expected, expected]);
     expect(cases[0].current).toMatchObject({ counted: 2, passed: 2, passRate: 1 });
   });

@@ -45,7 +45,7 @@ describe('deletion of recordings', () => {
       () => false,
     );
   const filesOf = async ({ paths }: InsertedRecording) =>
-    (await Promise.all([paths.audio, paths.wire, paths.peaks].map(exists))).filter(Boolean).length;
+    (await Promise.all([paths.audio, paths.wire, paths.peaks, paths.facts].map(exists))).filter(Boolean).length;
   const rowsOf = async ({ id }: InsertedRecording) =>
     (await query('SELECT count(*)::int AS n FROM recordings WHERE id = $1', [id]))[0].n;
   const age = ({ id }: InsertedRecording, days: number) =>
@@ -71,10 +71,10 @@ describe('deletion of recordings', () => {
     await age(old, 30.1);
     await age(recent, 29.9);
     await withEnv({ RECORDING_RETENTION_DAYS: '0' }, (other) => runJob('recordings.prune', other));
-    expect([await filesOf(old), await rowsOf(old)]).toEqual([3, 1]);
+    expect([await filesOf(old), await rowsOf(old)]).toEqual([4, 1]);
     await runJob('recordings.prune');
     expect([await filesOf(old), await rowsOf(old)]).toEqual([0, 0]);
-    expect([await filesOf(recent), await rowsOf(recent)]).toEqual([3, 1]);
+    expect([await filesOf(recent), await rowsOf(recent)]).toEqual([4, 1]);
     // Nothing of it is left, not even an empty folder.
     expect(await exists(path.dirname(old.paths.audio))).toBe(false);
   });
@@ -98,14 +98,14 @@ describe('deletion of recordings', () => {
     const [gone, kept] = [await newRecording(), await newRecording()];
     await subject.client.post(`/runs/${gone.runId}/cancel`);
     expect((await subject.client.delete(`/runs/${gone.runId}`)).status).toBe(200);
-    expect(await filesOf(gone)).toBe(3);
+    expect(await filesOf(gone)).toBe(4);
     await withEnv({}, async (other) => {
       other.nest.get(RetentionRepository).pruneDelayMs = 0;
       await runJob('runs.prune', other);
     });
     expect([await filesOf(gone), await rowsOf(gone)]).toEqual([0, 0]);
     expect(await exists(path.dirname(gone.paths.audio))).toBe(false);
-    expect([await filesOf(kept), await rowsOf(kept)]).toEqual([3, 1]);
+    expect([await filesOf(kept), await rowsOf(kept)]).toEqual([4, 1]);
   });
 
   describe('at the start of a process', () => {
@@ -113,7 +113,7 @@ describe('deletion of recordings', () => {
     const leftovers = async (runId: string, id = randomUUID()) => {
       const folder = path.join(dataDir, 'recordings', subject.workspaceId, runId);
       await mkdir(folder, { recursive: true });
-      const files = ['part', 'ndjson.part', 'wav', 'ndjson', 'peaks.json'].map((ending) =>
+      const files = ['part', 'ndjson.part', 'wav', 'ndjson', 'peaks.json', 'facts.json.gz'].map((ending) =>
         path.join(folder, `${id}.${ending}`),
       );
       for (const file of files) await writeFile(file, 'x');
@@ -141,8 +141,8 @@ describe('deletion of recordings', () => {
       // Even if its lease expires, its process may still end it.
       await query(`UPDATE calls SET lease_until = now() - interval '1 s' WHERE id = $1`, [id]);
       await runJob('recordings.prune');
-      expect(await count(live)).toBe(5);
-      expect([await filesOf(kept), await rowsOf(kept)]).toEqual([3, 1]);
+      expect(await count(live)).toBe(6);
+      expect([await filesOf(kept), await rowsOf(kept)]).toEqual([4, 1]);
       expect(await exists(others)).toBe(true);
 
       await query(`UPDATE calls SET status = 'CANCELLED', claim_id = NULL, lease_until = NULL WHERE id = $1`, [id]);
@@ -177,6 +177,6 @@ describe('deletion of recordings', () => {
     await query(`UPDATE recordings SET created_at = now() - interval '31 days'`);
     await runJob('recordings.prune');
     const left = await readdir(path.join(dataDir, 'recordings'), { recursive: true });
-    expect(left.filter((name) => /\.(wav|ndjson|part|json)$/.test(name))).toEqual([]);
+    expect(left.filter((name) => /\.(wav|ndjson|part|json|gz)$/.test(name))).toEqual([]);
   });
 });

@@ -163,6 +163,11 @@ export async function pathFor(service: Service, workspace: WorkspaceWithKey, tem
   if (template.endsWith('/restore')) {
     expect((await new HttpClient(service.url, workspace.apiKey).delete(path.replace('/restore', ''))).status).toBe(200);
   }
+  // Only recorded calls can be measured again.
+  if (template.endsWith('/remeasure')) {
+    const { body } = await new HttpClient(service.url, workspace.apiKey).get(`/runs/${id}/calls`);
+    await insertRecording(service.nest, body.data[0].id, { result: {} });
+  }
   const [, below] = /([\w-]+)\/\{\w+\}/.exec(path) ?? [];
   if (below === undefined) return path;
   const create = CREATE_BELOW[below];

@@ -22,6 +22,7 @@ export const runOf = (values: Partial<RunDetails> = {}): RunDetails => ({
   notWorseThan: null,
   baselineRunId: null,
   agentVersion: null,
+  derivedFrom: null,
   exitCode: 0,
   startedAt: NOW,
   endedAt: NOW,
@@ -68,17 +69,19 @@ export const callOf = (values: Partial<Call> = {}): Call => ({
 
 /** A case that became worse. */
 export function comparisonOf(name: string, values: Partial<RunComparison> = {}): RunComparison {
-  const latency = { count: 20, p50: 400, p90: 700, p95: 800, p99: 900, worst: 900 };
+  const latency = { count: 20, p50: 400, p90: 700, p95: 800, p99: 900, worst: 900, clock: 'heard' as const };
+  const rate = (low: number, high: number) => ({ interval: { low, high }, passRateInterval: { low, high } });
   const before = {
+    ...{ runId: 'earlier', agentId: 'agent' },
     counted: 20,
     passed: 19,
     passRate: 0.95,
-    passRateInterval: { low: 0.76, high: 0.99 },
+    ...rate(0.76, 0.99),
     score: 97.5,
     latency,
   };
-  const now = { ...before, passed: 12, passRate: 0.6, passRateInterval: { low: 0.39, high: 0.78 }, score: 80 };
-  const run = { id: 'run', agentId: 'agent', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
+  const now = { ...before, runId: 'run', passed: 12, passRate: 0.6, ...rate(0.39, 0.78), score: 80 };
+  const run = { id: 'run', name, status: 'COMPLETED' as const, agentVersion: name, endedAt: NOW };
   const overall = { change: 'worse', pValue: 0.01, callsNeeded: null } as const;
   return {
     ...overall,

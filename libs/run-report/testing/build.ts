@@ -54,6 +54,7 @@ export function buildRun(evaluations: readonly PlayedEvaluation[], more: Partial
     reasons,
     warnings,
     agentVersion: null,
+    derivedFrom: null,
     comparison: null,
     serviceUrl: null,
     repeat: Math.max(1, ...evaluations.map((evaluation) => evaluation.calls.length)),

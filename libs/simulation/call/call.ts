@@ -12,11 +12,12 @@ import { evaluateChecks } from '../checks/evaluate-checks.js';
 import { type Clock, RealClock } from '../time/clock.js';
 import { type ConversationResult, runConversation } from '../conversation/conversation.js';
 import {
+  recordedConversation,
   runVoiceConversation,
   type VoiceConversationResult,
   type VoiceOptions,
 } from '../voice/conversation/voice-conversation.js';
-import type { VoiceTransport } from '../voice/wire/voice-transport.js';
+import type { RecordedCall, VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { VoiceResult } from '../voice/facts/results.js';
 import { CallFailure, type Failure, failure } from '../timeline/failure.js';
 import { areAllWordsUnknown } from '../timeline/known-words.js';
@@ -47,7 +48,9 @@ export interface CallOptions {
   readonly definition: EvaluationDefinition;
   readonly scenario: Scenario;
   readonly personality: Personality;
-  readonly transport: Transport | VoiceTransport;
+  readonly transport: Transport | VoiceTransport | RecordedCall;
+  /** Verdicts on the criteria that are taken over; no model is then asked. */
+  readonly judged?: Pick<CallResult, 'criteria' | 'invalidity'>;
   /** Required for a `VoiceTransport`. */
   readonly voice?: VoiceOptions;
   /** Plays callers without a script and judges criteria. Without a model, criteria are not judged. */
@@ -136,7 +139,8 @@ class Call {
     private readonly clock: Clock,
   ) {
     this.signal = options.signal ?? new AbortController().signal;
-    const secrets = options.transport.secrets?.spoken ?? [];
+    const { transport } = options;
+    const secrets = 'facts' in transport ? [] : (transport.secrets?.spoken ?? []);
     const onEntry = (entry: TimelineEntry) => options.onProgress?.({ type: 'entry', entry: { ...entry } });
     this.timeline = new Timeline(onEntry, new Redaction(secrets));
     this.callerMeter = new ModelMeter(options.model?.prices);
@@ -201,6 +205,7 @@ class Call {
   private talk(): Promise<ConversationResult & Partial<VoiceConversationResult>> {
     const { definition, transport, voice, patienceMs = DEFAULT_PATIENCE_MS } = this.options;
     const { clock, timeline, signal } = this;
+    if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
       return runVoiceConversation({ transport, definition, voice, timeline, signal });
@@ -269,8 +274,11 @@ class Call {
 
   /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
   private async judge({ failure: broken }: Pick<ConversationResult, 'failure'>, invalidity: Invalidity | undefined) {
-    const { definition, model, scenario } = this.options;
+    const { definition, model, scenario, judged } = this.options;
     const isGenerated = this.kind === 'generated';
+    // Only a model can tell whether a generated caller kept its role.
+    if (judged)
+      return { criteria: judged.criteria, invalidity: (invalidity ?? (isGenerated && judged.invalidity)) || undefined };
     const { entries } = this.timeline;
     const skip = (reason: string, cause?: Failure) => ({
       criteria: unjudged(definition.criteria, reason, cause),

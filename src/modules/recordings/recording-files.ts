@@ -15,6 +15,8 @@ const ENDINGS = {
   wire: 'ndjson',
   /** Levels for drawing, as JSON. */
   peaks: 'peaks.json',
+  /** What was observed, compressed: with the audio, all that judging the call again needs. */
+  facts: 'facts.json.gz',
   /** Audio and messages while the call goes on. */
   audioPart: 'part',
   wirePart: 'ndjson.part',
@@ -46,11 +48,12 @@ export class RecordingFiles {
 
   paths(key: RecordingKey): RecordingPaths {
     const base = path.join(this.folder(key), key.id);
-    const { audio, wire, peaks, audioPart, wirePart } = ENDINGS;
+    const { audio, wire, peaks, facts, audioPart, wirePart } = ENDINGS;
     return {
       audio: `${base}.${audio}`,
       wire: `${base}.${wire}`,
       peaks: `${base}.${peaks}`,
+      facts: `${base}.${facts}`,
       audioPart: `${base}.${audioPart}`,
       wirePart: `${base}.${wirePart}`,
     };

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { encodeMulaw, readWav, tone } from '../../../libs/audio/index.js';
 import type { RecordingPaths } from './recording-files.js';
 import { RecordingWriter } from './recording-writer.js';
@@ -25,6 +26,7 @@ describe('RecordingWriter', () => {
       wire: at('a.jsonl'),
       wirePart: at('a.jsonl.part'),
       peaks: at('a.peaks'),
+      facts: at('a.facts'),
     };
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -37,7 +39,10 @@ describe('RecordingWriter', () => {
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl.part', 'a.wav.part']);
     const finished = await writer.finish();
     const [wireBytes, peaksBytes] = [(await readFile(paths.wire)).length, (await readFile(paths.peaks)).length];
-    expect(finished).toEqual({ seconds: 1.01, sampleRate: 8_000, bytes: 16_160, wireBytes, peaksBytes });
+    expect(finished).toEqual({
+      ...{ seconds: 1.01, sampleRate: 8_000, bytes: 16_160 },
+      ...{ wireBytes, peaksBytes, factsBytes: 0 },
+    });
     expect((await readdir(folder)).sort()).toEqual(['a.jsonl', 'a.peaks', 'a.wav']);
     const { channels, encoding } = readWav(await readFile(paths.audio));
     expect([encoding, channels.length, channels[0]!.length]).toEqual(['mulaw', 2, 8_080]);
@@ -47,10 +52,22 @@ describe('RecordingWriter', () => {
     expect([caller.length, agent.length]).toEqual([102, 102]);
   });
 
+  it('compresses the facts of the call, and says how long their file is', async () => {
+    const writer = await RecordingWriter.create(paths, 8_000);
+    writer.audio(stereo(100));
+    const json = JSON.stringify({ facts: 'x'.repeat(10_000) });
+    writer.facts(json);
+    const { factsBytes } = await writer.finish();
+    const file = await readFile(paths.facts);
+    expect([factsBytes, file.length < 200]).toEqual([file.length, true]);
+    expect(gunzipSync(file).toString()).toBe(json);
+  });
+
   it('leaves nothing behind when the disk cannot keep up', async () => {
     const writer = await RecordingWriter.create(paths, 8_000);
     writer.audio(new Uint8Array(64 * 1024));
     writer.audio(new Uint8Array(17 * MIB));
+    writer.facts('{}');
     await expect(writer.finish()).rejects.toThrow('The disk is too slow');
     expect(await readdir(folder)).toEqual([]);
   });

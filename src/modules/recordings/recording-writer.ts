@@ -1,11 +1,15 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { decodeAudio, type LineRate, peaks, type WavFormat, wavHeader } from '../../../libs/audio/index.js';
 import { recordingFormat, type RecordingSink } from '../../../libs/simulation/index.js';
 import { syncDirectory } from '../../platform/sync-directory.js';
 import { AppendedFile } from './appended-file.js';
 import type { RecordingPaths } from './recording-files.js';
 import type { NewRecording } from './recordings.repository.js';
+
+const compressed = promisify(gzip);
 
 /** Points of the picture in a second. */
 const POINTS = 50;
@@ -23,6 +27,7 @@ export interface StoredPeaks {
 export class RecordingWriter implements RecordingSink {
   private bytes = 0;
   private wireBytes = 0;
+  private factsJson: string | undefined;
   private readonly levels: { caller: number[]; agent: number[] } = { caller: [], agent: [] };
   /** Audio since the latest whole point. */
   private rest: Uint8Array = new Uint8Array();
@@ -73,6 +78,10 @@ export class RecordingWriter implements RecordingSink {
     this.messages.append(written);
   }
 
+  facts(json: string): void {
+    this.factsJson = json;
+  }
+
   /**
    * Completes the files and gives them their names, the audio last.
    * @returns lengths of the audio and of the other files
@@ -82,9 +91,11 @@ export class RecordingWriter implements RecordingSink {
     const { paths, bytes, wireBytes, format } = this;
     this.addPoints(this.rest);
     const picture = JSON.stringify(this.levels satisfies StoredPeaks);
+    let factsBytes = 0;
     try {
       await Promise.all([this.audioFile.finish(wavHeader(format, bytes)), this.messages.finish()]);
       await writeFile(paths.peaks, picture, { mode: 0o600 });
+      factsBytes = await this.writeFacts();
       await rename(paths.wirePart, paths.wire);
       await rename(paths.audioPart, paths.audio);
       await syncDirectory(path.dirname(paths.audio));
@@ -94,13 +105,21 @@ export class RecordingWriter implements RecordingSink {
     }
     // All of it is ASCII.
     const peaksBytes = picture.length;
-    return { seconds: bytes / this.bytesPerSecond, sampleRate: format.rate, bytes, peaksBytes, wireBytes };
+    return { seconds: bytes / this.bytesPerSecond, sampleRate: format.rate, bytes, peaksBytes, wireBytes, factsBytes };
   }
 
   /** Deletes what was written. */
   async discard(): Promise<void> {
     await Promise.all([this.audioFile.abandon(), this.messages.abandon()]);
     await this.remove();
+  }
+
+  /** @returns the length of the file; 0 without facts */
+  private async writeFacts(): Promise<number> {
+    if (this.factsJson === undefined) return 0;
+    const file = await compressed(this.factsJson);
+    await writeFile(this.paths.facts, file, { mode: 0o600 });
+    return file.length;
   }
 
   private async remove(): Promise<void> {

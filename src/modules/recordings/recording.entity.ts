@@ -41,4 +41,8 @@ export class RecordingEntity extends CreatedRow {
   /** Length of the wire log; 0 if it was written before sizes were stored. */
   @Column({ name: 'wire_bytes', type: 'bigint', default: 0 })
   wireBytes: string;
+
+  /** Length of the file with which the call can be judged again; 0 without one. */
+  @Column({ name: 'facts_bytes', type: 'bigint', default: 0 })
+  factsBytes: string;
 }

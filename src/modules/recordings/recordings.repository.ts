@@ -10,6 +10,8 @@ export type NewRecording = Pick<RecordingEntity, 'id' | 'callId' | 'seconds' | '
   readonly bytes: number;
   readonly peaksBytes: number;
   readonly wireBytes: number;
+  /** 0 without facts. */
+  readonly factsBytes: number;
 };
 
 /** Recordings deleted by one transaction. */
@@ -20,19 +22,22 @@ const MAX_ROWS = 100;
  * serialises it with the end of the claim, so that `FIND_UNUSED` sees either the claim or the row.
  */
 const INSERT = `
-  INSERT INTO recordings (id, call_id, run_id, workspace_id, seconds, sample_rate, bytes, peaks_bytes, wire_bytes)
-  SELECT $1, c.id, c.run_id, c.workspace_id, $3, $4, $5, $6, $7
+  INSERT INTO recordings (id, call_id, run_id, workspace_id, seconds, sample_rate, bytes, peaks_bytes, wire_bytes, facts_bytes)
+  SELECT $1, c.id, c.run_id, c.workspace_id, $3, $4, $5, $6, $7, $8
     FROM (SELECT id, run_id, workspace_id FROM calls WHERE id = $2 AND claim_id = $1 FOR UPDATE) c
   ON CONFLICT (id) DO UPDATE SET bytes = EXCLUDED.bytes RETURNING id`;
 
 const STORED_BYTES = `
-  SELECT coalesce(sum(bytes + peaks_bytes + wire_bytes), 0) AS bytes FROM recordings WHERE workspace_id = $1`;
+  SELECT coalesce(sum(bytes + peaks_bytes + wire_bytes + facts_bytes), 0) AS bytes FROM recordings WHERE workspace_id = $1`;
 
-/** The attempt that counts is the last one of an ended call. */
+/**
+ * The attempt that counts is the last one of an ended call. A call of a derived run has the recording of the one that it
+ * judges again.
+ */
 const FIND = `
-  SELECT c.workspace_id AS "workspaceId", c.run_id AS "runId", r.id
+  SELECT c.workspace_id AS "workspaceId", coalesce(r.run_id, c.run_id) AS "runId", r.id
     FROM calls c JOIN runs ON runs.id = c.run_id
-    LEFT JOIN recordings r ON r.call_id = c.id AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
+    LEFT JOIN recordings r ON r.call_id = coalesce(c.recorded_call_id, c.id) AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
    WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
 
 /** $1: days since the recording; $2: maximum number of recordings. */
@@ -61,18 +66,18 @@ export class RecordingsRepository {
 
   /** @returns false if the attempt has lost its claim; then nothing was written */
   async insert(recording: NewRecording): Promise<boolean> {
-    const { id, callId, seconds, sampleRate, bytes, peaksBytes, wireBytes } = recording;
-    const values = [id, callId, seconds, sampleRate, bytes, peaksBytes, wireBytes];
+    const { id, callId, seconds, sampleRate, bytes, peaksBytes, wireBytes, factsBytes } = recording;
+    const values = [id, callId, seconds, sampleRate, bytes, peaksBytes, wireBytes, factsBytes];
     return (await this.database.query(INSERT, values)).length > 0;
   }
 
-  /** Bytes of all recordings of a workspace, with their wire logs and pictures. */
+  /** Bytes of all recordings of a workspace, with their other files. */
   async storedBytes(workspaceId: string): Promise<number> {
     const [row] = await this.database.query<{ bytes: string }>(STORED_BYTES, [workspaceId]);
     return Number(row!.bytes);
   }
 
-  /** The call with the recording of its attempt that counts; `id` is null if there is none. */
+  /** The call with the recording of its attempt that counts, and the run of that; `id` is null if there is none. */
   async find(callId: string): Promise<{ workspaceId: string; runId: string; id: string | null } | undefined> {
     const [row] = await this.database.query<{ workspaceId: string; runId: string; id: string | null }>(FIND, [callId]);
     return row;

@@ -92,7 +92,9 @@ describe('RecordingsService', () => {
     const { recorded, paths } = record();
     await recorded;
     const peaksBytes = (await readFile(paths.peaks)).length;
-    expect(insert).toHaveBeenCalledWith(expect.objectContaining({ bytes: 320, wireBytes: 0, peaksBytes }));
+    expect(insert).toHaveBeenCalledWith(
+      expect.objectContaining({ bytes: 320, wireBytes: 0, peaksBytes, factsBytes: 0 }),
+    );
   });
 
   it('goes on without a recording where recordings are switched off, and says so', async () => {

@@ -15,6 +15,8 @@ import { RecordingFiles, type RecordingPaths } from './recording-files.js';
 import { RecordingWriter, type StoredPeaks } from './recording-writer.js';
 import { type RecordingKey, RecordingsRepository } from './recordings.repository.js';
 
+export type { RecordingKey };
+
 /** References that are written at once: many calls may end together, and requests need connections too. */
 const MAX_WRITES = 4;
 
@@ -101,6 +103,11 @@ export class RecordingsService {
     const { id, ...call } = requireOwned(caller, await this.repository.find(uuidOrNotFound(callId)));
     if (id === null) throw notFound();
     return { id, paths: this.files.paths({ ...call, id }) };
+  }
+
+  /** Where the files of a recording are, unless they were deleted. */
+  pathsOf(recording: RecordingKey): RecordingPaths {
+    return this.files.paths(recording);
   }
 
   /** Deletes all files of a run whose recordings are deleted. What cannot be deleted now is found by the job. */

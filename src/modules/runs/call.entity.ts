@@ -63,6 +63,14 @@ export class CallEntity extends UpdatedRow {
   @Column({ type: 'text', nullable: true })
   medium: Medium | null;
 
+  /** In a derived run, the call that is judged again; it may be deleted. */
+  @Column({ name: 'source_call_id', type: 'uuid', nullable: true })
+  sourceCallId: string | null;
+
+  /** In a derived run, the call that took place and was recorded; it may be deleted. */
+  @Column({ name: 'recorded_call_id', type: 'uuid', nullable: true })
+  recordedCallId: string | null;
+
   /** Position in the plan, from 0: by evaluation, then by row of variables, then by repetition. */
   @Column({ type: 'integer' })
   position: number;

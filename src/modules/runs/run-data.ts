@@ -12,6 +12,10 @@ export const toRun = (row: RunEntity) => ({
   agentId: row.agentId,
 });
 
+/** The run that a run was derived from; null for a run with calls of its own. */
+export const toDerivedFrom = ({ derivedFrom, derivedKind }: Pick<RunEntity, 'derivedFrom' | 'derivedKind'>) =>
+  derivedFrom === null || derivedKind === null ? null : { runId: derivedFrom, kind: derivedKind };
+
 /** A run's metrics as defined in the contract. */
 export const toMetrics = ({ status, score, totalCalls }: Pick<RunEntity, 'status' | 'score' | 'totalCalls'>) => ({
   status,

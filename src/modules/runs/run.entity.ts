@@ -15,6 +15,10 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export const hasEnded = (status: RunStatus): boolean => status !== 'QUEUED' && status !== 'RUNNING';
 
+/** How a run judges the calls of another one again, without calling the agent. */
+export const DERIVED_KINDS = ['remeasure'] as const;
+export type DerivedKind = (typeof DERIVED_KINDS)[number];
+
 /** The agent at the start of the run, without its key: calls use the current one. */
 export interface AgentSnapshot {
   readonly name: string | null;
@@ -34,6 +38,8 @@ export interface AgentSnapshot {
 @Check('runs_label_check', `label IN ('READ')`)
 @Check('runs_status_check', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @Check('runs_medium_check', oneOf('medium', MEDIA))
+@Check('runs_derived_kind_check', oneOf('derived_kind', DERIVED_KINDS))
+@Check('runs_derived_check', '(derived_from IS NULL) = (derived_kind IS NULL)')
 @Check('runs_score_check', 'score BETWEEN 0 AND 100')
 @Check('runs_repeat_check', 'repeat BETWEEN 1 AND 50')
 @Check('runs_concurrency_check', 'concurrency BETWEEN 1 AND 100')
@@ -114,6 +120,14 @@ export class RunEntity extends UpdatedRow {
   @Column({ type: 'text', nullable: true })
   medium: Medium | null;
 
+  /** The run whose calls it judges again; it may be deleted. Null for a run with calls of its own. */
+  @Column({ name: 'derived_from', type: 'uuid', nullable: true })
+  derivedFrom: string | null;
+
+  /** Null without `derivedFrom`. */
+  @Column({ name: 'derived_kind', type: 'text', nullable: true })
+  derivedKind: DerivedKind | null;
+
   @Column({ name: 'agent_snapshot', type: 'jsonb' })
   agentSnapshot: AgentSnapshot;
 
@@ -121,7 +135,7 @@ export class RunEntity extends UpdatedRow {
   @Column({ type: 'text', array: true })
   reasons: string[];
 
-  /** What the gate could not compare, one sentence each; empty until the run has ended. */
+  /** What a derived run leaves out, and what the gate could not compare once the run has ended, one sentence each. */
   @Column({ type: 'text', array: true, default: () => `'{}'` })
   warnings: string[];
 

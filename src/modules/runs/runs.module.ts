@@ -16,6 +16,9 @@ import { BaselinesService } from './comparison/baselines.service.js';
 import { ComparisonController } from './comparison/comparison.controller.js';
 import { ComparisonRepository } from './comparison/comparison.repository.js';
 import { ComparisonService } from './comparison/comparison.service.js';
+import { DerivedRunsController } from './derived/derived-runs.controller.js';
+import { DerivedRunsRepository } from './derived/derived-runs.repository.js';
+import { DerivedRunsService } from './derived/derived-runs.service.js';
 import { CallExecutor } from './execution/call-executor.js';
 import { CallMetrics } from './execution/call-metrics.js';
 import { CallerVoices } from './execution/caller-voices.js';
@@ -24,6 +27,8 @@ import { FinishRepository } from './execution/finish.repository.js';
 import { RunFinisher } from './execution/run-finisher.js';
 import { RunWorker } from './execution/run-worker.js';
 import { UndecidedCalls } from './execution/undecided-calls.repository.js';
+import { RecordedCallsRepository } from './remeasure/recorded-calls.repository.js';
+import { RecordedCalls } from './remeasure/recorded-calls.js';
 import { ReportLinksController } from './report-links/report-links.controller.js';
 import { ReportLinksRepository } from './report-links/report-links.repository.js';
 import { ReportLinksService } from './report-links/report-links.service.js';
@@ -56,6 +61,7 @@ import { RunStarterService } from './start/run-starter.service.js';
   ],
   controllers: [
     RunsController,
+    DerivedRunsController,
     CallsController,
     RunEventsController,
     ResultsController,
@@ -69,6 +75,10 @@ import { RunStarterService } from './start/run-starter.service.js';
     RunsRepository,
     RunStarterService,
     StartRepository,
+    DerivedRunsService,
+    DerivedRunsRepository,
+    RecordedCalls,
+    RecordedCallsRepository,
     RunWorker,
     RunFinisher,
     FinishRepository,

@@ -7,7 +7,7 @@ import { type Page, type PageRequest, window } from '../../platform/database/pag
 import { conflict, DomainError } from '../../platform/errors/domain-error.js';
 import { AgentsService } from '../agents/agents.service.js';
 import type { Run, RunDetails, RunMetrics } from './dto/run.responses.js';
-import { toMetrics, toRun } from './run-data.js';
+import { toDerivedFrom, toMetrics, toRun } from './run-data.js';
 import { RunWatcher } from './run-watcher.js';
 import { hasEnded, type RunEntity, type RunStatus } from './run.entity.js';
 import { type CallCounts, RunsRepository } from './runs.repository.js';
@@ -89,6 +89,7 @@ export function toDetails(row: RunEntity, counts: Partial<CallCounts>): RunDetai
     notWorseThan: row.notWorseThan,
     baselineRunId: row.baselineRunId,
     agentVersion: row.agentVersion,
+    derivedFrom: toDerivedFrom(row),
     exitCode: row.exitCode,
     startedAt: row.startedAt?.toISOString() ?? null,
     endedAt: row.endedAt?.toISOString() ?? null,

@@ -16,6 +16,8 @@ import { MediumOfEndedCalls1733000100000 } from './migrations/1733000100000-medi
 import { RecordingSizes1733100000000 } from './migrations/1733100000000-recording-sizes.js';
 import { DeletedAgents1733100300000 } from './migrations/1733100300000-deleted-agents.js';
 import { ErasedAgents1733200300000 } from './migrations/1733200300000-erased-agents.js';
+import { RecordingFacts1733200400000 } from './migrations/1733200400000-recording-facts.js';
+import { DerivedRuns1733200500000 } from './migrations/1733200500000-derived-runs.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -47,6 +49,8 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       RecordingSizes1733100000000,
       DeletedAgents1733100300000,
       ErasedAgents1733200300000,
+      RecordingFacts1733200400000,
+      DerivedRuns1733200500000,
     ],
   });
 }

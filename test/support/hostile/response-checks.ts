@@ -23,6 +23,7 @@ const OTHER_MESSAGES: Partial<Record<ErrorCode, readonly string[]>> = {
     'The last ADMIN key of a workspace cannot be revoked',
     'The agent is not deleted',
     'The delivery is still pending',
+    'No call of the run has a recording that can be measured again',
     'A run can have at most 20 report links that have not expired',
   ],
 };

@@ -8,7 +8,8 @@ import type { EndEntry, Timeline } from '../../timeline/timeline.js';
 import { voiceChecks } from '../checks/index.js';
 import type { Span, VoiceFacts } from '../facts/facts.js';
 import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
-import type { RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
+import { storedFacts } from '../facts/stored-facts.js';
+import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
@@ -79,6 +80,8 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
       onAborted: (facts) => note(facts, timeline),
       ...(voice.onHangUp && { onHangUp: voice.onHangUp }),
     });
+    const json = voice.recording?.facts && storedFacts(facts, transport.secrets?.spoken ?? []);
+    if (json !== undefined) voice.recording?.facts?.(json);
     return { ...observe(facts, timeline, plan.turnEndMs, transport.clock), exchange };
   } catch (error) {
     signal.throwIfAborted();
@@ -89,6 +92,13 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
     return { ...none, end, failure: error.failure, exchange };
   }
 }
+
+/** The same for a call that took place: records on the timeline what was observed then. */
+export const recordedConversation = (
+  { facts, clock, exchange }: RecordedCall,
+  { turnEndMs }: EvaluationDefinition,
+  timeline: Timeline,
+): VoiceConversationResult => ({ ...observe(facts, timeline, turnEndMs, clock), exchange });
 
 async function planOf(
   { transport, definition, voice, signal }: VoiceConversationOptions,

@@ -49,8 +49,17 @@ export interface VoiceFacts {
   /** What the agent asked of the platform beside sound, such as a transfer. */
   readonly platformEvents: readonly PlatformEvent[];
   readonly timing: MediaTiming;
+  /** What hearing the recording again needs beside its audio; absent if the recording is not exactly what was heard. */
+  readonly hearing?: HearingFact;
   /** Present if the agent's times are the earliest that the tester's stalls allow. */
   readonly isEarliest?: true;
+}
+
+export interface HearingFact {
+  /** Number of whole frames of 20 ms that were heard. */
+  readonly frames: number;
+  /** Ends of turns that the platform reported: after how many frames, and when the sound before them was played. */
+  readonly turnEnds: readonly { readonly afterFrames: number; readonly playedAtMs: number }[];
 }
 
 export interface Span {

@@ -1,21 +1,20 @@
 import {
   type AudioFormat,
-  BedGate,
   ClippingMeter,
   FRAME_MS,
-  type GateEvent,
   LevelMeter,
   type LevelRange,
   NumberRows,
-  partitionPoint,
   PlayoutBuffer,
   TELEPHONE_RATE,
 } from '../../../audio/index.js';
 import { SEND_LIMITS } from '../../other-side/send-limits.js';
 import type { HeardAgent, HeardSound } from './agent-turns.js';
-import type { AgentLevel, AgentSound, Arrival, VoiceFacts } from '../facts/facts.js';
+import type { AgentLevel, VoiceFacts } from '../facts/facts.js';
 import type { Line } from '../facts/line.js';
-import { SoundEnds } from './sound-ends.js';
+import { recordingFormat } from '../facts/recording-format.js';
+import { agentSounds, finite } from './agent-sounds.js';
+import { HeardSounds } from './heard-sounds.js';
 
 /** Shorter gaps between two sounds in the playout buffer are left out. */
 const MIN_UNDERRUN_MS = 5;
@@ -26,27 +25,16 @@ const MAX_CLIPPED = 10;
 /** What a note on a sound or the end of a turn keeps, about. */
 const NOTE_BYTES = 64;
 
-interface Sound extends HeardSound {
-  startMs: number;
-  endMs: number;
-  isOpen: boolean;
-  isBackground: boolean;
-  breaksOff: boolean;
-  dbfs: number;
-}
-
 /**
  * What is heard of the agent: its sound is played through the buffer of the platform, and a gate finds what is audible.
  * Times are call time in milliseconds.
  */
 export class Ear implements HeardAgent {
   private readonly buffer: PlayoutBuffer;
-  private readonly gate: BedGate;
+  private readonly heard: HeardSounds;
   private readonly sent = new LevelMeter();
   private readonly clipping = new ClippingMeter();
   private readonly clippedAtMs: number[] = [];
-  private readonly heard: Sound[] = [];
-  private readonly ends: SoundEnds;
   /** Start, end, and 1 if it is between speech. */
   private readonly underruns = new NumberRows(3);
   /** Moment, and milliseconds that were dropped. */
@@ -57,28 +45,30 @@ export class Ear implements HeardAgent {
   private audibleUntilMs = 0;
   /** Until when sound in the playout was found to be audible above a bed. */
   private aboveBedUntilMs = 0;
-  private readonly turnEnds: { readonly playedAtMs: number }[] = [];
-  private readUntilMs = 0;
+  /** Whether the recording has the very samples that were heard. */
+  private isRecordedExactly: boolean;
   /** Length of the audio that found no room in the buffer. */
   discardedMs = 0;
 
   constructor(private readonly line: Line) {
     const { telephone, wide } = SEND_LIMITS.bufferedMs;
     this.buffer = new PlayoutBuffer({ rate: line.rate, maxBufferedMs: line.rate > TELEPHONE_RATE ? wide : telephone });
-    this.gate = new BedGate(line.rate);
-    this.ends = new SoundEnds(line);
+    this.heard = new HeardSounds(line);
+    this.isRecordedExactly = recordingFormat(line.rate).encoding === 'pcm16';
     this.latest = new Int16Array(line.frameSamples);
   }
 
   /** Bytes that it keeps because of what the agent sent, about. */
   get bytes(): number {
-    const notes = NOTE_BYTES * (this.heard.length + this.turnEnds.length);
+    const notes = NOTE_BYTES * this.heard.notes;
     return this.buffer.bytes + this.underruns.bytes + this.clears.bytes + notes;
   }
 
   /** The audio of the wire, before anything of it is played: codes of the line's rate are decoded when they are played. */
   set format({ rate, encoding }: AudioFormat) {
-    if (rate === this.line.rate) this.buffer.keepAs(encoding);
+    if (rate !== this.line.rate) return;
+    this.buffer.keepAs(encoding);
+    this.isRecordedExactly ||= recordingFormat(rate).encoding === encoding;
   }
 
   /** What arrives from the end of a line of the caller on is not one arrival with what arrived before. */
@@ -87,11 +77,11 @@ export class Ear implements HeardAgent {
   }
 
   get sounds(): readonly HeardSound[] {
-    return this.heard;
+    return this.heard.sounds;
   }
 
   get isOnsetPending(): boolean {
-    return this.gate.isOnsetPending;
+    return this.heard.isOnsetPending;
   }
 
   /** @param item ascending in order of generation, where the platform tells its items apart */
@@ -106,7 +96,7 @@ export class Ear implements HeardAgent {
     this.discardedMs += discardedMs;
     if (underrun && underrun.endMs - underrun.startMs >= MIN_UNDERRUN_MS) {
       const isBetweenSpeech =
-        this.gate.isActive(this.latest) && this.gate.isActive(pcm.subarray(0, this.line.frameSamples));
+        this.heard.isActive(this.latest) && this.heard.isActive(pcm.subarray(0, this.line.frameSamples));
       this.underruns.push(underrun.startMs, underrun.endMs, isBetweenSpeech ? 1 : 0);
     }
     this.noteAudible(pcm, (this.buffer.endMs ?? 0) + discardedMs);
@@ -142,34 +132,25 @@ export class Ear implements HeardAgent {
 
   /** The agent said that its turn ends with the sound sent so far. */
   turnEnded(atMs: number): void {
-    this.turnEnds.push({ playedAtMs: Math.max(atMs, this.buffer.endMs ?? 0) });
+    this.heard.turnEnded(Math.max(atMs, this.buffer.endMs ?? 0));
   }
 
   /** Hears the next frame. @returns its samples */
   hearFrame(): Int16Array {
-    this.readUntilMs += FRAME_MS;
-    if (this.hasPlayedTurnEnd()) this.gate.turnEnded();
-    const { pcm, isPlayed } = this.buffer.read(this.readUntilMs);
-    this.ends.push(pcm);
-    this.take(this.gate.push(pcm, isPlayed));
+    const { pcm, isPlayed } = this.buffer.read(this.heard.readUntilMs + FRAME_MS);
+    this.heard.push(pcm, isPlayed);
     return pcm;
   }
 
   /** Hears the last part of a frame when the call ends within it. @returns its samples */
   finish(atMs: number): Int16Array {
-    const { pcm, isPlayed } = this.buffer.read(Math.max(this.readUntilMs, atMs));
-    if (pcm.length > 0) {
-      const frame = new Int16Array(this.line.frameSamples);
-      frame.set(pcm.subarray(0, this.line.frameSamples));
-      this.take(this.gate.push(frame, isPlayed && pcm.length === this.line.frameSamples));
-    }
-    this.take(this.gate.finish());
-    for (const sound of this.heard) sound.endMs = Math.min(sound.endMs, atMs);
+    const { pcm, isPlayed } = this.buffer.read(Math.max(this.heard.readUntilMs, atMs));
+    this.heard.finish(pcm, isPlayed, atMs);
     return pcm;
   }
 
   hasAudibleLeft(atMs: number): boolean {
-    const threshold = this.gate.bedThreshold;
+    const threshold = this.heard.bedThreshold;
     if (threshold === null) return this.audibleUntilMs > atMs;
     // The bed became known after some of this had been sent.
     if (this.aboveBedUntilMs <= atMs) this.aboveBedUntilMs = this.buffer.firstAbove(atMs, threshold) ?? 0;
@@ -177,11 +158,11 @@ export class Ear implements HeardAgent {
   }
 
   get endless(): LevelRange | null {
-    return this.gate.endless;
+    return this.heard.endless;
   }
 
   turnEndPlayedAt(sinceMs: number): number | null {
-    return this.turnEnds.find(({ playedAtMs }) => playedAtMs > sinceMs)?.playedAtMs ?? null;
+    return this.heard.turnEndPlayedAt(sinceMs);
   }
 
   /** @param sinceMs end of the caller's line before: what arrived after it is the agent's present item */
@@ -205,14 +186,9 @@ export class Ear implements HeardAgent {
   facts(
     turnAt: (atMs: number) => number,
     lineEndBefore: (atMs: number) => number,
-  ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level'> {
+  ): Pick<VoiceFacts, 'agent' | 'background' | 'arrivals' | 'clears' | 'underruns' | 'level' | 'hearing'> {
     const { arrivals } = this.buffer;
-    const audible = this.heard.filter(({ isBackground }) => !isBackground);
-    const agent = audible.map(({ startMs, endMs, dbfs, breaksOff }, index): AgentSound => {
-      const after = Math.max(audible[index - 1]?.endMs ?? 0, Math.min(lineEndBefore(startMs), startMs));
-      const firstByteMs = firstByteOf(arrivals, startMs, after);
-      return { startMs, endMs, dbfs, turn: turnAt(startMs), firstByteMs, ...(breaksOff && { breaksOff }) };
-    });
+    const agent = agentSounds(this.heard.sounds, { arrivals, turnAt, lineEndBefore });
     const clears = this.clears.map((atMs = 0, droppedMs = 0) => ({ atMs, droppedMs }));
     const underruns = this.underruns.map((startMs = 0, endMs = 0, isBetween = 0) => ({
       startMs,
@@ -221,18 +197,18 @@ export class Ear implements HeardAgent {
     }));
     return {
       agent,
-      background: this.gate.background,
+      background: this.heard.background,
       arrivals,
       clears,
       underruns,
       level: this.level(agent.length > 0),
+      ...(this.isRecordedExactly && { hearing: this.heard.fact }),
     };
   }
 
   private level(isAudible: boolean): AgentLevel {
-    const finite = (dbfs: number | null) => (dbfs === null || Number.isFinite(dbfs) ? dbfs : null);
     return {
-      dbfs: isAudible ? finite(this.gate.activeDbfs) : null,
+      dbfs: isAudible ? finite(this.heard.activeDbfs) : null,
       sentDbfs: finite(this.sent.dbfs),
       clippedPercent: Math.round(this.clipping.percent * 1_000) / 1_000,
       ...(this.clippedAtMs.length > 0 && { clippedAtMs: this.clippedAtMs }),
@@ -240,43 +216,10 @@ export class Ear implements HeardAgent {
     };
   }
 
-  /** Whether the agent's turn was said to end in the frame that is heard next, or has ended since its sound began. */
-  private hasPlayedTurnEnd(): boolean {
-    const sound = this.heard.at(-1);
-    const last = this.turnEnds.at(-1);
-    return (
-      last !== undefined &&
-      sound?.isOpen === true &&
-      last.playedAtMs > sound.startMs &&
-      last.playedAtMs <= this.readUntilMs
-    );
-  }
-
-  private take(event: GateEvent | null): void {
-    if (event?.type === 'onset') {
-      const { atMs } = event;
-      const sound = { startMs: atMs, endMs: atMs, isOpen: true, isBackground: false, breaksOff: false, dbfs: 0 };
-      this.heard.push(sound);
-    }
-    const last = this.heard.at(-1);
-    if (!last?.isOpen) return;
-    if (event?.type !== 'end') {
-      last.endMs = this.gate.activeUntilMs ?? last.endMs;
-      return;
-    }
-    last.isOpen = false;
-    // Background noise before the sound was part of it until now.
-    last.startMs = event.onsetMs;
-    last.endMs = event.atMs;
-    last.dbfs = event.dbfs;
-    last.isBackground = event.atMs <= event.onsetMs;
-    last.breaksOff = this.ends.breaksOff(event.atMs, event.dbfs);
-  }
-
   /** @param endMs when the last sample will be played */
   private noteAudible(pcm: Int16Array, endMs: number): void {
     for (let end = pcm.length; end > 0; end -= this.line.frameSamples) {
-      if (!this.gate.isActive(pcm.subarray(Math.max(0, end - this.line.frameSamples), end))) continue;
+      if (!this.heard.isActive(pcm.subarray(Math.max(0, end - this.line.frameSamples), end))) continue;
       this.audibleUntilMs = Math.max(this.audibleUntilMs, endMs - this.line.msOf(pcm.length - end));
       return;
     }
@@ -288,17 +231,4 @@ export class Ear implements HeardAgent {
     const kept = pcm.subarray(Math.max(0, pcm.length - latest.length));
     latest.set(kept, latest.length - kept.length);
   }
-}
-
-/** When the first byte of the item arrived that holds an onset. @param afterMs what was sent or played before is another item */
-function firstByteOf(arrivals: readonly Arrival[], onsetMs: number, afterMs: number): number {
-  const next = partitionPoint(arrivals, ({ playedFromMs }) => playedFromMs <= onsetMs);
-  let first = arrivals[next - 1];
-  for (let index = next - 2; index >= 0 && first; index--) {
-    const before = arrivals[index]!;
-    const isSameItem = before.playedToMs >= first.playedFromMs && before.arrivedMs >= afterMs;
-    if (!isSameItem) break;
-    first = before;
-  }
-  return first?.arrivedMs ?? onsetMs;
 }

@@ -1,4 +1,5 @@
 import type { LineRate } from '../../../audio/index.js';
+import type { CallExchange } from '../../other-side/call-exchange.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import type { VoiceFacts } from '../facts/facts.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
@@ -10,6 +11,17 @@ export interface RecordingSink {
   audio(interleaved: Uint8Array): void;
   /** Lines of JSON, without line ends. */
   wire(lines: readonly string[]): void;
+  /** What was observed, without secrets, when the call is over: JSON with which `RecordedCall` judges it again. */
+  facts?(json: string): void;
+}
+
+/** A call that took place: it is judged again from what was stored of it. */
+export interface RecordedCall {
+  readonly name: string;
+  readonly clock: VoiceMeasures['clock'];
+  readonly facts: VoiceFacts;
+  /** What was sent to the agent and came back. */
+  readonly exchange: CallExchange | null;
 }
 
 export interface VoiceCallOptions {

@@ -35,14 +35,14 @@ export type WholeCall = CallWithResult & {
 export type CallFigures = Pick<CallEntity, 'evaluationId' | 'caseKey' | 'outcome' | 'score' | 'latencies' | 'retries'>;
 
 const COLUMNS = `c.id, c.workspace_id AS "workspaceId", c.agent_id AS "agentId", c.run_id AS "runId",
-  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.position, c.repetition, c.status, c.outcome,
+  c.evaluation_id AS "evaluationId", c.case_key AS "caseKey", c.variables, c.protocol, c.medium, c.source_call_id AS "sourceCallId", c.recorded_call_id AS "recordedCallId", c.position, c.repetition, c.status, c.outcome,
   c.score, c.reason, c.attempts, c.retries, c.latencies, c.started_at AS "startedAt", c.ended_at AS "endedAt", c.changed_in AS "changedIn",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt", e.snapshot ->> 'name' AS "evaluationName"`;
 const RESULTS = `s.result, CASE WHEN jsonb_array_length(c.attempts) > (c.status = 'ENDED')::int THEN (
     SELECT jsonb_object_agg(a.number, a.result) FROM call_attempts a WHERE a.call_id = c.id) END AS "earlierResults",
   (SELECT jsonb_object_agg(d.id, jsonb_build_object('seconds', d.seconds, 'sampleRate', d.sample_rate,
                                                     'channels', '["caller", "agent"]'::jsonb, 'bytes', d.bytes))
-     FROM recordings d WHERE d.call_id = c.id) AS recordings`;
+     FROM recordings d WHERE d.call_id = coalesce(c.recorded_call_id, c.id)) AS recordings`;
 const EVALUATION = `JOIN run_evaluations e ON e.run_id = c.run_id AND e.evaluation_id = c.evaluation_id`;
 
 const LIST = {

@@ -11,7 +11,7 @@ import type { BaselineFigures } from './run-baseline.entity.js';
 export interface Baselines {
   /** The run of `notWorseThan`. */
   readonly gate: BaselineFigures | null;
-  /** The agent's previous run, whether its gate was met or not. */
+  /** The agent's previous run, whether its gate was met or not; of a derived run the one that it was derived from. */
   readonly previous: BaselineFigures | null;
 }
 
@@ -57,6 +57,14 @@ export class BaselinesService {
     };
   }
 
+  /** A run that judges the calls of another one again has the gate of that run, and is compared with it. */
+  async ofDerived(run: RunEntity): Promise<Baselines> {
+    return {
+      gate: (await this.repository.findBaseline(run.id, 'gate')) ?? null,
+      previous: await this.figures(run),
+    };
+  }
+
   async store(runId: string, { gate, previous }: Baselines): Promise<void> {
     if (gate) await this.repository.insertBaseline(runId, 'gate', gate);
     if (previous) await this.repository.insertBaseline(runId, 'previous', previous);
@@ -71,6 +79,7 @@ export class BaselinesService {
     if (!found) throw invalidInput('notWorseThan is not the id of a run');
     const run = requireOwned(caller, found);
     if (run.agentId !== agentId) throw invalidInput('notWorseThan must be a run of the same agent');
+    if (run.derivedFrom !== null) throw invalidInput('notWorseThan must be a run that called the agent');
     if (!hasEnded(run.status)) throw conflict('The run of notWorseThan has not ended yet');
     return run;
   }

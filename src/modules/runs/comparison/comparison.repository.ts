@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { ProtocolName } from '../../../../libs/simulation/index.js';
 import { MIN_TURNS_FOR_PERCENTILES } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
 import type { RunEntity } from '../run.entity.js';
+import { clockOf } from '../latency-clock.js';
 import type { BaselineFigures, BaselinePurpose, RunBaselineEntity } from './run-baseline.entity.js';
 import type { CaseFigures, RunFigures } from './run-figures.js';
 
@@ -14,10 +16,10 @@ const MAX_NAMED = 5;
 /** Figures of whole runs ("caseKey" is null) and of their cases, in plan order. $1: ids of the runs. */
 const FIGURES = `
   WITH counted AS MATERIALIZED (
-    SELECT c.run_id, c.case_key, c.position, c.outcome, c.score, c.latencies
+    SELECT c.run_id, c.case_key, c.position, c.outcome, c.score, c.latencies, c.protocol
       FROM calls c WHERE c.run_id = ANY ($1::uuid[])),
   totals AS (
-    SELECT run_id, case_key, min(position) AS position,
+    SELECT run_id, case_key, min(position) AS position, min(protocol) AS protocol,
            count(*) FILTER (WHERE outcome IN ('passed', 'failed'))::int AS counted,
            count(*) FILTER (WHERE outcome = 'passed')::int AS passed,
            round(avg(score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS score
@@ -27,7 +29,7 @@ const FIGURES = `
            percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY latency) AS percentiles
       FROM counted, unnest(latencies) latency WHERE outcome IN ('passed', 'failed')
      GROUP BY GROUPING SETS ((run_id, case_key), (run_id)))
-  SELECT t.run_id AS "runId", t.case_key AS "caseKey", t.counted, t.passed, t.score,
+  SELECT t.run_id AS "runId", t.case_key AS "caseKey", t.counted, t.passed, t.score, t.protocol,
          coalesce(l.count, 0) AS latencies, l.percentiles
     FROM totals t LEFT JOIN latencies l ON l.run_id = t.run_id AND coalesce(l.case_key, '') = coalesce(t.case_key, '')
    ORDER BY t.run_id, t.position`;
@@ -38,6 +40,8 @@ interface FiguresRow {
   readonly counted: number;
   readonly passed: number;
   readonly score: number | null;
+  /** Decided once for all calls of a run. */
+  readonly protocol: ProtocolName | null;
   readonly latencies: number;
   readonly percentiles: readonly [p50: number, p90: number, p95: number, p99: number, worst: number] | null;
 }
@@ -45,13 +49,13 @@ interface FiguresRow {
 const COMPARED = 'r.id, r.name, r.status, r.agent_version AS "agentVersion", r.ended_at AS "endedAt"';
 
 /**
- * The newest of the agent's runs ($1) that ended before a time ($2, by default now) and match. The number of cases ($3)
+ * The newest of the agent's runs ($1) with calls of its own that ended before a time ($2, by default now) and match. The number of cases ($3)
  * that a run has is counted in a lateral subquery, so that runs after the first match are not read.
  */
 const previousRun = (candidate: string, match: string): string => `
   SELECT ${COMPARED}
     FROM (SELECT r.* FROM runs r
-           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND ${candidate}
+           WHERE r.agent_id = $1 AND r.ended_at < coalesce($2, now()) AND r.derived_from IS NULL AND ${candidate}
            ORDER BY r.ended_at DESC LIMIT ${MAX_SEARCHED}) r
    CROSS JOIN LATERAL (
      SELECT count(*) AS cases FROM calls c JOIN unnest($3::text[]) k (key) ON k.key = c.case_key
@@ -152,7 +156,7 @@ export class ComparisonRepository {
   }
 }
 
-const NOTHING = { counted: 0, passed: 0, score: null, latencies: 0, percentiles: null };
+const NOTHING = { counted: 0, passed: 0, score: null, protocol: null, latencies: 0, percentiles: null };
 
 const identityOf = ({ id, name, status, agentVersion, endedAt }: ComparedRun) => ({
   id,
@@ -165,8 +169,8 @@ const identityOf = ({ id, name, status, agentVersion, endedAt }: ComparedRun) =>
 function figuresOf(
   row: Omit<FiguresRow, 'runId' | 'caseKey'>,
 ): Pick<RunFigures & CaseFigures, 'counted' | 'passed' | 'score' | 'latency'> {
-  const { counted, passed, score, latencies: count, percentiles } = row;
+  const { counted, passed, score, protocol, latencies: count, percentiles } = row;
   const [p50 = null, p90 = null, p95 = null, p99 = null, worst = null] = percentiles ?? [];
   const high = count >= MIN_TURNS_FOR_PERCENTILES ? { p90, p95, p99 } : { p90: null, p95: null, p99: null };
-  return { counted, passed, score, latency: { count, p50, ...high, worst } };
+  return { counted, passed, score, latency: { count, p50, ...high, worst, clock: clockOf(protocol) } };
 }

@@ -14,7 +14,7 @@ import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
 import { ComparisonRepository, type NamedCase } from './comparison.repository.js';
 import type { BaselineFigures } from './run-baseline.entity.js';
-import type { CaseFigures } from './run-figures.js';
+import type { CaseFigures, ComparedLatency } from './run-figures.js';
 
 /** Compares runs. */
 @Injectable()
@@ -49,10 +49,14 @@ export class ComparisonService {
     }
   }
 
-  /** The comparison with the run of the gate or, without one, with the previous run; undefined without either. */
+  /**
+   * The comparison with the run of the gate or, without one, with the previous run; undefined without either. A derived run
+   * is compared with the one that it was derived from.
+   */
   async forReport(run: RunEntity): Promise<RunComparison | undefined> {
     if (!hasEnded(run.status)) return undefined;
-    const before = (await this.repository.findBaseline(run.id, 'gate')) ?? (await this.previous(run));
+    const ofGate = run.derivedFrom === null ? await this.repository.findBaseline(run.id, 'gate') : undefined;
+    const before = ofGate ?? (await this.previous(run));
     const comparison = await this.withStored(run, before);
     return comparison && comparison.cases.length > 0 ? comparison : undefined;
   }
@@ -137,10 +141,10 @@ function comparisonOf(current: Side & { readonly planned: Identified }, baseline
     overall: comparison.overall,
     current: { ...comparedRun(current), ...passRate(total) },
     baseline: { ...comparedRun(baseline), ...passRate(totalBefore) },
-    cases: shared.map((one, index) => comparedCase(one, comparison.cases[index]!)),
+    cases: shared.map((one, index) => comparedCase(one, comparison.cases[index]!, { current, baseline })),
     onlyInCurrent: missing,
     onlyInBaseline: baseline.figures.cases.length - shared.length,
-    warnings: comparisonWarnings({ shared, missing, comparison }),
+    warnings: [...comparisonWarnings({ shared, missing, comparison }), ...clockWarnings(current, baseline)],
   };
 }
 
@@ -154,7 +158,7 @@ const sum = (counts: readonly PassCounts[]): PassCounts => ({
 
 const comparedRun = ({ figures, agentId }: Side): Omit<ComparedRun, keyof ReturnType<typeof passRate>> => {
   const { id, name, status, agentVersion, endedAt, score, latency } = figures;
-  return { id, agentId, name, status, agentVersion, endedAt, score, latency };
+  return { id, runId: id, agentId, name, status, agentVersion, endedAt, score, latency: withClock(latency) };
 };
 
 function comparedCase(
@@ -171,20 +175,32 @@ function comparedCase(
     readonly baseline: CaseFigures;
   },
   difference: Difference,
+  of: { readonly current: Side; readonly baseline: Side },
 ): ComparedCase {
-  const sides = { current: comparedResult(current), baseline: comparedResult(baseline) };
+  const sides = { current: comparedResult(current, of.current), baseline: comparedResult(baseline, of.baseline) };
   return { caseKey, evaluationId, key, row, name, ...difference, ...sides };
 }
 
-const comparedResult = ({ counted, passed, score, latency }: CaseFigures): ComparedResult => ({
+const comparedResult = (
+  { counted, passed, score, latency }: CaseFigures,
+  { figures, agentId }: Side,
+): ComparedResult => ({
+  runId: figures.id,
+  agentId,
   ...passRate({ counted, passed }),
   score,
-  latency,
+  latency: withClock(latency),
 });
 
-const passRate = ({ counted, passed }: PassCounts) => ({
-  counted,
-  passed,
-  passRate: counted === 0 ? null : passed / counted,
-  passRateInterval: counted === 0 ? null : wilsonInterval(counted, passed),
-});
+function passRate({ counted, passed }: PassCounts) {
+  const interval = counted === 0 ? null : wilsonInterval(counted, passed);
+  return { counted, passed, passRate: counted === 0 ? null : passed / counted, interval, passRateInterval: interval };
+}
+
+const withClock = ({ clock = null, ...latency }: ComparedLatency) => ({ ...latency, clock });
+
+/** Latencies of different clocks are shown beside each other, but are not the same thing. */
+function clockWarnings(...sides: readonly Side[]): string[] {
+  const clocks = new Set(sides.flatMap(({ figures }) => figures.latency.clock ?? []));
+  return clocks.size < 2 ? [] : [`The latencies are measured on different clocks: ${[...clocks].join(' and ')}.`];
+}

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { CaseFigures, RunFigures } from './run-figures.js';
 
-/** `gate`: the run of `notWorseThan`; `previous`: the agent's previous run. */
+/** `gate`: the run of `notWorseThan`; `previous`: the agent's previous run, or the one that a run was derived from. */
 export const BASELINE_PURPOSES = ['gate', 'previous'] as const;
 export type BaselinePurpose = (typeof BASELINE_PURPOSES)[number];
 

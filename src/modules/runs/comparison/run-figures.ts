@@ -1,5 +1,12 @@
 import type { LatencyMeasures } from '../../../../libs/statistics/index.js';
 import type { RunStatus } from '../run.entity.js';
+import type { LatencyClock } from '../latency-clock.js';
+
+/** Latencies with the clock that they were measured on. */
+export interface ComparedLatency extends LatencyMeasures {
+  /** Null if the protocol of the calls is not known; missing in figures that an earlier version stored. */
+  readonly clock?: LatencyClock | null;
+}
 
 /** Results of the counted calls of a case. */
 export interface CaseFigures {
@@ -8,7 +15,7 @@ export interface CaseFigures {
   readonly passed: number;
   /** Mean score, 0 to 100; null if no call is counted. */
   readonly score: number | null;
-  readonly latency: LatencyMeasures;
+  readonly latency: ComparedLatency;
 }
 
 /** A run as one side of a comparison. */
@@ -21,5 +28,5 @@ export interface RunFigures {
   readonly counted: number;
   readonly passed: number;
   readonly score: number | null;
-  readonly latency: LatencyMeasures;
+  readonly latency: ComparedLatency;
 }

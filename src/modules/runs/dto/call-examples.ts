@@ -32,6 +32,7 @@ export const CALL_EXAMPLES = {
     disagreement: false,
   },
   LatencyMeasures: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1 },
+  ComparedLatency: { count: 6, p50: 412.3, p90: 655.1, p95: 655.1, p99: 655.1, worst: 655.1, clock: 'heard' },
   CallMeasures: {
     durationMs: 4210.5,
     turns: 6,

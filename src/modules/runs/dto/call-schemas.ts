@@ -13,6 +13,7 @@ import {
   ref,
   text,
 } from '../../../platform/openapi/schema-parts.js';
+import { LATENCY_CLOCKS } from '../latency-clock.js';
 import { CALL_EXAMPLES } from './call-examples.js';
 import { VOICE_EXAMPLES, VOICE_SCHEMAS } from './voice-schemas.js';
 
@@ -205,6 +206,14 @@ const SCHEMAS = {
     ['failure'],
   ),
   LatencyMeasures: object(latency),
+  ComparedLatency: object({
+    ...latency,
+    clock: {
+      ...or(oneOf(...LATENCY_CLOCKS)),
+      description:
+        'What they are measured on: `text`, or the audio of voice calls as `heard` or as `estimated`; null if it is not known',
+    },
+  }),
   CallMeasures: object(
     {
       durationMs: number,

@@ -18,6 +18,7 @@ import {
 } from '../../../platform/http/dto/fields.js';
 import { SchemaField } from '../../../platform/openapi/named-schemas.js';
 import { orNull } from '../../../platform/openapi/schema-parts.js';
+import type { LatencyClock } from '../latency-clock.js';
 import { RUN_STATUSES, type RunStatus } from '../run.entity.js';
 import { PassRateInterval } from './agent-metrics.response.js';
 import { refTo, variablesRow } from './call-schemas.js';
@@ -29,6 +30,12 @@ const MAX_CASE_NAME = MAX_LENGTH.text;
 
 /** Results of the counted calls of one side. */
 export class ComparedResult {
+  @IdField({ kind: 'run', description: 'Run; it may have been deleted since' })
+  runId: string;
+
+  @IdField({ kind: 'agent', description: 'Its agent' })
+  agentId: string;
+
   @IntegerField({ description: 'Counted calls: passed and failed', example: 20, minimum: 0 })
   counted: number;
 
@@ -52,6 +59,16 @@ export class ComparedResult {
     },
     true,
   )
+  interval: Interval | null;
+
+  @SchemaField(
+    {
+      ...orNull({ $ref: getSchemaPath(PassRateInterval) }),
+      description: 'The same as `interval`',
+      examples: [{ low: 0.764, high: 0.991 }],
+    },
+    true,
+  )
   passRateInterval: Interval | null;
 
   @NumberField({
@@ -63,17 +80,14 @@ export class ComparedResult {
   })
   score: number | null;
 
-  @SchemaField({ ...refTo('LatencyMeasures'), description: 'Response latencies of the counted calls' }, true)
-  latency: LatencyMeasures;
+  @SchemaField({ ...refTo('ComparedLatency'), description: 'Response latencies of the counted calls' }, true)
+  latency: LatencyMeasures & { readonly clock: LatencyClock | null };
 }
 
 /** One of two compared runs. Pass rate: of the shared cases; score and latencies: of the whole run. */
 export class ComparedRun extends ComparedResult {
-  @IdField({ kind: 'run', description: 'Run; it may have been deleted since' })
+  @IdField({ kind: 'run', description: 'The same as `runId`' })
   id: string;
-
-  @IdField({ kind: 'agent', description: 'Its agent' })
-  agentId: string;
 
   @StringField({ description: 'Its name', example: 'Nightly', maxLength: MAX_LENGTH.name })
   name: string;

@@ -9,7 +9,14 @@ import {
   TimestampField,
 } from '../../../platform/http/dto/fields.js';
 import { GateFields } from './gate.fields.js';
-import { RUN_LABELS, RUN_STATUSES, type RunLabel, type RunStatus } from '../run.entity.js';
+import {
+  DERIVED_KINDS,
+  type DerivedKind,
+  RUN_LABELS,
+  RUN_STATUSES,
+  type RunLabel,
+  type RunStatus,
+} from '../run.entity.js';
 
 /** A run in responses. */
 export class Run {
@@ -79,6 +86,18 @@ export class CallCounts {
   pending: number;
 }
 
+/** The run whose calls a run judges again. */
+export class DerivedFrom {
+  @IdField({ kind: 'run', description: 'Identifier of that run; it may have been deleted since' })
+  runId: string;
+
+  @EnumField(DERIVED_KINDS, {
+    description: '`remeasure`: times, measures, checks and outcomes are computed again from the recordings',
+    example: 'remeasure',
+  })
+  kind: DerivedKind;
+}
+
 /** A run with its settings, progress and results. */
 export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
   @StringField({
@@ -88,6 +107,14 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
     nullable: true,
   })
   agentVersion: string | null;
+
+  @ApiProperty({
+    type: DerivedFrom,
+    nullable: true,
+    description: 'The run whose recorded calls this run judges again; null for a run that called the agent',
+    example: null,
+  })
+  derivedFrom: DerivedFrom | null;
 
   @IntegerField({ description: 'Calls per evaluation', example: 3, minimum: 1, maximum: 50 })
   repeat: number;
@@ -136,7 +163,8 @@ export class RunDetails extends IntersectionType(Run, RunMetrics, GateFields) {
 
   @ApiProperty({
     type: [String],
-    description: 'What the gate could not compare with the run of `notWorseThan`, one sentence each',
+    description:
+      'What the gate could not compare with the run of `notWorseThan`, and what a derived run leaves out, one sentence each',
     example: [],
   })
   warnings: string[];

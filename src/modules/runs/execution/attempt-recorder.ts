@@ -5,6 +5,7 @@ import {
   type CallResult,
   CallView,
   failure,
+  type NextStep,
   unstartedCall,
 } from '../../../../libs/simulation/index.js';
 import { isDatabaseUnavailable } from '../../../platform/database/failures.js';
@@ -12,7 +13,15 @@ import { GroupCommit } from '../../../platform/queue/group-commit.js';
 import type { PrioritySemaphore } from '../../../../libs/concurrency/index.js';
 import { withRetry } from '../../../platform/queue/with-retry.js';
 import { attemptResultJson } from '../attempt-result.js';
-import { type ClaimedCall, type EndedCall, endedCall, type ExecutionRepository } from './execution.repository.js';
+import {
+  type CallHistory,
+  type ClaimedCall,
+  type EndedCall,
+  endedCall,
+  type ExecutionRepository,
+} from './execution.repository.js';
+
+const NO_HISTORY: CallHistory = { attempts: [], isDerived: false };
 
 /** Maximum number of calls that one statement ends, and of characters of their results. */
 const MAX_ENDED_CALLS = 100;
@@ -55,8 +64,8 @@ export class AttemptRecorder {
 
   private async record(call: ClaimedCall, result: CallResult, startedAt: string): Promise<void> {
     const mayRetry = result.outcome === 'error' || result.outcome === 'invalid';
-    const earlier = mayRetry ? await withRetry(this.database, () => this.repository.attempts(call.id)) : [];
-    const after = afterAttempt(result, earlier);
+    const history = mayRetry ? await withRetry(this.database, () => this.repository.history(call.id)) : undefined;
+    const after = next(result, history);
     const times = { startedAt, endedAt: new Date().toISOString() };
     const attempt = attemptOf(after.next === 'end' ? after.result : result, times);
     if (after.next === 'retry') {
@@ -69,6 +78,10 @@ export class AttemptRecorder {
     if (!isRecorded) this.logger.warn(`The result of call ${call.id} was discarded: its lease was lost`);
   }
 }
+
+/** A call that took place is judged again once: its recording does not change. */
+const next = (result: CallResult, { attempts, isDerived }: CallHistory = NO_HISTORY): NextStep =>
+  isDerived ? { next: 'end', result } : afterAttempt(result, attempts);
 
 /** In milliseconds; on a voice call as heard, which its entries alone do not show. */
 function latenciesOf({ timeline, voice }: CallResult): readonly number[] {

@@ -15,6 +15,7 @@ import { SETTINGS } from '../../../platform/config/settings.module.js';
 import type { LanguageModelSetting, Settings } from '../../../platform/config/settings.js';
 import { ConnectionService } from '../../agents/connection/connection.service.js';
 import { RecordingsService } from '../../recordings/recordings.service.js';
+import { RecordedCalls } from '../remeasure/recorded-calls.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallerVoices } from './caller-voices.js';
@@ -44,6 +45,7 @@ export class CallExecutor {
     private readonly connections: ConnectionService,
     private readonly voices: CallerVoices,
     private readonly recordings: RecordingsService,
+    private readonly recordedCalls: RecordedCalls,
     metrics: CallMetrics,
   ) {
     this.model = settings.languageModel && languageModel(settings.languageModel, metrics);
@@ -54,6 +56,7 @@ export class CallExecutor {
   }
 
   /**
+   * Calls the agent, or judges a recorded call again.
    * @throws the signal's reason; database errors before the call begins
    */
   async execute(call: ClaimedCall, signal: AbortSignal, { onAborted, onHangUp }: CallEvents): Promise<CallResult> {
@@ -61,6 +64,13 @@ export class CallExecutor {
     const plan = await this.plans.forceFetch(`${runId} ${evaluationId}`, { context: call });
     const { agent } = plan;
     const snapshot = evaluationOf(plan, plan.hasVariables ? await this.repository.variables(id) : null);
+    const judged = {
+      // jsonb does not preserve the order of properties.
+      definition: normalise(snapshot.definition),
+      scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
+      personality: snapshot.personality,
+    };
+    if (plan.derivedKind !== null) return this.recordedCalls.remeasure(id, judged, signal);
     // The only time that a call reads its connection. Not cached: address, headers, options and key are those of one moment.
     const endpoint = await this.connections.endpoint(agentId);
     if (!endpoint) return unstartedCall('none', failure('url_refused', noAddress(agent.provider)));
@@ -76,10 +86,7 @@ export class CallExecutor {
       isSuspect: call.medium === 'voice' && isSuspect(await this.repository.attempts(id)),
     });
     const options = {
-      // jsonb does not preserve the order of properties.
-      definition: normalise(snapshot.definition),
-      scenario: { ...snapshot, isCalled: agent.type === 'OUTBOUND' },
-      personality: snapshot.personality,
+      ...judged,
       transport,
       signal,
       onAborted,
@@ -87,7 +94,7 @@ export class CallExecutor {
       judgeSamples: this.settings.judgeSamples,
     };
     if (!('call' in transport)) return executeCall(options);
-    const voice = await this.voices.options(workspaceId, snapshot.personality.voice, options.definition);
+    const voice = await this.voices.options(workspaceId, snapshot.personality.voice, judged.definition);
     return this.recordings.record({ id: claimId, runId, workspaceId }, id, transport.lineRate, (recording) =>
       executeCall({
         ...options,

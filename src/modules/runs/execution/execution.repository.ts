@@ -6,7 +6,7 @@ import { Database } from '../../../platform/database/database.js';
 import { Queue } from '../../../platform/queue/queue.js';
 import type { Medium } from '../call.entity.js';
 import type { EvaluationSnapshot } from '../run-evaluation.entity.js';
-import type { AgentSnapshot } from '../run.entity.js';
+import type { AgentSnapshot, DerivedKind } from '../run.entity.js';
 import * as sql from './execution.sql.js';
 import { SLOTS, slotJobs } from './slot-job.js';
 
@@ -84,6 +84,13 @@ export interface CallPlan {
   readonly agent: AgentSnapshot;
   /** Whether each of its calls has a row of variables. */
   readonly hasVariables: boolean;
+  /** How its calls are judged again; null if the agent is called. */
+  readonly derivedKind: DerivedKind | null;
+}
+
+export interface CallHistory {
+  readonly attempts: readonly Attempt[];
+  readonly isDerived: boolean;
 }
 
 /** The state of running calls. Each change is one statement and requires the claim's fencing token. */
@@ -126,8 +133,13 @@ export class ExecutionRepository {
 
   /** The previous attempts at a call. */
   async attempts(callId: string): Promise<readonly Attempt[]> {
-    const [row] = await this.database.query<{ attempts: Attempt[] }>(sql.ATTEMPTS, [callId]);
-    return row?.attempts ?? [];
+    return (await this.history(callId)).attempts;
+  }
+
+  /** The previous attempts at a call, and whether it judges a recorded one again. */
+  async history(callId: string): Promise<CallHistory> {
+    const [row] = await this.database.query<CallHistory>(sql.ATTEMPTS, [callId]);
+    return row ?? { attempts: [], isDerived: false };
   }
 
   /** @returns for each call whether its claim was still valid; otherwise nothing was written for it */

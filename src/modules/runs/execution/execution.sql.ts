@@ -59,7 +59,7 @@ export const RENEW = `
     FROM mine WHERE c.id = mine.id RETURNING c.claim_id AS "claimId"`;
 
 /** A separate statement, because the snapshot of the statement that claims may be older than the last attempt. */
-export const ATTEMPTS = 'SELECT attempts FROM calls WHERE id = $1';
+export const ATTEMPTS = 'SELECT attempts, source_call_id IS NOT NULL AS "isDerived" FROM calls WHERE id = $1';
 
 export const VARIABLES = 'SELECT variables FROM calls WHERE id = $1';
 
@@ -68,7 +68,7 @@ export const IS_OVER = `
 
 /** A case has a row of variables if the first call of its evaluation has one. */
 export const SNAPSHOT = `
-  SELECT e.snapshot, r.agent_snapshot AS agent, EXISTS (
+  SELECT e.snapshot, r.agent_snapshot AS agent, r.derived_kind AS "derivedKind", EXISTS (
            SELECT 1 FROM calls c WHERE c.run_id = $1 AND c.position = e.first_call AND c.variables IS NOT NULL) AS "hasVariables"
     FROM run_evaluations e JOIN runs r ON r.id = e.run_id
    WHERE e.run_id = $1 AND e.evaluation_id = $2`;

@@ -58,14 +58,14 @@ const CRITICAL_CASES = `
    ORDER BY c.position`;
 
 const FINISH = `
-  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = $6, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+  UPDATE runs r SET status = $2, score = $3, exit_code = $4, reasons = $5, warnings = r.warnings || $6::text[], ended_at = clock_timestamp(), updated_at = clock_timestamp()
    WHERE r.id = $1 AND r.status IN ('QUEUED', 'RUNNING') RETURNING ${RUN_COLUMNS}`;
 
-/** The score of the agent's latest ended run with at least one counted call. */
+/** The score of the agent's latest ended run with calls of its own, at least one of them counted. */
 const PREVIOUS_SCORE = `
   SELECT r.score FROM runs r
    WHERE r.agent_id = $1 AND r.id <> $2 AND r.ended_at IS NOT NULL AND r.status IN ('COMPLETED', 'FAILED')
-     AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
+     AND r.derived_from IS NULL AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.outcome IN ('passed', 'failed'))
    ORDER BY r.ended_at DESC LIMIT 1`;
 
 const FAILED_CRITICAL_CALLS = `

@@ -30,7 +30,7 @@ export class RunFinisher {
   ) {}
 
   /**
-   * Evaluates the run's gate, stores its result and emits its events, in one transaction. Idempotent: does nothing if
+   * Evaluates the run's gate, stores its result and emits its events, in one transaction; a derived run has none. Idempotent: does nothing if
    * the run has ended already or has calls left.
    */
   async finish(runId: string): Promise<void> {
@@ -49,11 +49,13 @@ export class RunFinisher {
       const status = met ? 'COMPLETED' : 'FAILED';
       const ended = await this.repository.finish(runId, { status, score: score ?? 0, exitCode, reasons, warnings });
       if (!ended) return;
+      await this.runs.notifyEnded(runId);
+      // What was observed of the agent was reported when it was called.
+      if (ended.derivedFrom !== null) return;
       await this.sendOutcome(ended);
       if (score !== null) await this.sendDrop(ended);
       const failed = new Set(calls.flatMap(({ caseKey, outcome }) => (outcome === 'failed' ? caseKey : [])));
       if (critical.some(({ caseKey }) => failed.has(caseKey))) await this.sendCriticalFailures(ended);
-      await this.runs.notifyEnded(runId);
     });
   }
 

@@ -72,6 +72,7 @@ export class ResultsService {
         allowedUncounted: run.allowedUncounted,
         notWorseThan: run.notWorseThan,
         agentVersion: run.agentVersion,
+        derivedFrom: run.derivedFrom,
         exitCode: run.exitCode,
         reasons: run.reasons,
         warnings: run.warnings,

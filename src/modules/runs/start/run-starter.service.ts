@@ -22,16 +22,9 @@ import { SLOTS, slotJobs } from '../execution/slot-job.js';
 import { hasEnded } from '../run.entity.js';
 import { RunsRepository } from '../runs.repository.js';
 import { toDetails } from '../runs.service.js';
-import {
-  callCount,
-  DEFAULTS,
-  MAX_CALLS,
-  MAX_WAITING_CALLS,
-  type Plan,
-  type PlannedCase,
-  type PlannedEvaluation,
-} from './plan.js';
+import { callCount, DEFAULTS, MAX_CALLS, type Plan, type PlannedCase, type PlannedEvaluation } from './plan.js';
 import { planWarnings } from './plan-warnings.js';
+import { requireQueueCapacity } from './queue-capacity.js';
 import { StartRepository } from './start.repository.js';
 
 /** Maximum number of evaluations listed in an error; the rest is only counted. */
@@ -226,15 +219,6 @@ export class RunStarterService {
     refuse(misfits(evaluations, equipment), wordsCure(evaluations, equipment));
   }
 
-  /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */
-  private async requireQueueCapacity(agentId: string): Promise<void> {
-    if (await this.repository.isFull(agentId, MAX_WAITING_CALLS)) {
-      throw conflict(
-        `The agent has ${MAX_WAITING_CALLS} calls or more waiting; wait for its runs to end, or cancel some`,
-      );
-    }
-  }
-
   private async write(
     caller: Caller,
     agent: AgentDescription,
@@ -245,7 +229,7 @@ export class RunStarterService {
     const { evaluations, baselines, ...settings } = plan;
     const { concurrency } = plan;
     const { id: agentId, provider, assistantId, type } = agent;
-    await this.requireQueueCapacity(agentId);
+    await requireQueueCapacity(this.repository, agentId);
     const totalCalls = callCount(plan);
     const run = await this.repository.insertRun({
       id: randomUUID(),

@@ -13,8 +13,9 @@ const CASES_PER_STATEMENT = 500;
 const INSERT_RUN = `
   INSERT INTO runs AS r (id, workspace_id, agent_id, user_id, label, name, status, score, total_calls, repeat,
                          concurrency, minimum_score, minimum_pass_rate, allowed_uncounted, agent_snapshot, reasons,
-                         not_worse_than, baseline_id, agent_version, medium)
-  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16)
+                         not_worse_than, baseline_id, agent_version, medium, derived_from, derived_kind, warnings)
+  VALUES ($1, $2, $3, $4, 'READ', $5, 'QUEUED', 0, $6, $7, $8, $9, $10, $11, $12, '{}', $13, $14, $15, $16, $17, $18,
+          $19)
   RETURNING ${RUN_COLUMNS}`;
 
 /** $2: number of waiting calls. */
@@ -58,7 +59,7 @@ const READ_PLAN = `
    WHERE e.run_id = $1 AND k.cases IS NOT NULL
    ORDER BY e.position`;
 
-type NewRun = Pick<
+export type NewRun = Pick<
   RunEntity,
   | 'id'
   | 'workspaceId'
@@ -76,7 +77,8 @@ type NewRun = Pick<
   | 'baselineRunId'
   | 'agentVersion'
   | 'medium'
->;
+> &
+  Partial<Pick<RunEntity, 'derivedFrom' | 'derivedKind' | 'warnings'>>;
 
 /** SQL for starting runs. */
 @Injectable()
@@ -112,6 +114,9 @@ export class StartRepository {
       run.baselineRunId,
       run.agentVersion,
       run.medium,
+      run.derivedFrom ?? null,
+      run.derivedKind ?? null,
+      run.warnings ?? [],
     ];
     const [row] = await this.database.query<RunEntity>(INSERT_RUN, values);
     return row!;

@@ -1,0 +1,28 @@
+import { Redaction } from '../../../text/index.js';
+import type { VoiceFacts } from './facts.js';
+
+/** Changed when facts of before can no longer be read. */
+const VERSION = 1;
+
+/**
+ * Facts as they are stored beside a recording, without secrets.
+ * @param secrets that the agent may have repeated
+ * @returns undefined if its words contain a secret that is spread over several reports: none of them may be stored
+ */
+export function storedFacts(facts: VoiceFacts, secrets: readonly string[]): string | undefined {
+  const redaction = new Redaction(secrets);
+  const clean = (_key: string, value: unknown) => (typeof value === 'string' ? redaction.clean(value) : value);
+  const json = JSON.stringify({ version: VERSION, facts }, clean);
+  if (secrets.length === 0) return json;
+  const words = [facts.said, facts.heardCaller].map((reports) => reports.map(({ text }) => clean('', text)));
+  const isClean = words.every((texts) => [' ', ''].every((between) => isWithout(redaction, texts.join(between))));
+  return isClean ? json : undefined;
+}
+
+const isWithout = (redaction: Redaction, text: string): boolean => redaction.clean(text) === text;
+
+/** @returns undefined for facts of another version @throws SyntaxError */
+export function readFacts(json: string): VoiceFacts | undefined {
+  const stored = JSON.parse(json) as { readonly version: number; readonly facts: VoiceFacts };
+  return stored.version === VERSION ? stored.facts : undefined;
+}

@@ -1,0 +1,40 @@
+import { Controller, Param, Post } from '@nestjs/common';
+import { CurrentCaller } from '../../../platform/access/access.decorators.js';
+import type { Caller } from '../../../platform/access/caller.js';
+import { Operation } from '../../../platform/openapi/operation.decorator.js';
+import { EXAMPLE_ID } from '../../../platform/http/dto/example-ids.js';
+import { RunDetails } from '../dto/run.responses.js';
+import { DerivedRunsService } from './derived-runs.service.js';
+
+@Controller('runs/:id')
+export class DerivedRunsController {
+  constructor(private readonly service: DerivedRunsService) {}
+
+  @Operation({
+    summary: 'Measure a run again',
+    description:
+      'Starts a new run that judges the recorded voice calls of an ended run again, without calling the agent: times, measures, checks and outcomes are computed from the recordings by the definitions of this version of the service. Verdicts on criteria are taken over. The earlier run stays as it is, and the new one is compared with it; it sends no events, appears in no metrics of the agent, and no run is compared with it unless asked for. Calls without a recording are left out, with a warning; if none is left: 409.',
+    tag: 'Runs',
+    access: 'EDITOR',
+    path: { id: 'Identifier of the run' },
+    response: {
+      shape: 'data',
+      type: RunDetails,
+      message: 'Run started successfully',
+      status: 201,
+      example: {
+        name: 'Remeasured: Nightly',
+        status: 'QUEUED',
+        score: 0,
+        startedAt: null,
+        endedAt: null,
+        derivedFrom: { runId: EXAMPLE_ID.run, kind: 'remeasure' },
+      },
+    },
+    errors: ['CONFLICT'],
+  })
+  @Post('remeasure')
+  remeasureRun(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<RunDetails> {
+    return this.service.remeasure(caller, id);
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database/database.js';
+import type { DerivedPlan, PlannedCall } from './derived-plan.js';
+
+/** Calls whose recording has everything that judging them again needs. */
+const RECORDED = `
+  SELECT c.id, c.evaluation_id AS "evaluationId", c.position, c.repetition
+    FROM calls c JOIN call_results s ON s.call_id = c.id
+    JOIN recordings d ON d.call_id = coalesce(c.recorded_call_id, c.id) AND d.id::text = c.attempts -> -1 ->> 'callId'
+   WHERE c.run_id = $1 AND c.status = 'ENDED' AND d.facts_bytes > 0
+   ORDER BY c.position`;
+
+/** $2: run whose snapshots are copied; $3: evaluations, $4: their first calls and $5: numbers of cases, in plan order. */
+const INSERT_PLAN = `
+  INSERT INTO run_evaluations (run_id, evaluation_id, position, snapshot, first_call, cases)
+  SELECT $1, e.evaluation_id, p.ordinal - 1, e.snapshot, p.first_call, p.cases
+    FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS p (id, first_call, cases, ordinal)
+    JOIN run_evaluations e ON e.run_id = $2 AND e.evaluation_id = p.id`;
+
+/** $2: ids of the calls; $3: the calls that they judge again; $4: positions; $5: repetitions. */
+const INSERT_CALLS = `
+  INSERT INTO calls (id, workspace_id, agent_id, run_id, evaluation_id, case_key, variables, position, repetition, status,
+                     attempts, lease_expirations, latencies, due_at, changed_in, protocol, medium, source_call_id,
+                     recorded_call_id)
+  SELECT p.id, s.workspace_id, s.agent_id, $1, s.evaluation_id, s.case_key, s.variables, p.position, p.repetition,
+         'QUEUED', '[]', 0, '{}', now(), pg_current_xact_id()::text::bigint, s.protocol, s.medium, s.id,
+         coalesce(s.recorded_call_id, s.id)
+    FROM unnest($2::uuid[], $3::uuid[], $4::integer[], $5::integer[]) AS p (id, source_id, position, repetition)
+    JOIN calls s ON s.id = p.source_id`;
+
+/** SQL for starting derived runs. */
+@Injectable()
+export class DerivedRunsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The ended calls of a run that can be judged again from their recordings, in plan order. */
+  async recorded(runId: string): Promise<PlannedCall[]> {
+    return this.database.query(RECORDED, [runId]);
+  }
+
+  /**
+   * @param sourceId the run that the plan is derived from
+   * @param ids of the new calls, in plan order
+   */
+  async insert(runId: string, sourceId: string, plan: DerivedPlan, ids: readonly string[]): Promise<void> {
+    const { evaluations, calls } = plan;
+    await this.database.query(INSERT_PLAN, [
+      runId,
+      sourceId,
+      evaluations.map(({ id }) => id),
+      evaluations.map(({ firstCall }) => firstCall),
+      evaluations.map(({ cases }) => cases),
+    ]);
+    await this.database.query(INSERT_CALLS, [
+      runId,
+      ids,
+      calls.map(({ id }) => id),
+      calls.map(({ position }) => position),
+      calls.map(({ repetition }) => repetition),
+    ]);
+  }
+}
