@@ -119,6 +119,13 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   }
 }
 
+const NO_CALLER: Caller = {
+  kind: 'generated',
+  next: () => Promise.reject(new CallFailure('no_language_model')),
+  ahead: () => undefined,
+  retract: () => undefined,
+};
+
 const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
@@ -250,7 +257,7 @@ class Call {
   private caller(): Caller {
     const { definition, personality, scenario, model } = this.options;
     if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.yielder());
-    if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
+    if (!model) return NO_CALLER;
     const { clock, callerMeter: meter, onUnusable } = this;
     return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
   }

@@ -43,12 +43,16 @@ export class GeneratedCaller implements Caller {
   private readonly messages: Message[];
   /** The reason given with the caller's last words: the caller hangs up after the agent's answer. */
   private ending: string | undefined;
+  /** Before the latest `next`. */
+  private before: { readonly messages: number; readonly ending: string | undefined };
 
   constructor(private readonly options: GeneratedCallerOptions) {
     this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
+    this.before = { messages: this.messages.length, ending: undefined };
   }
 
   async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
+    this.before = { messages: this.messages.length, ending: this.ending };
     if (this.ending !== undefined) return this.hangUp(this.ending);
     // As JSON, so that the agent's words cannot imitate what happens on the line.
     const begins = this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
@@ -58,7 +62,16 @@ export class GeneratedCaller implements Caller {
     this.messages.push({ role: 'assistant', content: JSON.stringify({ say, end: end ?? null }) });
     if (say === '') return this.hangUp(end ?? '');
     this.ending = end;
-    return { type: 'speak', text: say };
+    return { type: 'speak', line: [say] };
+  }
+
+  ahead(): CallerAction | undefined {
+    return this.ending === undefined ? undefined : this.hangUp(this.ending);
+  }
+
+  retract(): void {
+    this.messages.length = this.before.messages;
+    this.ending = this.before.ending;
   }
 
   private hangUp(reason: string): CallerAction {

@@ -15,8 +15,11 @@ import type { Wire, WireFactory, WireFormats, WireSide } from '../wire/wire.js';
 import { commonFinding } from '../wire/common-findings.js';
 import { Mouth } from '../speaking/mouth.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
+import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import { type AgentUtterance, utterancesOf } from '../words/utterances.js';
 import { Intake } from './intake.js';
 import { Recorder } from './recorder.js';
+import type { CallerPort } from './script-port.js';
 import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
 import { WireFindings } from './wire-findings.js';
@@ -34,6 +37,8 @@ export interface MediaCallOptions {
   readonly recording?: RecordingSink;
   /** What happened between the answer and the start of the stream. */
   readonly prelude?: Prelude;
+  /** Asks the caller what it does, if the plan says that it is asked; `answer` takes its answer. */
+  readonly onTurn?: (question: TurnQuestion) => void;
 }
 
 export interface Prelude {
@@ -118,7 +123,7 @@ export class MediaCall {
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
     const { plan, ear: heard, caller, streamStartMs } = this;
-    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs });
+    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs, port: this.port() });
     for (const { atMs, pcm } of prelude?.sounds ?? []) this.ear.play(atMs, pcm);
     for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.recordFrame(null, this.ear.hearFrame());
     this.isReady = true;
@@ -138,6 +143,11 @@ export class MediaCall {
     this.reports.answerTools(this.callTime(now), (id, json) => this.wire.toolResult?.(now, id, json));
     this.ear.advance(this.callTime(now));
     this.endAsRequested(now);
+  }
+
+  /** The caller's answer to a question. */
+  answer(answer: TurnAnswer): void {
+    if (this.isReady && !this.isOver) this.policy.answer(answer);
   }
 
   /** A message of the agent. */
@@ -227,13 +237,32 @@ export class MediaCall {
     return (this.observed ??= this.observe(this.ended));
   }
 
-  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
-    const { atMs } = ended.end;
-    const timing = this.timing.result();
-    const heard = this.ear.facts(
+  private port(): CallerPort {
+    return {
+      ask: (question) => this.options.onTurn?.(question),
+      utterances: (untilMs) => this.utterances(untilMs),
+      wordReports: () => this.reports.saidCount,
+    };
+  }
+
+  /** What the agent has said since the caller's latest line. */
+  private utterances(untilMs: number): AgentUtterance[] {
+    const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
+    return utterancesOf(facts).filter(({ turn }) => turn === this.caller.turn);
+  }
+
+  private heard() {
+    return this.ear.facts(
       (at) => this.caller.turnAt(at),
       (at) => this.caller.lineEndBefore(at),
     );
+  }
+
+  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
+    const { atMs } = ended.end;
+    const timing = this.timing.result();
+    const heard = this.heard();
+    const thinking = this.policy.thoughtUntil(atMs);
     const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
     const observed = {
       caller: this.caller.until(atMs),
@@ -242,6 +271,7 @@ export class MediaCall {
       underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
+      ...(thinking.length > 0 && { thinking }),
       ...ended,
       answeredTurns: this.policy.answeredTurns,
       ...this.reports.facts,

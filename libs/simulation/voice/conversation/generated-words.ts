@@ -13,7 +13,7 @@ interface SpokenItem extends Span {
  * The words of each sound of the agent, as its platform generated them. Known only for an item that was played as a whole: a
  * part of it that was dropped was not heard.
  */
-export function wordsOfSounds(facts: VoiceFacts): Words[] {
+export function wordsOfSounds(facts: Pick<VoiceFacts, 'agent' | 'said' | 'arrivals'>): Words[] {
   const items = playedItems(facts);
   const shown = new Set<SpokenItem>();
   return facts.agent.map((sound): Words => {
@@ -27,7 +27,7 @@ export function wordsOfSounds(facts: VoiceFacts): Words[] {
   });
 }
 
-function playedItems({ said, arrivals }: VoiceFacts): SpokenItem[] {
+function playedItems({ said, arrivals }: Pick<VoiceFacts, 'said' | 'arrivals'>): SpokenItem[] {
   return said
     .filter(({ final, item }) => final && item !== undefined)
     .flatMap(({ text, item }) => {

@@ -73,13 +73,13 @@ function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pic
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
       ...place,
-      script: { step, ...(repeated && { repeated }) },
+      ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),
       ...cutIf(endMs >= facts.end.atMs),
       ...understood(facts, act),
@@ -93,7 +93,7 @@ function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
     name: isPress ? act.keys : act.name,
     possible: isPress || act.possible,
     ...place,
-    script: { step: act.step },
+    ...(act.step !== null && { script: { step: act.step } }),
   };
 }
 
