@@ -209,7 +209,7 @@ class Call {
     const { clock, timeline, signal } = this;
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
-      return runVoiceConversation({ transport, definition, voice, timeline, signal });
+      return runVoiceConversation({ transport, definition, caller: this.caller(), clock, voice, timeline, signal });
     }
     const { maxTurns, maxDurationSeconds } = definition;
     return runConversation({
