@@ -36,6 +36,8 @@ export interface SpeechEntry extends Span {
   readonly continues?: true;
   /** Present when the words were heard and are not known; `text` is then empty. */
   readonly words?: 'unknown';
+  /** Present when the agent spoke because the simulated caller thought: it counts in no time and no turn. */
+  readonly promptedByWait?: true;
   /** What the platform of a voice call understood of a caller's line: shown, never judged. */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
   /** Present on a caller's line that was to be spoken over the agent. */

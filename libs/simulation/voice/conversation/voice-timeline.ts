@@ -1,6 +1,7 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { promptedByWait } from '../measures/index.js';
 import { wordsOfSounds } from './generated-words.js';
 
 /** A document of TwiML may have thousands of verbs. */
@@ -13,6 +14,7 @@ const MAX_NOTES = 100;
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, agent, silences, toolCalls, wireFindings, platformEvents, end } = facts;
   const words = wordsOfSounds(facts);
+  const prompted = promptedByWait(facts);
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, facts)),
@@ -24,6 +26,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         ...words[index]!,
         ...timesOf(sound),
         turn: sound.turn,
+        ...(prompted.has(sound) && { promptedByWait: true as const }),
         ...cutIf(isCut),
       };
     }),
