@@ -119,10 +119,12 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   }
 }
 
+const noModel = () => Promise.reject(new CallFailure('no_language_model'));
+
 const NO_CALLER: Caller = {
   kind: 'generated',
-  next: () => Promise.reject(new CallFailure('no_language_model')),
-  ahead: () => undefined,
+  next: noModel,
+  ahead: noModel,
   retract: () => undefined,
 };
 

@@ -6,18 +6,18 @@ import { CallerActs } from '../speaking/caller-acts.js';
 import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
 import { Ear } from '../hearing/ear.js';
-import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from '../facts/facts.js';
+import type { PlatformEvent, VoiceFacts } from '../facts/facts.js';
 import { Line } from '../facts/line.js';
 import { IncomingAudio } from '../hearing/incoming-audio.js';
-import { heardAtTheEarliest } from '../measures/index.js';
-import type { RecordingSink } from '../wire/voice-transport.js';
 import type { Wire, WireFactory, WireFormats, WireSide } from '../wire/wire.js';
 import { commonFinding } from '../wire/common-findings.js';
 import { Mouth } from '../speaking/mouth.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
-import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
-import { type AgentUtterance, utterancesOf } from '../words/utterances.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
+import { utterancesOf } from '../words/utterances.js';
 import { Intake } from './intake.js';
+import type { MediaCallOptions } from './media-call-options.js';
+import { withFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
 import type { CallerPort } from './script-port.js';
 import { TickTiming } from './tick-timing.js';
@@ -30,23 +30,6 @@ const READY_MS = 10_000;
 const EPSILON_MS = 1e-6;
 const MAX_PLATFORM_EVENTS = 1_000;
 const DISCARDED = 'More audio arrived than is kept';
-
-export interface MediaCallOptions {
-  /** Sends a message to the agent. */
-  readonly send: (data: string | Uint8Array) => void;
-  readonly recording?: RecordingSink;
-  /** What happened between the answer and the start of the stream. */
-  readonly prelude?: Prelude;
-  /** Asks the caller what it does, if the plan says that it is asked; `answer` takes its answer. */
-  readonly onTurn?: (question: TurnQuestion) => void;
-}
-
-export interface Prelude {
-  /** The answer, on the clock of the driver. */
-  readonly answeredAt: number;
-  /** What the platform played for the agent, at the rate of the line; times are milliseconds from the answer, in order. */
-  readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
-}
 
 /**
  * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. It
@@ -238,17 +221,15 @@ export class MediaCall {
   }
 
   private port(): CallerPort {
+    const { caller } = this;
     return {
       ask: (question) => this.options.onTurn?.(question),
-      utterances: (untilMs) => this.utterances(untilMs),
+      utterances: (untilMs) => {
+        const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
+        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+      },
       wordReports: () => this.reports.saidCount,
     };
-  }
-
-  /** What the agent has said since the caller's latest line. */
-  private utterances(untilMs: number): AgentUtterance[] {
-    const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
-    return utterancesOf(facts).filter(({ turn }) => turn === this.caller.turn);
   }
 
   private heard() {
@@ -260,15 +241,11 @@ export class MediaCall {
 
   private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
     const { atMs } = ended.end;
-    const timing = this.timing.result();
-    const heard = this.heard();
     const thinking = this.policy.thoughtUntil(atMs);
-    const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
     const observed = {
       caller: this.caller.until(atMs),
-      ...heard,
+      ...this.heard(),
       ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
-      underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
       ...(thinking.length > 0 && { thinking }),
@@ -276,16 +253,9 @@ export class MediaCall {
       answeredTurns: this.policy.answeredTurns,
       ...this.reports.facts,
       platformEvents: this.platformEvents,
-      timing,
+      timing: this.timing.result(),
     };
-    const findingsOf = (facts: Omit<VoiceFacts, 'wireFindings'>) =>
-      this.findings.with(this.wire.review?.(facts) ?? []).list();
-    const facts = { ...observed, wireFindings: findingsOf(observed) };
-    if (timing.stalls.length === 0) return facts;
-    const underruns = heard.underruns.filter(isStalled);
-    const certain = findingsOf(heardAtTheEarliest({ ...facts, stalled: { underruns, findings: [] } }));
-    const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
-    return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
+    return withFindings(observed, (facts) => this.findings.with(this.wire.review?.(facts) ?? []).list());
   }
 
   private get nextDueMs(): number {
@@ -415,7 +385,3 @@ export class MediaCall {
 
 /** How a connection test ends that has heard the agent. */
 const HEARD: CallEnd = { by: 'caller', code: 'caller_done', reason: 'The agent was heard' };
-
-/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
-const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
-  stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

@@ -10,7 +10,9 @@ import {
 } from '../../transports/wires/testing/fixture-double/agent.js';
 import fixtureEntry from '../../transports/wires/testing/fixture-wire/wire.js';
 import { virtualCalls } from '../call/virtual-call.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
 import { SOUNDS } from '../testing/virtual-calls.js';
+import { AnsweringCaller } from './answering-caller.js';
 
 const GREETING: Act = { afterMs: 200, send: says(1, 'Bella Vista, how can I help?', 900) };
 
@@ -34,18 +36,17 @@ function call(definition: DefinitionInput, script: FixtureScript, thinkMs = 0) {
   });
 }
 
-/** A model on the call's clock: says lines one after the other. */
-const slowModel = (thinkMs: number, lines: readonly object[] = LINES) => {
-  let line = 0;
-  return {
+/** A model on the call's clock: says lines one after the other, and again what was not spoken. */
+const slowModel = (thinkMs: number, lines: readonly object[] = LINES) =>
+  ({
     model: 'double',
     prices: undefined,
-    ask: async (_messages: unknown, { clock }: { clock: VirtualClock }) => {
+    ask: async (messages: readonly { role: string }[], { clock }: { clock: VirtualClock }) => {
+      const said = messages.filter(({ role }) => role === 'assistant').length;
       await clock.sleep(thinkMs);
-      return JSON.stringify(lines[Math.min(line++, lines.length - 1)]);
+      return JSON.stringify(lines[Math.min(said, lines.length - 1)]);
     },
-  } as any;
-};
+  }) as any;
 const LINES = [
   { say: 'A table for four people, please.', end: null },
   { say: 'My name is Caller.', end: null },
@@ -179,5 +180,26 @@ describe('a generated caller over a voice call with words', () => {
   it('is an error of the tester when its model takes more than ten seconds', async () => {
     const result = await call({ script: [] }, healthy, 11_000);
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'caller_slow', retryable: true } });
+  });
+});
+
+describe('AnsweringCaller', () => {
+  it('answers also when its decision is ready at the moment in which its time is over', async () => {
+    const clock = new VirtualClock();
+    const answers: TurnAnswer[] = [];
+    const answering = new AnsweringCaller({
+      caller: {
+        kind: 'generated',
+        next: () => ({ type: 'hang_up', code: 'caller_done', reason: 'Done' }),
+        ahead: () => undefined,
+        retract: () => undefined,
+      },
+      prepare: () => clock.sleep(10_000).then(() => ({ steps: [], isComplete: true })),
+      clock,
+      signal: new AbortController().signal,
+    });
+    answering.ask({ turn: 1, attempt: 1, isSilent: false, utterances: [] }, (answer) => answers.push(answer));
+    await clock.sleep(10_100);
+    expect(answers).toEqual([{ turn: 1, attempt: 1, reason: 'model', steps: [], isComplete: true }]);
   });
 });

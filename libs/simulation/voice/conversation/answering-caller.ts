@@ -50,6 +50,8 @@ class Attempt {
   readonly attempt: number;
   /** Whether the caller was asked: its decision is taken back if the attempt comes to nothing. */
   wasAsked = false;
+  /** Another attempt has taken its place. */
+  private isAbandoned = false;
   private readonly abort = new AbortController();
   private onWords: () => void = () => undefined;
 
@@ -75,6 +77,7 @@ class Attempt {
   }
 
   abandon(): void {
+    this.isAbandoned = true;
     this.abort.abort(new Error('The agent went on speaking'));
   }
 
@@ -83,17 +86,16 @@ class Attempt {
     const { turn, attempt } = this;
     const { signal } = this.options;
     if (!(await this.hasWords())) {
-      const isOpen = !this.abort.signal.aborted && !signal.aborted;
+      const isOpen = !this.isAbandoned && !signal.aborted;
       const broken = failure('stt_slow', `${WORDS_MS / 1_000} s after its turn`);
       return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
     }
     const reason: ThinkingReason = this.options.caller.kind === 'generated' ? 'model' : 'words';
     try {
       const steps = await this.decide(this.words || before);
-      return this.abort.signal.aborted ? undefined : { turn, attempt, reason, ...steps };
+      return this.isAbandoned ? undefined : { turn, attempt, reason, ...steps };
     } catch (error) {
-      if (this.abort.signal.aborted && !(this.abort.signal.reason instanceof TooSlow)) return undefined;
-      if (signal.aborted) return undefined;
+      if (this.isAbandoned || signal.aborted) return undefined;
       if (error instanceof CallerUnusable) return { turn, attempt, reason, unusable: error.message };
       return { turn, attempt, reason, failure: failureOf(error) };
     }

@@ -148,6 +148,7 @@ async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promis
     return await work();
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof CallFailure) throw error;
     const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;
     throw new CallFailure('speech_failed', { what: messageOf(error), isPermanent }, { cause: error });
   }
