@@ -121,7 +121,7 @@ async function prepareLine(
 export function remembered(sounds: CallerSounds): CallerSounds {
   const kept = new Map<string, Promise<PreparedSound>>();
   return {
-    soundOf: sounds.soundOf,
+    soundOf: (name, voice) => sounds.soundOf(name, voice),
     synthesise: ({ text, voice }, signal) => {
       let made = kept.get(text);
       if (!made) {
