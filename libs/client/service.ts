@@ -14,6 +14,7 @@ export type ConnectionTest = components['schemas']['ConnectionTest'];
 export type Agent = components['schemas']['Agent'];
 export type Evaluation = components['schemas']['Evaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
+export type SuitePlan = components['schemas']['SuitePlan'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
@@ -35,6 +36,13 @@ export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
 /** Media type of each format of a suite. */
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
 export type SuiteFormat = keyof typeof MEDIA_TYPES;
+
+export interface ImportOptions {
+  /** Writes nothing, and plans a run. */
+  readonly dryRun?: boolean;
+  /** Of the run that a dry run plans; absent: that of the agent's protocol. */
+  readonly medium?: 'text' | 'voice';
+}
 
 export interface ServiceOptions {
   /** URL of the service, without a trailing slash. */
@@ -72,9 +80,10 @@ export class Service {
     });
   }
 
-  agents(): Promise<Agent[]> {
+  /** @param deleted only deleted agents, in place of the others */
+  agents({ deleted = false } = {}): Promise<Agent[]> {
     return everyPage(async (page) => {
-      const query = { page, limit: PAGE_SIZE };
+      const query = { page, limit: PAGE_SIZE, ...(deleted && { deleted: 'true' as const }) };
       return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
   }
@@ -96,12 +105,13 @@ export class Service {
     agentId: string,
     file: Uint8Array,
     format: SuiteFormat,
-    { dryRun = false } = {},
+    { dryRun = false, medium }: ImportOptions = {},
   ): Promise<ImportResult> {
+    const query = { dryRun: dryRun ? ('true' as const) : ('false' as const), ...(medium && { medium }) };
     const { data } = await this.write(
       (header) =>
         this.client.POST('/agents/{agentId}/evaluations/import', {
-          params: { path: { agentId }, query: { dryRun: dryRun ? 'true' : 'false' }, header },
+          params: { path: { agentId }, query, header },
           headers: { 'Content-Type': MEDIA_TYPES[format] },
           // The file is sent as it is.
           body: file as never,
@@ -189,6 +199,21 @@ export class Service {
 
   async delete(kind: Deletable, id: string): Promise<void> {
     await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
+  }
+
+  /** Erases an agent, deleted or not, with everything that is stored of it. */
+  async eraseAgent(id: string): Promise<void> {
+    const query = { permanently: 'true' } as const;
+    await this.read(() => this.client.DELETE('/agents/{id}', { params: { path: { id }, query } }), agent(id));
+  }
+
+  /** Undoes the deletion of an agent. */
+  async restoreAgent(id: string): Promise<Agent> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents/{id}/restore', { params: { path: { id }, header } }),
+      `Deleted agent ${id}`,
+    );
+    return data;
   }
 
   /** Calls the agent once. */

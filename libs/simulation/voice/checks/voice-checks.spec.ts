@@ -204,7 +204,7 @@ describe('max_interruptions and max_overlap_ms', () => {
   });
 
   it('an interruption that background audio may have made is undecided, a long one is not', async () => {
-    const background = { dbfs: -40, fromMs: 0 };
+    const background = { dbfs: -40, fromMs: 0, isUneven: false };
     const spec = { type: 'max_interruptions', count: 0 } as const;
     const short = { caller: [line(1_000, 3_000)], agent: [agentSound(2_690, 4_000)] };
     expect(await check(spec, short)).toMatchObject({ met: false });
