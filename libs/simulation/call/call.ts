@@ -258,11 +258,12 @@ class Call {
   }
 
   private caller(): Caller {
-    const { definition, personality, scenario, model } = this.options;
+    const { definition, personality, scenario, model, transport } = this.options;
     if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.yielder());
     if (!model) return NO_CALLER;
     const { clock, callerMeter: meter, onUnusable } = this;
-    return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
+    const isVoice = 'call' in transport;
+    return new GeneratedCaller({ model, personality, scenario, isVoice, clock, meter, onUnusable });
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {

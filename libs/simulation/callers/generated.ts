@@ -19,6 +19,7 @@ export interface GeneratedCallerOptions {
   readonly model: LanguageModel;
   readonly personality: Personality;
   readonly scenario: Scenario;
+  readonly isVoice: boolean;
   readonly clock: Clock;
   readonly meter: ModelMeter;
   readonly onUnusable: (answer: string) => void;
@@ -47,7 +48,8 @@ export class GeneratedCaller implements Caller {
   private before: { readonly messages: number; readonly ending: string | undefined };
 
   constructor(private readonly options: GeneratedCallerOptions) {
-    this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
+    const { personality, scenario, isVoice } = options;
+    this.messages = [{ role: 'system', content: callerInstructions(personality, scenario, isVoice) }];
     this.before = { messages: this.messages.length, ending: undefined };
   }
 

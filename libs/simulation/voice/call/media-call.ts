@@ -272,6 +272,7 @@ export class MediaCall {
     this.incoming.advance(dueMs - FRAME_MS);
     const heard = this.ear.hearFrame();
     this.policy.decide(dueMs, dueMs - FRAME_MS);
+    if (this.policy.isThinking) this.wire.callerThinking?.(now);
     for (const { digit } of this.caller.dueKeys(dueMs)) this.wire.key?.(now, digit);
     const sound = this.mouth.frame(this.frame);
     this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);

@@ -16,24 +16,27 @@ import { AnsweringCaller } from './answering-caller.js';
 
 const GREETING: Act = { afterMs: 200, send: says(1, 'Bella Vista, how can I help?', 900) };
 
-/** A scripted call over a wire with words, on virtual time. @param thinkMs how long each line takes to be spoken by the engine */
-function call(definition: DefinitionInput, script: FixtureScript, thinkMs = 0) {
-  const clock = new VirtualClock();
-  const transport = virtualCalls({
-    wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
-    lineRate: 16_000,
-    agent: (socket) => new FixtureAgent(socket, script),
-  });
-  const caller = { ...SOUNDS };
-  return executeCall({
+/** A call over a wire with words, on virtual time. @param model plays the caller of a definition without a script */
+function call(definition: DefinitionInput, script: FixtureScript, model?: ReturnType<typeof slowModel>) {
+  const agents: FixtureAgent[] = [];
+  const result = executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: 'You want a table.' },
     personality: { name: 'Caller' },
-    transport,
-    clock,
-    voice: { sounds: caller, voice: 'any' },
-    ...(thinkMs > 0 && { model: slowModel(thinkMs) }),
+    transport: virtualCalls({
+      wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
+      lineRate: 16_000,
+      agent: (socket) => {
+        const agent = new FixtureAgent(socket, script);
+        agents.push(agent);
+        return agent;
+      },
+    }),
+    clock: new VirtualClock(),
+    voice: { sounds: SOUNDS, voice: 'any' },
+    ...(model && { model }),
   });
+  return result.then((done) => ({ ...done, received: agents[0]!.received }));
 }
 
 /** A model on the call's clock: says lines one after the other, and again what was not spoken. */
@@ -129,7 +132,7 @@ describe('a generated caller over a voice call with words', () => {
   };
 
   it('takes the time that its model takes, which is in no latency', async () => {
-    const result = await call({ script: [] }, healthy, 800);
+    const result = await call({}, healthy, slowModel(800));
     const { latencies, callerThinking, deadAir } = result.voice!.voice;
     // The double notices the end of a line after 500 ms of silence, and answers 200 ms later.
     for (const { heardMs } of latencies) expect(Math.abs(heardMs! - 700)).toBeLessThanOrEqual(25);
@@ -146,29 +149,19 @@ describe('a generated caller over a voice call with words', () => {
     const prompt: Act = { afterMs: 200 + 900 + 3_000, send: says(3, 'Are you still there?', 900) };
     const heard: string[] = [];
     const model = slowModel(4_500);
-    const ask = model.ask;
+    const { ask } = model;
     model.ask = (messages: { content: string }[], options: never) => {
       heard.push(messages.at(-1)!.content);
       return ask(messages, options);
     };
-    const clock = new VirtualClock();
-    const result = await executeCall({
-      definition: normalise({ script: [], checks: [{ type: 'max_silence_ms', ms: 2_500 }] }),
-      scenario: { scenarioText: 'You want a table.' },
-      personality: { name: 'Caller' },
-      transport: virtualCalls({
-        wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
-        lineRate: 16_000,
-        agent: (socket) =>
-          new FixtureAgent(socket, {
-            onHello: [READY, GREETING],
-            onLine: [[answer(2, 'Your name, please?'), prompt], [answer(4, 'It is booked.')], [answer(5, 'Bye.')]],
-          }),
-      }),
-      clock,
+    const result = await call(
+      { checks: [{ type: 'max_silence_ms', ms: 2_500 }] },
+      {
+        onHello: [READY, GREETING],
+        onLine: [[answer(2, 'Your name, please?'), prompt], [answer(4, 'It is booked.')], [answer(5, 'Bye.')]],
+      },
       model,
-      voice: { sounds: SOUNDS, voice: 'any' },
-    });
+    );
     expect(result.outcome).toBe('passed');
     const prompted = result.timeline.filter((entry) => entry.type === 'speech' && entry.promptedByWait);
     expect(prompted).toMatchObject([{ text: 'Are you still there?' }]);
@@ -177,8 +170,40 @@ describe('a generated caller over a voice call with words', () => {
     expect(result.voice!.voice.deadAir.over3s).toBe(0);
   });
 
+  it('judges an agent that says nothing for nine seconds and then asks by its wait', async () => {
+    const late: Act = { afterMs: 8_500, send: says(2, 'Are you still there?', 900) };
+    const result = await call(
+      { checks: [{ type: 'max_silence_ms', ms: 7_000 }] },
+      { onHello: [READY, GREETING], onLine: [[late], [answer(3, 'It is booked.')], [answer(4, 'Bye.')]] },
+      slowModel(800),
+    );
+    expect(result.timeline.some((entry) => entry.type === 'speech' && entry.promptedByWait)).toBe(false);
+    expect(result.voice!.voice.latencies[0]).toMatchObject({ heardMs: 8_000, answered: false });
+    expect(result.checks).toMatchObject([{ met: false }]);
+    expect(result.outcome).toBe('failed');
+  });
+
+  it('lets the platform say that the caller is still there while it thinks', async () => {
+    const { received } = await call({}, healthy, slowModel(2_500));
+    const signs = received.filter(({ type }) => type === 'thinking').length;
+    expect(signs).toBe(9);
+    expect((await call(SCRIPT, healthy)).received.filter(({ type }) => type === 'thinking').length).toBeLessThan(5);
+  });
+
+  it('knows that its words are spoken', async () => {
+    const instructions: string[] = [];
+    const model = slowModel(0);
+    const { ask } = model;
+    model.ask = (messages: { content: string }[], options: never) => {
+      instructions.push(messages[0]!.content);
+      return ask(messages, options);
+    };
+    await call({}, healthy, model);
+    expect(instructions[0]).toContain('Your words are spoken aloud');
+  });
+
   it('is an error of the tester when its model takes more than ten seconds', async () => {
-    const result = await call({ script: [] }, healthy, 11_000);
+    const result = await call({}, healthy, slowModel(11_000));
     expect(result).toMatchObject({ outcome: 'error', failure: { code: 'caller_slow', retryable: true } });
   });
 });

@@ -257,6 +257,13 @@ describe('evaluations over the fixture wire', () => {
     expect(misfit({ script: [{ answers: [{ when: { says: { text: 'name' } }, say: 'Rossi' }] }] })).toBeUndefined();
     expect(misfit({})).toBeUndefined();
   });
+
+  it('may not have answers that no voice can speak', () => {
+    const answers = [{ when: { says: { text: 'name' } }, say: '...' }];
+    expect(misfit({ script: [{ say: 'Hello.' }, { answers }] })).toBe(
+      'it has lines without a word to speak: script[1]',
+    );
+  });
 });
 
 describe('the protocols of production', () => {
