@@ -170,6 +170,15 @@ describe('a generated caller over a voice call with words', () => {
     expect(result.voice!.voice.deadAir.over3s).toBe(0);
   });
 
+  it('has no time of its thinking in the length of the call', async () => {
+    const lengthOf = async (thinkMs: number) => {
+      const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
+      const [check] = (await call({ checks }, healthy, slowModel(thinkMs))).checks;
+      return check!.detail.replace(" without the caller's thinking", '');
+    };
+    expect(await lengthOf(4_000)).toBe(await lengthOf(20));
+  });
+
   it('judges an agent that says nothing for nine seconds and then asks by its wait', async () => {
     const late: Act = { afterMs: 8_500, send: says(2, 'Are you still there?', 900) };
     const result = await call(
