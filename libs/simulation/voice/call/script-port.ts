@@ -4,7 +4,7 @@ import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
 import type { ThinkingReason, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { AgentUtterance } from '../words/utterances.js';
 
-/** After so many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
+/** After this many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
 const MAX_ATTEMPTS = 5;
 const SILENCE_MS = 1_000;
 /** All attempts of a turn together. */

@@ -234,6 +234,6 @@ describe('AnsweringCaller', () => {
     });
     answering.ask({ turn: 1, attempt: 1, isSilent: false, utterances: [] }, (answer) => answers.push(answer));
     await clock.sleep(10_100);
-    expect(answers).toEqual([{ turn: 1, attempt: 1, reason: 'model', steps: [], isComplete: true }]);
+    expect(answers).toEqual([{ turn: 1, attempt: 1, reason: 'speech', steps: [], isComplete: true }]);
   });
 });

@@ -53,6 +53,8 @@ class Attempt {
   /** Another attempt has taken its place. */
   private isAbandoned = false;
   private readonly abort = new AbortController();
+  /** Milliseconds that each of them took. */
+  private readonly spent: Record<ThinkingReason, number> = { words: 0, model: 0, speech: 0 };
   private onWords: () => void = () => undefined;
 
   constructor(
@@ -85,17 +87,17 @@ class Attempt {
   async run(before: string): Promise<TurnAnswer | undefined> {
     const { turn, attempt } = this;
     const { signal } = this.options;
-    if (!(await this.hasWords())) {
+    if (!(await this.timed('words', this.hasWords()))) {
       const isOpen = !this.isAbandoned && !signal.aborted;
       const broken = failure('stt_slow', `${WORDS_MS / 1_000} s after its turn`);
       return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
     }
-    const reason: ThinkingReason = this.options.caller.kind === 'generated' ? 'model' : 'words';
     try {
       const steps = await this.decide(this.words || before);
-      return this.isAbandoned ? undefined : { turn, attempt, reason, ...steps };
+      return this.isAbandoned ? undefined : { turn, attempt, reason: this.reason, ...steps };
     } catch (error) {
       if (this.isAbandoned || signal.aborted) return undefined;
+      const { reason } = this;
       if (error instanceof CallerUnusable) return { turn, attempt, reason, unusable: error.message };
       return { turn, attempt, reason, failure: failureOf(error) };
     }
@@ -108,10 +110,28 @@ class Attempt {
     const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
     try {
       this.wasAsked = true;
-      return await prepare(await caller.next({ answer, isSilent }, signal), signal);
+      const action = await this.timed('model', Promise.resolve(caller.next({ answer, isSilent }, signal)));
+      return await this.timed('speech', prepare(action, signal));
     } finally {
       cancel();
     }
+  }
+
+  private async timed<T>(what: ThinkingReason, work: Promise<T>): Promise<T> {
+    const since = this.options.clock.now();
+    try {
+      return await work;
+    } finally {
+      this.spent[what] += this.options.clock.now() - since;
+    }
+  }
+
+  /** What took the most time. A script waits for words; what it then says is ready. */
+  private get reason(): ThinkingReason {
+    const { words, model, speech } = this.spent;
+    if (this.options.caller.kind === 'scripted') return speech > words ? 'speech' : 'words';
+    if (words > Math.max(model, speech)) return 'words';
+    return speech > model ? 'speech' : 'model';
   }
 
   /** Waits until all words of the agent are known. @returns whether they are */

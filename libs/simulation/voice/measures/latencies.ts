@@ -33,7 +33,7 @@ export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
   const facts = withoutBackchannels(given);
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
-    // The time in which the caller thinks is no wait for the agent.
+    // While the caller thinks it does not wait for the agent.
     const thought = given.thinking?.find(({ startMs }) => startMs >= floor.endMs);
     const until = Math.min(floors[index + 1]?.startMs ?? facts.end.atMs, thought?.startMs ?? Infinity);
     const latency = latencyOf(facts, floor, until);
