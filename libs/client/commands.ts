@@ -4,7 +4,7 @@ import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } fro
 import { follow, hasEnded } from './follow.js';
 import { Interruption } from './interruption.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { type OutputFlags, prepareFile, prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
+import { type OutputFlags, prepareFile, prepareOutputs, unwritable, writeAtomically, writeOutputs } from './outputs.js';
 import { planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
@@ -98,7 +98,10 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
   if (flags.wait && !hasEnded(current)) {
     const interruption = new Interruption(flags.timeout, io.env);
     const ended = await watch(service, current, interruption, io).finally(() => interruption.release());
-    if (ended === undefined) throw new CommandError(EXIT.noResult, `${interruption.reason}; the run continues`);
+    if (ended === undefined) {
+      const cure = `Follow it again: vat status ${plain(id)} --wait`;
+      throw new CommandError(EXIT.noResult, `${interruption.reason}; the run continues`, [], cure);
+    }
     current = ended;
   }
   return conclude(service, current, flags, io);
@@ -134,7 +137,7 @@ export async function save(
   try {
     await writeAtomically(out, text);
   } catch (error) {
-    throw new CommandError(EXIT.noResult, `${out} cannot be written: ${(error as Error).message}`);
+    throw unwritable(out, error);
   }
   io.stderr.write(`Written to ${plain(out)}\n`);
   return EXIT.met;

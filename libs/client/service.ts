@@ -52,6 +52,9 @@ export interface ServiceOptions {
   readonly announce?: (text: string) => void;
 }
 
+/** What a request names, for the message of a 404; some requests name two things, of which the issues say which is missing. */
+type Subject = string | ((issues: readonly string[]) => string);
+
 interface Answered {
   readonly data?: unknown;
   readonly error?: unknown;
@@ -180,10 +183,9 @@ export class Service {
 
   /** @param baseline the earlier run: an id or `previous` */
   async compare(id: string, baseline: string): Promise<RunComparison> {
-    const missing = baseline === 'previous' ? 'an earlier run to compare with' : run(baseline);
     const { data } = await this.read(
       () => this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
-      `${run(id)} or ${missing}`,
+      missingRun(id, baseline),
     );
     return data;
   }
@@ -244,7 +246,7 @@ export class Service {
     const query = baseline === undefined ? {} : { with: baseline };
     return this.read<{ data?: string; error?: unknown; response: Response }>(
       () => this.client.GET('/runs/{id}/report', { params: { path: { id }, query }, parseAs: 'text' }),
-      baseline === undefined ? run(id) : `${run(id)} or a run to compare with`,
+      missingRun(id, baseline),
     );
   }
 
@@ -267,7 +269,10 @@ export class Service {
   }
 
   /** @param subject what the request names, for the message of a 404 */
-  private async read<A extends Answered>(request: () => Promise<A>, subject?: string): Promise<NonNullable<A['data']>> {
+  private async read<A extends Answered>(
+    request: () => Promise<A>,
+    subject?: Subject,
+  ): Promise<NonNullable<A['data']>> {
     return this.dataOf(await this.attempt(request), subject);
   }
 
@@ -296,7 +301,7 @@ export class Service {
     }
   }
 
-  private dataOf<A extends Answered>({ data, error, response }: A, subject?: string): NonNullable<A['data']> {
+  private dataOf<A extends Answered>({ data, error, response }: A, subject?: Subject): NonNullable<A['data']> {
     const { status, statusText, headers } = response;
     const isService = headers.has('X-API-Version');
     if (isService && response.ok && isAnswer(data)) {
@@ -308,7 +313,8 @@ export class Service {
     }
     const body = isService ? errorBody(error) : undefined;
     if (body) {
-      const missing = subject === undefined ? undefined : `${subject} not found at ${this.url}`;
+      const what = typeof subject === 'function' ? subject(body.issues) : subject;
+      const missing = what === undefined ? undefined : `${what} not found at ${this.url}`;
       throw new RefusedError(status, body.code, body.message, body.issues, missing);
     }
     // A proxy in front of the service answers for it.
@@ -325,6 +331,14 @@ export class Service {
 
 const agent = (id: string): string => `Agent ${id}`;
 const run = (id: string): string => `Run ${id}`;
+
+/** Which of two runs a 404 is about: an issue begins with the parameter of the earlier one. */
+const missingRun =
+  (id: string, baseline: string | undefined): Subject =>
+  (issues) => {
+    if (baseline === undefined || !issues.some((issue) => /^with\b/.test(issue))) return run(id);
+    return baseline === 'previous' ? 'An earlier run to compare with' : run(baseline);
+  };
 
 interface Page<T> {
   readonly data: readonly T[];

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { count } from '../text/index.js';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { prepareFile, writeAtomically } from './outputs.js';
+import { prepareFile, unwritable, writeAtomically } from './outputs.js';
 import type { ImportOptions, ImportResult, Service, SuiteFormat, SuitePlan } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
@@ -91,7 +91,7 @@ export async function exportSuite(
   try {
     await writeAtomically(out, text);
   } catch (error) {
-    throw new CommandError(EXIT.noResult, `${out} cannot be written: ${(error as Error).message}`);
+    throw unwritable(out, error);
   }
   io.stderr.write(`Written to ${plain(out)}\n`);
   return EXIT.met;
@@ -109,7 +109,7 @@ export async function readSuite(file: string): Promise<SuiteFile> {
   try {
     return { file, format, bytes: await readFile(file) };
   } catch (error) {
-    throw misuse(`${file} cannot be read: ${(error as Error).message}`);
+    throw misuse(`${file} cannot be read: ${(error as Error).message}`, 'Check the path of the suite.');
   }
 }
 

@@ -183,10 +183,11 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
       .filter((block) => block.document === document)
       .map(({ text }) => text)
       .join('\n')
+      // Before ids and addresses are inserted, which may contain these digits.
+      .replaceAll('4010', String(port))
       .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
       .replaceAll('vat_…', apiKey)
       .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
-      .replaceAll('4010', String(port))
       .replaceAll('KEY_ID', ids.keyId)
       .replaceAll(/(?<=--workspace |set-plan )ID\b/g, ids.workspaceId)
       .replaceAll(/^node my-agent\.mjs$/gm, START_AGENT);

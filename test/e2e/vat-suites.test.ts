@@ -245,7 +245,7 @@ describe('the vat command: agents and suites', () => {
 
   it.each([
     ['an unknown extension', 'suite.txt', 'Use a name that ends with .yaml, .yml, .json or .csv.'],
-    ['a missing file', 'missing.yaml', 'missing.yaml cannot be read'],
+    ['a missing file', 'missing.yaml', 'Check the path of the suite.'],
   ])('exits with 3 for %s', async (_, name, expected) => {
     const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
     const { code, stderr } = await vat(['import', path.join(folder, name), '--agent', 'x'], env);

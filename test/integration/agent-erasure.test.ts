@@ -128,6 +128,13 @@ describe('erasing an agent', () => {
     expect(await rowsOf(agentId)).toEqual([0, 0, 0, 0]);
   });
 
+  it('is shared by jobs that run at the same time', async () => {
+    const agents = [await agentWith(120), await agentWith(120), await agentWith(2)];
+    for (const agentId of agents) await erase(agentId);
+    await Promise.all([runJob('agents.erase'), runJob('agents.erase'), runJob('agents.erase')]);
+    for (const agentId of agents) expect(await rowsOf(agentId)).toEqual([0, 0, 0, 0]);
+  });
+
   it('waits for requests that began to read the agent before', async () => {
     const agentId = await agentWith(1);
     const agents = app.nest.get(ErasedAgentsService);

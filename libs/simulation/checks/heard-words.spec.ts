@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { type CheckInput, normalise } from '../../evaluation-definition/index.js';
 import { VirtualClock } from '../time/virtual-clock.js';
 import { eventLoopYielder } from '../time/yield-to-event-loop.js';
@@ -67,7 +68,7 @@ describe('a check on words where the agent was cut off', () => {
     expect(await met(check, caller(1, 'A table, please.'), cut)).toBe(expected);
   });
 
-  it('names the words at the cut, and is no fault of the agent', async () => {
+  it('names the words at the cut, and is not decided against the agent', async () => {
     expect(await found({ type: 'says', text: 'seven' }, caller(1, 'Hello.'), cut)).toMatchObject({
       met: null,
       undecided: 'evidence',
@@ -180,5 +181,113 @@ describe('a check on words where some of the agent are not known', () => {
     const text = agent(1, '');
     delete (text as { words?: string }).words;
     expect(await met({ type: 'never_says', text: 'a' }, caller(1, 'Hello.'), text)).toBe(true);
+  });
+});
+
+describe('a decided check', () => {
+  const WORDS = ['a', 'b', 'c'];
+  const words = (limits: { minLength?: number; maxLength: number }) => fc.array(fc.constantFrom(...WORDS), limits);
+  interface Said {
+    readonly heard: readonly string[];
+    readonly uncertain: readonly string[];
+    /** How many of the uncertain words were heard, and what else was said: what the check does not know. */
+    readonly count: number;
+    readonly unknown: readonly string[];
+    readonly words: 'known' | 'partly' | 'unknown';
+  }
+  const said: fc.Arbitrary<Said> = fc.record({
+    heard: words({ maxLength: 3 }),
+    uncertain: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, words({ minLength: 1, maxLength: 3 })),
+    count: fc.nat(3),
+    unknown: words({ maxLength: 3 }),
+    words: fc.constantFrom('known', 'known', 'partly', 'unknown'),
+  });
+
+  function asHeard({ heard, uncertain, words: known }: Said, turn: number): TimelineEntry {
+    if (known === 'unknown') return agent(turn, '', { words: known });
+    const ranges = uncertain.map((_, index) => {
+      const from = [...heard, ...uncertain.slice(0, index)].reduce((sum, word) => sum + word.length + 1, 0);
+      return [from, from + uncertain[index]!.length] as const;
+    });
+    const text = [...heard, ...uncertain].join(' ');
+    return agent(turn, text, { words: known, ...(ranges.length > 0 && { uncertain: ranges }) });
+  }
+  function asSaid({ heard, uncertain, count, unknown: other, words: known }: Said, turn: number): TimelineEntry {
+    if (known === 'unknown') return agent(turn, other.join(' '));
+    const certain = [...heard, ...uncertain.slice(0, count)];
+    return agent(turn, (known === 'partly' ? [...other, ...certain] : certain).join(' '));
+  }
+
+  const word = fc.constantFrom(...WORDS);
+  const event = fc.oneof(
+    fc.record({ text: word }),
+    fc.record({ text: word, speaker: fc.constant('caller' as const) }),
+    fc.constant({ tool: 'book' }),
+  );
+  const place = fc.record(
+    {
+      after: event,
+      before: event,
+      times: fc.constantFrom(
+        { min: 1, max: 1 },
+        { min: 2 },
+        { min: 2, max: 2 },
+        { min: 3, max: 3 },
+        { min: 0, max: 1 },
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const turn = fc.record({ turn: fc.constantFrom('first' as const, 'last' as const, 1) }, { requiredKeys: [] });
+  const source = fc.oneof(
+    fc.record({ value: word }),
+    fc.record({ pattern: fc.constantFrom('(?P<x>a|b)', '(?P<x>c)'), occurrence: fc.constantFrom('first', 'last') }),
+    fc.record({ tool: fc.constant('book'), argument: fc.constant('people') }),
+  );
+  const leafs = fc.oneof(
+    fc.tuple(fc.constantFrom('says', 'never_says'), word, place, turn).map(([type, text, where, which]) => {
+      const { times, ...rest } = where;
+      const some = times && (type === 'says' ? { times } : { times: { min: Math.max(1, times.min) } });
+      return { type, text, ...rest, ...some, ...which };
+    }),
+    fc.tuple(fc.constantFrom('calls_tool', 'never_calls_tool'), place).map(([type, { times: _, ...where }]) => ({
+      ...{ type, tool: 'book' },
+      ...where,
+    })),
+    fc.record({ type: fc.constant('in_order'), events: fc.array(event, { minLength: 2, maxLength: 3 }) }),
+    fc.record({ type: fc.constant('says_before'), first: fc.record({ text: word }), then: fc.record({ text: word }) }),
+    fc.record({ type: fc.constant('same_value'), sources: fc.array(source, { minLength: 2, maxLength: 3 }) }),
+    fc.record({ type: fc.constant('max_answer_words'), words: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ type: fc.constant('talk_ratio'), max: fc.constantFrom(0.3, 0.5, 0.8) }),
+    fc.record({ type: fc.constant('talk_ratio'), min: fc.constantFrom(0.3, 0.5, 0.8) }),
+  );
+  const checks = fc.oneof(
+    leafs,
+    fc.record({ type: fc.constantFrom('any_of', 'all_of'), checks: fc.array(leafs, { minLength: 2, maxLength: 2 }) }),
+    fc.record({ type: fc.constant('not'), check: leafs }),
+    fc.record({ type: fc.constant('when'), if: leafs, then: leafs }),
+  );
+
+  it('has the same result whatever the agent said where it is not known', async () => {
+    let decided = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(checks, fc.array(said, { minLength: 1, maxLength: 4 }), words({ maxLength: 2 }), fc.nat(4)),
+        async ([check, all, callers, toolTurn]) => {
+          const call = (of: (one: Said, turn: number) => TimelineEntry) =>
+            all.flatMap((one, index) => [
+              ...(index === 0 ? [] : [caller(index, callers[index - 1] ?? 'hello')]),
+              of(one, index),
+              ...(index === toolTurn ? [tool(index, 'book')] : []),
+            ]);
+          const known = await met(check, ...call(asHeard));
+          if (known === null) return;
+          decided++;
+          expect(await met(check as CheckInput, ...call(asSaid))).toBe(known);
+        },
+      ),
+      { numRuns: 4_000 },
+    );
+    expect(decided).toBeGreaterThan(1_000);
   });
 });

@@ -1,4 +1,5 @@
 import type { EventMatcher, NestedCheck, SaysSpec, ToolSpec } from '../../evaluation-definition/index.js';
+import { wordsOf } from '../measures/measures.js';
 import { otherHearings, withUncertainWords, withUnknownWords } from '../timeline/known-words.js';
 import { truncate } from '../timeline/text.js';
 import type { Finding } from './check-result.js';
@@ -21,20 +22,17 @@ export async function byHeardWords(check: NestedCheck, finder: EventFinder, eval
   const finding = await evaluate(finder);
   // A rate is measured where words are known.
   if (check.type === 'speaking_rate' || finding.met === null || !needsOf(check).includes('words')) return finding;
-  const settled = await atEveryCut(finding, finder, evaluate);
-  if (settled.met === null || !(await couldChange(check, settled, finder))) return settled;
-  return { ...settled, ...unknownAt(settled, finder), met: null, undecided: 'words_unknown' };
-}
-
-/** The finding that holds however many words were heard before each cut, certain from the entry on that it is for all of them. */
-async function atEveryCut(finding: Finding, finder: EventFinder, evaluate: EvaluateLeaf): Promise<Finding> {
   let { settledBy } = finding;
+  let isOpen = await couldChange(check, finding, finder);
   for (const view of otherHearings(finder.view)) {
-    const other = await evaluate(new EventFinder(view, finder.yieldToEventLoop));
+    const heard = new EventFinder(view, finder.yieldToEventLoop);
+    const other = await evaluate(heard);
     if (other.met !== finding.met) return cutOff(finding, finder);
-    settledBy =
-      settledBy === undefined || other.settledBy === undefined ? undefined : Math.max(settledBy, other.settledBy);
+    isOpen ||= await couldChange(check, other, heard);
+    const isSettled = settledBy !== undefined && other.settledBy !== undefined;
+    settledBy = isSettled ? Math.max(settledBy!, other.settledBy) : undefined;
   }
+  if (isOpen) return { ...unknownAt(finding, finder), met: null, undecided: 'words_unknown' };
   const { settledBy: _, ...rest } = finding;
   return settledBy === undefined ? rest : { ...rest, settledBy };
 }
@@ -88,7 +86,7 @@ async function couldChange(check: NestedCheck, finding: Finding, finder: EventFi
     case 'language':
       return settledBy === undefined;
     case 'talk_ratio':
-      return talkRatioWithin({ ...check, min: 0 }, finder.view).met === true;
+      return wordsOf(finder.view, 'agent') === 0 || talkRatioWithin({ ...check, min: 0 }, finder.view).met === true;
     case 'hears_keys':
       return met === false;
     // The first goodbye counts.

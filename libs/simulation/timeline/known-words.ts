@@ -1,10 +1,11 @@
 import { CallView, type Placed } from './call-view.js';
 import type { SpeechEntry, TimelineEntry } from './timeline.js';
 
-/** Numbers of words at a cut that are tried one by one; between them and all of them they are spread evenly. */
-const MAX_CUTS = 8;
-/** Cuts that are tried independently of the others. */
-const MAX_SINGLE = 8;
+/** Ways in which a call may have been heard that are all tried; of more of them, some. */
+const MAX_WAYS = 64;
+/** Then: numbers of words that are tried at all cuts alike, spread evenly, and cuts that are tried apart from the others. */
+const MAX_ALIKE = 8;
+const MAX_APART = 8;
 
 type AgentSpeech = Placed<SpeechEntry>;
 
@@ -31,27 +32,37 @@ export const withUncertainWords = ({ entries }: Pick<CallView, 'entries'>): Agen
  */
 export function otherHearings(view: CallView): CallView[] {
   const cuts = withUncertainWords(view);
-  const most = Math.max(0, ...cuts.map(({ entry }) => entry.uncertain!.length));
-  const alike = spread(most).map((heard) => shortened(view, cuts, () => heard));
-  const single = cuts.length === 1 ? [] : cuts.slice(0, MAX_SINGLE).flatMap((cut) => alone(view, cuts, cut));
-  return [...alike, ...single];
+  const most = cuts.map(({ entry }) => entry.uncertain!.length);
+  const ways = most.reduce((product, words) => product * (words + 1), 1) <= MAX_WAYS ? allWays(most) : someWays(most);
+  return ways.map((heard) => shortened(view, cuts, heard));
 }
 
-/** One cut without its uncertain words and all others with them, and the other way round. */
-const alone = (view: CallView, cuts: readonly AgentSpeech[], chosen: AgentSpeech): CallView[] => [
-  shortened(view, cuts, (cut) => (cut === chosen ? 0 : Infinity)),
-  shortened(view, cuts, (cut) => (cut === chosen ? Infinity : 0)),
-];
+/** Every number of words heard at each cut but all of them. */
+const allWays = (most: readonly number[]): number[][] =>
+  most
+    .reduce<number[][]>(
+      (ways, words) => ways.flatMap((way) => Array.from({ length: words + 1 }, (_, heard) => [...way, heard])),
+      [[]],
+    )
+    .slice(0, -1);
 
-/** Numbers from 0 to below `most`, all of them or spread evenly. */
-function spread(most: number): number[] {
-  const count = Math.min(most, MAX_CUTS);
-  return Array.from({ length: count }, (_, n) => Math.floor((n * most) / count));
+/** The same number at all cuts, and none or all of one cut where it is the other way round at the others. */
+function someWays(most: readonly number[]): number[][] {
+  const longest = Math.max(...most);
+  const count = Math.min(longest, MAX_ALIKE);
+  const alike = Array.from({ length: count }, (_, n) => most.map(() => Math.floor((n * longest) / count)));
+  const apart = [...most.keys()]
+    .slice(0, MAX_APART)
+    .flatMap((cut) => [
+      most.map((words, index) => (index === cut ? 0 : words)),
+      most.map((words, index) => (index === cut ? words : 0)),
+    ]);
+  return [...alike, ...apart];
 }
 
-function shortened(view: CallView, cuts: readonly AgentSpeech[], heardOf: (cut: AgentSpeech) => number): CallView {
+function shortened(view: CallView, cuts: readonly AgentSpeech[], heard: readonly number[]): CallView {
   const entries = [...view.entries];
-  for (const cut of cuts) entries[cut.index] = withFirst(cut.entry, heardOf(cut));
+  for (const [index, cut] of cuts.entries()) entries[cut.index] = withFirst(cut.entry, heard[index]!);
   return view.withEntries(entries);
 }
 

@@ -17,7 +17,13 @@ describe('what a stored response is about', () => {
     expect(subjectOf(`/runs/${RUN}/report-links`, { data: { id: AGENT } })).toEqual({ runId: RUN });
   });
 
+  it('is the delivery that is repeated', () => {
+    const path = `/workspace/webhook-deliveries/${RUN}/redeliver`;
+    expect(subjectOf(path, { data: { id: RUN } })).toEqual({ deliveryId: RUN });
+  });
+
   it.each([
+    ['/workspace/webhook-deliveries/nope/redeliver', null],
     ['/personalities', { data: { id: RUN } }],
     ['/workspace/webhooks', { message: 'Created' }],
     ['/runs/nope/cancel', null],

@@ -1,6 +1,6 @@
 import type { Span, VoiceFacts } from '../facts/facts.js';
 import { stallAndLagWithin } from './lag.js';
-import { tenth } from './spans.js';
+import { tenth } from '../facts/spans.js';
 
 /** By how much a time may be off beside a bed: it hides the beginnings and ends of words (docs/decisions/0121). */
 const BESIDE_BED_MS = { even: 320, uneven: 600 } as const;
