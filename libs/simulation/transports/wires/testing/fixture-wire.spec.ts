@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type DefinitionInput, normalise } from '../../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../../outbound-http/index.js';
-import { executeCall, mediaThread, misfitOf, PROTOCOLS, testConnection, transportTo } from '../../../index.js';
+import {
+  type CallOptions,
+  executeCall,
+  mediaThread,
+  misfitOf,
+  PROTOCOLS,
+  testConnection,
+  transportTo,
+} from '../../../index.js';
 import { virtualCalls } from '../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceTransport } from '../../../voice/wire/voice-transport.js';
@@ -25,13 +34,19 @@ const virtual = (script: FixtureScript) =>
     agent: (socket) => new FixtureAgent(socket, script),
   });
 
-function execute(definition: DefinitionInput, transport: VoiceTransport, recording = collected()) {
+function execute(
+  definition: DefinitionInput,
+  transport: VoiceTransport,
+  recording = collected(),
+  model?: CallOptions['model'],
+) {
   return executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: 'You want a table.' },
     personality: { name: 'Caller' },
     transport,
     voice: { sounds: SOUNDS, voice: 'any', recording: recording.sink },
+    ...(model && { model }),
   });
 }
 
@@ -225,6 +240,33 @@ describe('the fixture wire over a socket', () => {
     expect(server.agents[0]!.received).toMatchObject([{ type: 'hello', pin: 'pin-1234' }, { type: 'bye' }]);
     expect(recording.wire.join('\n')).not.toMatch(/pin-1234|key-12345678/);
     expect(recording.bytes()).toHaveLength(2 * 2 * 16 * result.measures.durationMs);
+  });
+
+  it('asks the caller at its turn, whose thinking is in no latency', async () => {
+    const server = await serve({
+      onHello: [READY, GREETING],
+      onLine: [[{ afterMs: 200, send: says(2, 'Your name?', 600) }], [{ afterMs: 200, send: says(3, 'Booked.', 600) }]],
+    });
+    const lines = [{ say: 'A table.' }, { say: 'Rossi.', end: 'It is booked' }];
+    const model = {
+      model: 'double',
+      prices: undefined,
+      ask: async (messages: readonly { readonly role: string }[]) => {
+        await sleep(800);
+        return JSON.stringify(lines[messages.filter(({ role }) => role === 'assistant').length]);
+      },
+    } as unknown as NonNullable<CallOptions['model']>;
+    const transport = transportTo(...reach(server.url), TEST_PROTOCOLS) as VoiceTransport;
+    const result = await execute({}, transport, collected(), model);
+    expect(result.end).toMatchObject({ by: 'caller', reason: 'It is booked' });
+    const { latencies, callerThinking } = result.voice!.voice;
+    expect(latencies).toHaveLength(2);
+    // The double notices the end of a line after 500 ms of silence.
+    for (const { heardMs, plusMinusMs } of latencies) {
+      expect(Math.abs(heardMs! - 700)).toBeLessThanOrEqual(60 + plusMinusMs);
+    }
+    for (const { startMs, endMs } of callerThinking!) expect(endMs - startMs).toBeGreaterThanOrEqual(780);
+    expect(server.agents[0]!.received.filter(({ type }) => type === 'thinking')).toHaveLength(2);
   });
 
   it('is tested until the first words, without audio', async () => {
