@@ -1,8 +1,7 @@
 import { type Failure, failure } from '../../timeline/failure.js';
-import type { ThinkingFact } from '../facts/facts.js';
+import type { ThinkingFact, ThinkingReason } from '../facts/facts.js';
 import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
-import type { ThinkingReason, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
-import type { AgentUtterance } from '../words/utterances.js';
+import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 
 /** After this many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
 const MAX_ATTEMPTS = 5;

@@ -1,7 +1,8 @@
 import { type Caller, CallerUnusable } from '../../callers/caller.js';
 import type { Clock } from '../../time/clock.js';
 import { CallFailure, failure, failureOf } from '../../timeline/failure.js';
-import type { ThinkingReason, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import type { ThinkingReason } from '../facts/facts.js';
+import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { PreparedSteps } from '../speaking/prepare.js';
 
 /** How long the caller waits for words of the agent, and then for its own decision, in one attempt. */

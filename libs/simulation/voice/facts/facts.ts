@@ -1,7 +1,6 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
 import type { EndCode, EndEntry, ScriptSource } from '../../timeline/timeline.js';
-import type { ThinkingReason } from './turn-question.js';
 
 /**
  * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are
@@ -141,6 +140,10 @@ export interface AgentTurnFact extends Span {
   readonly audibleMs: number;
   readonly endedBy: 'silence' | 'transport' | 'caller' | 'call_end';
 }
+
+/** What took the caller the time before its line. */
+export const THINKING_REASONS = ['words', 'model', 'speech'] as const;
+export type ThinkingReason = (typeof THINKING_REASONS)[number];
 
 /** The caller's time, in no measure of the agent. It ends with the caller's act or the agent's onset. */
 export interface ThinkingFact extends Span {

@@ -1,10 +1,16 @@
 import type { Failure } from '../../timeline/failure.js';
-import type { AgentUtterance } from '../words/utterances.js';
+import type { Span, ThinkingReason } from './facts.js';
 import type { PreparedStep } from './plan.js';
 
-/** What took the caller the time before its line. */
-export const THINKING_REASONS = ['words', 'model', 'speech'] as const;
-export type ThinkingReason = (typeof THINKING_REASONS)[number];
+/** What the agent was heard to say in one go: the words of one item within one of its sounds. */
+export interface AgentUtterance extends Span {
+  /** Number of the caller's turn that it follows; 0 for the greeting. */
+  readonly turn: number;
+  /** Absent if its words are not known. */
+  readonly item?: number;
+  /** The words that were heard, also those that are uncertain; null: it was audible, and its words are not known. */
+  readonly text: string | null;
+}
 
 /** At its turn the caller is asked what it does. Plain data. */
 export interface TurnQuestion {
