@@ -21,6 +21,12 @@ export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Eq
   });
 }
 
+/** The beginning of a sentence: `chat-completions provides`. */
+export function protocolsWithWords(): string {
+  const names = PROTOCOLS.all.flatMap(({ name, provides }) => (provides.words ? [name] : []));
+  return `${names.join(' and ')} ${names.length === 1 ? 'provides' : 'provide'}`;
+}
+
 /** What would provide the agent's words; undefined unless an evaluation cannot be run for want of them. */
 export function wordsCure(
   evaluations: readonly PlannedEvaluation[],
@@ -29,9 +35,7 @@ export function wordsCure(
   const module = PROTOCOLS.of(protocol);
   const withWords = { ...module, provides: { ...module.provides, words: true } };
   if (evaluations.every((each) => protocolMisfit(each, module) === protocolMisfit(each, withWords))) return undefined;
-  const names = PROTOCOLS.all.flatMap(({ name, provides }) => (provides.words ? [name] : []));
-  const provide = names.length === 1 ? 'provides' : 'provide';
-  return `protocol: ${names.join(' and ')} ${provide} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`;
+  return `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`;
 }
 
 function protocolMisfit({ snapshot, cases }: PlannedEvaluation, module: ProtocolModule): string | undefined {

@@ -122,6 +122,18 @@ describe('checks on words over a voice call', () => {
     expect((await check(cut, { type: 'says', text: 'Goodbye' })).outcome).toBe('failed');
   });
 
+  it('find what the agent says after keys, and blame it for nothing that is not known', async () => {
+    const afterKeys = async (answer: Act) => {
+      const agent = { ...HEALTHY, onLine: [[QUESTION, { ...answer, afterMs: 6_000 }]] };
+      const script = [{ say: 'A table for four.' }, { press: '1' }, { end: 'Done' }];
+      const checks = [{ type: 'hears_keys', keys: '1', then: { text: 'is booked' } }] as const;
+      return outcomeOf((await call({ script, checks }, agent)).result);
+    };
+    expect(await afterKeys(BOOKED)).toEqual(['passed', null]);
+    expect(await afterKeys(REFUSED)).toEqual(['failed', null]);
+    expect(await afterKeys(WORDLESS)).toEqual(['error', 'words_unknown']);
+  });
+
   it('measure the rate of speech where words are known', async () => {
     expect((await check(HEALTHY, { type: 'speaking_rate', minWpm: 20, maxWpm: 900 })).outcome).toBe('passed');
     const silent: FixtureScript = { onHello: [READY], onLine: [[WORDLESS], [WORDLESS]] };
