@@ -5,7 +5,7 @@ export { caseKey } from './variables/case-key.js';
 export { CHECK_DEFINITIONS } from './schema/check-schema.js';
 export type * from './definition/definition.js';
 export { PERSONAL_DATA_KINDS } from './definition/definition.js';
-export { lineText } from './definition/script.js';
+export { lineText, startsDuringTurnAfter } from './definition/script.js';
 export { LIMITS } from './definition/limits.js';
 export { compileMatcher, compileText } from './matching/matcher.js';
 export { callLanguage, DEFAULT_LANGUAGE, isLanguageTag, languageName } from './definition/language.js';

@@ -39,6 +39,7 @@ export { describeCheck } from './checks/check-description.js';
 export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './timeline/evidence.js';
 export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts/facts.js';
+export { THINKING_REASONS, type ThinkingReason } from './voice/facts/facts.js';
 export { isRootCause } from './call/root-causes.js';
 export { bargeInText, heardText, platformText, soundText } from './timeline/sound-text.js';
 export { toolCallText } from './timeline/tool-call-text.js';

@@ -123,6 +123,15 @@ export async function executeCall(options: CallOptions): Promise<CallResult> {
   }
 }
 
+const noModel = () => Promise.reject(new CallFailure('no_language_model'));
+
+const NO_CALLER: Caller = {
+  kind: 'generated',
+  next: noModel,
+  ahead: noModel,
+  retract: () => undefined,
+};
+
 const isFromAgent = (entry: TimelineEntry): boolean =>
   entry.type === 'tool_call' || (entry.type === 'speech' && entry.speaker === 'agent');
 
@@ -208,7 +217,7 @@ class Call {
     if ('facts' in transport) return Promise.resolve(recordedConversation(transport, definition, timeline));
     if ('call' in transport) {
       if (!voice) throw new TypeError('A voice call needs the option "voice".');
-      return runVoiceConversation({ transport, definition, voice, timeline, signal });
+      return runVoiceConversation({ transport, definition, caller: this.caller(), clock, voice, timeline, signal });
     }
     const { maxTurns, maxDurationSeconds } = definition;
     return runConversation({
@@ -254,11 +263,12 @@ class Call {
   }
 
   private caller(): Caller {
-    const { definition, personality, scenario, model } = this.options;
+    const { definition, personality, scenario, model, transport } = this.options;
     if (this.kind === 'scripted') return new ScriptedCaller(definition.script, this.yielder());
-    if (!model) return { kind: 'generated', next: () => Promise.reject(new CallFailure('no_language_model')) };
+    if (!model) return NO_CALLER;
     const { clock, callerMeter: meter, onUnusable } = this;
-    return new GeneratedCaller({ model, personality, scenario, clock, meter, onUnusable });
+    const isVoice = 'call' in transport;
+    return new GeneratedCaller({ model, personality, scenario, isVoice, clock, meter, onUnusable });
   }
 
   private invalidity({ failure, wasAgentActing }: ConversationResult): Invalidity | undefined {

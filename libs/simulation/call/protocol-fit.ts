@@ -1,4 +1,4 @@
-import type { Check, EvaluationDefinition, ScriptStep } from '../../evaluation-definition/index.js';
+import type { Check, EvaluationDefinition, ScriptStep, SpokenLine } from '../../evaluation-definition/index.js';
 import { describeCheck } from '../checks/check-description.js';
 import { type Need, needsOf } from '../checks/needs.js';
 import { truncate } from '../timeline/text.js';
@@ -71,11 +71,18 @@ const conditionsOf = (step: ScriptStep): string[] => [
 
 /** Lines that no voice can speak, such as "...". */
 function silentLines(script: readonly ScriptStep[]): string[] {
-  return script.flatMap((step, index) => {
-    if (!('say' in step)) return [];
-    const texts = typeof step.say === 'string' ? [step.say] : step.say.filter((part) => typeof part === 'string');
-    return texts.every((text) => /[\p{L}\p{N}]/u.test(text)) ? [] : [`script[${index}]`];
-  });
+  return script.flatMap((step, index) => (linesOf(step).every(isSpoken) ? [] : [`script[${index}]`]));
+}
+
+function linesOf(step: ScriptStep): SpokenLine[] {
+  if ('say' in step) return [step.say];
+  if (!('answers' in step)) return [];
+  return [...step.answers.map(({ say }) => say), ...(step.otherwise === undefined ? [] : [step.otherwise])];
+}
+
+function isSpoken(line: SpokenLine): boolean {
+  const texts = typeof line === 'string' ? [line] : line.filter((part) => typeof part === 'string');
+  return texts.every((text) => /[\p{L}\p{N}]/u.test(text));
 }
 
 const checkName = (check: Check, index: number): string =>

@@ -1,19 +1,32 @@
-import type { BargeIn } from '../../evaluation-definition/index.js';
+import type { BargeIn, Hesitation } from '../../evaluation-definition/index.js';
 import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
+
+export type CallerLine = readonly (string | Hesitation)[];
 
 /** What the caller does in its turn. */
 export type CallerAction =
   | {
       readonly type: 'speak';
-      readonly text: string;
+      /** What it says, with its pauses; `lineText` has the words alone. */
+      readonly line: CallerLine;
       readonly script?: ScriptSource;
       /** The line is meant to be spoken over the agent. */
       readonly bargeIn?: BargeIn;
     }
   /** A sound or keys, which need a voice call. */
-  | ({ readonly type: 'sound'; readonly script: ScriptSource } & Pick<SoundEntry, 'kind' | 'name'>)
-  | { readonly type: 'wait'; readonly ms: number }
-  | { readonly type: 'hang_up'; readonly code: 'script_over' | 'caller_done' | 'no_answer'; readonly reason: string };
+  | ({
+      readonly type: 'sound';
+      readonly script: ScriptSource;
+      /** Audible milliseconds of the agent's turn before it; absent for a sound at the caller's own turn. */
+      readonly afterMs?: number;
+    } & Pick<SoundEntry, 'kind' | 'name'>)
+  | { readonly type: 'wait'; readonly ms: number; readonly script: ScriptSource }
+  | {
+      readonly type: 'hang_up';
+      readonly code: 'script_over' | 'caller_done' | 'no_answer';
+      readonly reason: string;
+      readonly script?: ScriptSource;
+    };
 
 export interface AgentReply {
   /** The agent's latest words; empty before it has said anything. */
@@ -22,11 +35,15 @@ export interface AgentReply {
   readonly isSilent: boolean;
 }
 
-/** The simulated caller. The conversation decides when it acts; the caller decides what it does. */
+/** The simulated caller, over text and voice. The conversation decides when it acts; the caller decides what it does. */
 export interface Caller {
   readonly kind: 'scripted' | 'generated';
   /** @throws CallerUnusable, CallFailure */
   next(heard: AgentReply, signal: AbortSignal): CallerAction | Promise<CallerAction>;
+  /** What it does after that, whatever the agent answers; undefined if that depends on the answer. */
+  ahead(): CallerAction | undefined | Promise<CallerAction | undefined>;
+  /** The latest `next`, and `ahead` after it, were not carried out: as if they had not been asked. Not while one is asked. */
+  retract(): void;
 }
 
 /** The simulated caller could not continue: the call is `invalid`. */

@@ -56,6 +56,7 @@ describe('generated caller', () => {
       versions: { caller: 'generated', model: 'stub', callerPrompt: '3' },
       measures: { turns: 2, tester: { caller: { requests: 2, promptTokens: 200, completionTokens: 20 } } },
     });
+    expect(caller[0]?.messages[0]?.content).not.toContain('spoken aloud');
     for (const part of ['Anna', 'You are in a hurry.', 'You want a table.', 'Be brief.'])
       expect(caller[0]?.messages[0]?.content).toContain(part);
     expect(caller[1]).toMatchObject({ temperature: 1.3 });

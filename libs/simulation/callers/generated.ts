@@ -19,6 +19,7 @@ export interface GeneratedCallerOptions {
   readonly model: LanguageModel;
   readonly personality: Personality;
   readonly scenario: Scenario;
+  readonly isVoice: boolean;
   readonly clock: Clock;
   readonly meter: ModelMeter;
   readonly onUnusable: (answer: string) => void;
@@ -43,12 +44,17 @@ export class GeneratedCaller implements Caller {
   private readonly messages: Message[];
   /** The reason given with the caller's last words: the caller hangs up after the agent's answer. */
   private ending: string | undefined;
+  /** Before the latest `next`. */
+  private before: { readonly messages: number; readonly ending: string | undefined };
 
   constructor(private readonly options: GeneratedCallerOptions) {
-    this.messages = [{ role: 'system', content: callerInstructions(options.personality, options.scenario) }];
+    const { personality, scenario, isVoice } = options;
+    this.messages = [{ role: 'system', content: callerInstructions(personality, scenario, isVoice) }];
+    this.before = { messages: this.messages.length, ending: undefined };
   }
 
   async next({ answer, isSilent }: AgentReply, signal: AbortSignal): Promise<CallerAction> {
+    this.before = { messages: this.messages.length, ending: this.ending };
     if (this.ending !== undefined) return this.hangUp(this.ending);
     // As JSON, so that the agent's words cannot imitate what happens on the line.
     const begins = this.options.scenario.isCalled ? CALL_ANSWERED : CALL_BEGINS;
@@ -58,7 +64,16 @@ export class GeneratedCaller implements Caller {
     this.messages.push({ role: 'assistant', content: JSON.stringify({ say, end: end ?? null }) });
     if (say === '') return this.hangUp(end ?? '');
     this.ending = end;
-    return { type: 'speak', text: say };
+    return { type: 'speak', line: [say] };
+  }
+
+  ahead(): CallerAction | undefined {
+    return this.ending === undefined ? undefined : this.hangUp(this.ending);
+  }
+
+  retract(): void {
+    this.messages.length = this.before.messages;
+    this.ending = this.before.ending;
   }
 
   private hangUp(reason: string): CallerAction {

@@ -2,26 +2,40 @@ import {
   type AnswersStep,
   type BackchannelStep,
   type Condition,
-  lineText,
   type NoiseStep,
   type PressStep,
   type ScriptStep,
+  type SpokenLine,
+  startsDuringTurnAfter,
 } from '../../evaluation-definition/index.js';
 import { normaliseText } from '../../text/index.js';
 import type { YieldToEventLoop } from '../time/yield-to-event-loop.js';
 import { matches } from '../matching/matching.js';
 import { truncate } from '../timeline/text.js';
 import type { ScriptSource, SoundEntry } from '../timeline/timeline.js';
-import type { Caller, CallerAction, AgentReply } from './caller.js';
+import type { AgentReply, Caller, CallerAction, CallerLine } from './caller.js';
 
 /** How often in a row the caller says `otherwise` to the same line of the agent, and to any lines. */
 const MAX_OTHERWISE = { sameLine: 3, anyLine: 6 } as const;
 const MAX_QUOTE = 300;
 
 interface ScriptLine {
-  readonly text: string;
+  readonly line: CallerLine;
   readonly script: ScriptSource;
 }
+
+interface Progress {
+  readonly position: number;
+  /** Whether the step at `position` has started: its `when` is evaluated only once. */
+  readonly hasStarted: boolean;
+  readonly lastLine: ScriptLine | undefined;
+  /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
+  readonly unanswered: readonly string[];
+  /** The agent's latest words; undefined before the caller was asked. */
+  readonly answer: string | undefined;
+}
+
+const BEGINNING: Progress = { position: 0, hasStarted: false, lastLine: undefined, unanswered: [], answer: undefined };
 
 /**
  * A caller that follows a script (libs/evaluation-definition). It says its lines and nothing else; without an answer it
@@ -29,12 +43,9 @@ interface ScriptLine {
  */
 export class ScriptedCaller implements Caller {
   readonly kind = 'scripted';
-  private position = 0;
-  /** Whether the step at `position` has started: its `when` is evaluated only once. */
-  private hasStarted = false;
-  private lastLine: ScriptLine | undefined;
-  /** The agent's lines to which the caller has said `otherwise` since it last had an answer, normalised. */
-  private unanswered: string[] = [];
+  private now = BEGINNING;
+  /** Before the latest `next`. */
+  private before = BEGINNING;
 
   constructor(
     private readonly script: readonly ScriptStep[],
@@ -42,47 +53,73 @@ export class ScriptedCaller implements Caller {
   ) {}
 
   async next({ answer, isSilent }: AgentReply): Promise<CallerAction> {
-    if (isSilent && this.lastLine !== undefined) {
-      const { text, script } = this.lastLine;
-      return { type: 'speak', text, script: { ...script, repeated: true } };
+    this.before = this.now;
+    this.note({ answer });
+    const { lastLine } = this.now;
+    if (isSilent && lastLine !== undefined) {
+      return { type: 'speak', line: lastLine.line, script: { ...lastLine.script, repeated: true } };
     }
-    for (let step = this.script[this.position]; step; step = this.script[this.position]) {
-      if (!this.hasStarted && step.when && !(await this.holds(step.when, answer))) {
-        this.advance();
-        continue;
-      }
-      this.hasStarted = true;
-      const at = { step: this.position };
-      if ('say' in step) {
-        this.advance();
-        const action = this.speak({ text: lineText(step.say), script: at });
-        return step.bargeIn ? { ...action, bargeIn: step.bargeIn } : action;
-      }
-      if ('backchannel' in step || 'noise' in step || 'press' in step) {
-        this.advance();
-        return { type: 'sound', ...soundOf(step), script: at };
-      }
-      if ('waitSeconds' in step) {
-        this.advance();
-        return { type: 'wait', ms: step.waitSeconds * 1000 };
-      }
-      if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end };
-      const line = await this.lineOf(step, answer);
-      if (line?.script.otherwise && this.isStuck(answer)) return noAnswer(answer);
-      if (line) return this.speak(line);
+    for (let step = this.step; step; step = this.step) {
+      const action = await this.actionOf(step, answer);
+      if (action) return action;
       this.advance();
     }
-    return { type: 'hang_up', code: 'script_over', reason: 'The script ended' };
+    return SCRIPT_OVER;
+  }
+
+  async ahead(): Promise<CallerAction | undefined> {
+    for (let step = this.step; step; step = this.step) {
+      if ('answers' in step) return undefined;
+      const { answer } = this.now;
+      // What is done while the agent speaks has to be decided before.
+      const isDecided = !step.when || (answer !== undefined && startsDuringTurnAfter(step) !== undefined);
+      if (!isDecided) return undefined;
+      const action = await this.actionOf(step, answer ?? '');
+      if (action) return action;
+      this.advance();
+    }
+    return SCRIPT_OVER;
+  }
+
+  retract(): void {
+    this.now = this.before;
+  }
+
+  private get step(): ScriptStep | undefined {
+    return this.script[this.now.position];
+  }
+
+  private note(change: Partial<Progress>): void {
+    this.now = { ...this.now, ...change };
+  }
+
+  /** What the caller does in this step; undefined when the next step takes the turn. */
+  private async actionOf(step: ScriptStep, answer: string): Promise<CallerAction | undefined> {
+    if (!this.now.hasStarted && step.when && !(await this.holds(step.when, answer))) return undefined;
+    this.note({ hasStarted: true });
+    const script = { step: this.now.position };
+    if ('answers' in step) {
+      const line = await this.lineOf(step, answer);
+      if (line?.script.otherwise && this.isStuck(answer)) return noAnswer(answer);
+      return line && this.speak(line);
+    }
+    if ('end' in step) return { type: 'hang_up', code: 'caller_done', reason: step.end, script };
+    this.advance();
+    if ('say' in step) {
+      const action = this.speak({ line: partsOf(step.say), script });
+      return step.bargeIn ? { ...action, bargeIn: step.bargeIn } : action;
+    }
+    if ('waitSeconds' in step) return { type: 'wait', ms: step.waitSeconds * 1000, script };
+    const afterMs = startsDuringTurnAfter(step);
+    return { type: 'sound', ...soundOf(step), script, ...(afterMs !== undefined && { afterMs }) };
   }
 
   private advance(): void {
-    this.position++;
-    this.hasStarted = false;
+    this.note({ position: this.now.position + 1, hasStarted: false });
   }
 
   private speak(line: ScriptLine) {
-    this.lastLine = line;
-    if (!line.script.otherwise) this.unanswered = [];
+    this.note({ lastLine: line, ...(!line.script.otherwise && { unanswered: [] }) });
     return { type: 'speak', ...line } as const;
   }
 
@@ -90,25 +127,26 @@ export class ScriptedCaller implements Caller {
   private isStuck(answer: string): boolean {
     // Before the agent's first words there is nothing to answer.
     if (answer === '') return false;
+    const { unanswered } = this.now;
     const line = normaliseText(answer);
-    const latest = this.unanswered.slice(-MAX_OTHERWISE.sameLine);
-    if (this.unanswered.length >= MAX_OTHERWISE.anyLine) return true;
+    const latest = unanswered.slice(-MAX_OTHERWISE.sameLine);
+    if (unanswered.length >= MAX_OTHERWISE.anyLine) return true;
     if (latest.length === MAX_OTHERWISE.sameLine && latest.every((one) => one === line)) return true;
-    this.unanswered.push(line);
+    this.note({ unanswered: [...unanswered, line] });
     return false;
   }
 
   /** The caller's line in this step; undefined when the next step takes the turn. */
   private async lineOf({ answers, until, otherwise }: AnswersStep, answer: string): Promise<ScriptLine | undefined> {
     if (until && (await this.holds(until, answer))) return undefined;
-    const step = this.position;
+    const step = this.now.position;
     const fitting: number[] = [];
     for (const [index, { when }] of answers.entries()) if (await this.holds(when, answer)) fitting.push(index);
     if (fitting.length > 0) {
-      const text = fitting.map((index) => lineText(answers[index]!.say)).join(' ');
-      return { text, script: { step, answers: fitting } };
+      const line = fitting.flatMap((index) => partsOf(answers[index]!.say));
+      return { line, script: { step, answers: fitting } };
     }
-    return until && otherwise !== undefined ? { text: otherwise, script: { step, otherwise: true } } : undefined;
+    return until && otherwise !== undefined ? { line: [otherwise], script: { step, otherwise: true } } : undefined;
   }
 
   /** Whether a condition holds for the agent's last response. */
@@ -117,6 +155,10 @@ export class ScriptedCaller implements Caller {
     return (!says || matches(says, answer)) && !(notSays && matches(notSays, answer));
   }
 }
+
+const SCRIPT_OVER: CallerAction = { type: 'hang_up', code: 'script_over', reason: 'The script ended' };
+
+const partsOf = (line: SpokenLine): CallerLine => (typeof line === 'string' ? [line] : line);
 
 function soundOf(step: BackchannelStep | NoiseStep | PressStep): Pick<SoundEntry, 'kind' | 'name'> {
   if ('backchannel' in step) return { kind: 'backchannel', name: step.backchannel };

@@ -6,10 +6,12 @@ import { truncate } from '../timeline/text.js';
 import { count, failedBy, type Finding } from './check-result.js';
 
 export function durationWithin(limit: number, view: CallView): Finding {
-  const ms = Math.round(view.end?.end ?? 0);
-  const plusMinusMs = view.stallWithin(0, ms);
-  const detail = `The call lasted ${time({ ms, plusMinusMs })}; the limit is ${limit}`;
-  const late = view.entries.findIndex(({ end }) => end > limit);
+  const endMs = Math.round(view.end?.end ?? 0);
+  const ms = Math.round(view.withoutThinking(endMs));
+  const plusMinusMs = view.stallWithin(0, endMs);
+  const without = ms < endMs ? " without the caller's thinking" : '';
+  const detail = `The call lasted ${time({ ms, plusMinusMs })}${without}; the limit is ${limit}`;
+  const late = view.entries.findIndex(({ end }) => view.withoutThinking(end) > limit);
   const finding = timeFinding(decide(limit, { ms, plusMinusMs }), detail);
   return failedBy(finding, late);
 }

@@ -1,3 +1,4 @@
+import { lineText } from '../../evaluation-definition/index.js';
 import type { CallExchange } from '../other-side/call-exchange.js';
 import { CallTime } from '../time/call-time.js';
 import { type Caller, type CallerAction, CallerUnusable } from '../callers/caller.js';
@@ -172,11 +173,12 @@ class Conversation {
           this.stop('tester', 'max_turns');
           return 'over';
         }
+        const text = lineText(act.line);
         const since = this.clock.now();
-        const { start, end } = await this.line.say(act.text);
+        const { start, end } = await this.line.say(text);
         this.time.exclude(since, start);
         const { script, bargeIn } = act;
-        this.timeline.callerSpoke(act.text, this.time.at(start), this.time.at(end), {
+        this.timeline.callerSpoke(text, this.time.at(start), this.time.at(end), {
           ...(script && { script }),
           // The agent has answered before the caller acts: on a text call neither side speaks over the other.
           ...(bargeIn && { bargeIn: { ...bargeIn, possible: false } }),

@@ -52,6 +52,8 @@ export interface HeardTimes {
   readonly waits: readonly Wait[];
   readonly gaps: readonly Gap[];
   readonly pauses: readonly Pause[];
+  /** When the caller thought about what to say. */
+  readonly thinking: readonly { readonly start: number; readonly end: number }[];
 }
 
 /** A timeline, prepared for checks and measures. */
@@ -85,6 +87,12 @@ export class CallView {
   /** The same call with other words: the times stay what they are. */
   withEntries(entries: readonly TimelineEntry[]): CallView {
     return new CallView(entries, this.stalls, this.heard);
+  }
+
+  /** Time of the call until a moment, without the time in which the caller of a voice call thought. */
+  withoutThinking(untilMs: number): number {
+    const thinking = this.heard?.thinking ?? [];
+    return untilMs - thinking.reduce((sum, { start, end }) => sum + Math.max(0, Math.min(end, untilMs) - start), 0);
   }
 
   /** Longest stall of the tester in a span of the call. */

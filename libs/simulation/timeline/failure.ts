@@ -41,6 +41,8 @@ export const FAILURES = {
   llm_refused: ['infrastructure', false, "The tester's language model refused the request"],
   llm_invalid_answer: ['infrastructure', true, "The response of the tester's language model is not a chat completion"],
   speech_failed: ['infrastructure', true, "The caller's audio could not be prepared"],
+  stt_slow: ['infrastructure', true, "The agent's words were not known in time for the caller to answer"],
+  caller_slow: ['infrastructure', true, 'The simulated caller did not decide in time what to say'],
   no_verdict: ['infrastructure', true, "The tester's language model gave no usable verdict"],
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
   not_exercised: ['infrastructure', false, 'What a required check is about did not happen on the call'],

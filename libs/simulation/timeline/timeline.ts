@@ -34,6 +34,8 @@ export interface SpeechEntry extends Span {
   readonly script?: ScriptSource;
   /** Present when this goes on after a pause of its speaker: the words follow those of the previous entry directly. */
   readonly continues?: true;
+  /** Present when the agent spoke because the simulated caller thought: it counts in no time and no turn. */
+  readonly promptedByWait?: true;
   /**
    * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
    * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known.

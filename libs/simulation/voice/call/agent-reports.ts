@@ -67,6 +67,11 @@ export class AgentReports {
     return kept;
   }
 
+  /** Number of reports of the agent's words. */
+  get saidCount(): number {
+    return this.said.length;
+  }
+
   get facts(): Pick<VoiceFacts, 'said' | 'heardCaller' | 'toolCalls'> {
     const { said, heardCaller, toolCalls } = this;
     return { said, heardCaller, toolCalls };

@@ -142,7 +142,7 @@ describe('MediaCall, whatever the agent does', () => {
     fc.assert(
       fc.property(plans, behaviours, (plan, behaviour) => {
         const { facts } = run({ plan, behaviour, lateness: [0] });
-        const done = facts.caller.filter((act) => !('repeated' in act)).map(({ step }) => step);
+        const done = facts.caller.filter((act) => !('repeated' in act)).map(({ step }) => step!);
         expect(new Set(done).size).toBe(done.length);
         if (facts.end.code !== 'script_over') return;
         expect(done.toSorted((a, b) => a - b)).toEqual(

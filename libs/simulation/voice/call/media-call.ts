@@ -6,17 +6,20 @@ import { CallerActs } from '../speaking/caller-acts.js';
 import { brokenOff, type CallEnd, type Closing, endByClosing } from './closing.js';
 import { CallerLine } from '../speaking/caller-line.js';
 import { Ear } from '../hearing/ear.js';
-import type { MediaTiming, PlatformEvent, Span, VoiceFacts } from '../facts/facts.js';
+import type { PlatformEvent, VoiceFacts } from '../facts/facts.js';
 import { Line } from '../facts/line.js';
 import { IncomingAudio } from '../hearing/incoming-audio.js';
-import { heardAtTheEarliest } from '../measures/index.js';
-import type { RecordingSink } from '../wire/voice-transport.js';
 import type { Wire, WireFactory, WireFormats, WireSide } from '../wire/wire.js';
 import { commonFinding } from '../wire/common-findings.js';
 import { Mouth } from '../speaking/mouth.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
+import { utterancesOf } from '../words/utterances.js';
 import { Intake } from './intake.js';
+import type { MediaCallOptions } from './media-call-options.js';
+import { withFindings } from './observed-findings.js';
 import { Recorder } from './recorder.js';
+import type { CallerPort } from './script-port.js';
 import { TickTiming } from './tick-timing.js';
 import { TurnPolicy } from './turn-policy.js';
 import { WireFindings } from './wire-findings.js';
@@ -27,21 +30,6 @@ const READY_MS = 10_000;
 const EPSILON_MS = 1e-6;
 const MAX_PLATFORM_EVENTS = 1_000;
 const DISCARDED = 'More audio arrived than is kept';
-
-export interface MediaCallOptions {
-  /** Sends a message to the agent. */
-  readonly send: (data: string | Uint8Array) => void;
-  readonly recording?: RecordingSink;
-  /** What happened between the answer and the start of the stream. */
-  readonly prelude?: Prelude;
-}
-
-export interface Prelude {
-  /** The answer, on the clock of the driver. */
-  readonly answeredAt: number;
-  /** What the platform played for the agent, at the rate of the line; times are milliseconds from the answer, in order. */
-  readonly sounds: readonly { readonly atMs: number; readonly pcm: Int16Array }[];
-}
 
 /**
  * One voice call: streams the caller's audio, plays the agent's, decides when the caller acts and observes what happens. It
@@ -118,7 +106,7 @@ export class MediaCall {
     this.origin = now - this.streamStartMs;
     this.caller = new CallerActs(this.mouth, this.line, this.streamStartMs);
     const { plan, ear: heard, caller, streamStartMs } = this;
-    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs });
+    this.policy = new TurnPolicy({ plan, heard, caller, streamStartMs, port: this.port() });
     for (const { atMs, pcm } of prelude?.sounds ?? []) this.ear.play(atMs, pcm);
     for (let atMs = 0; atMs < streamStartMs; atMs += FRAME_MS) this.recordFrame(null, this.ear.hearFrame());
     this.isReady = true;
@@ -138,6 +126,11 @@ export class MediaCall {
     this.reports.answerTools(this.callTime(now), (id, json) => this.wire.toolResult?.(now, id, json));
     this.ear.advance(this.callTime(now));
     this.endAsRequested(now);
+  }
+
+  /** The caller's answer to a question. */
+  answer(answer: TurnAnswer): void {
+    if (this.isReady && !this.isOver) this.policy.answer(answer);
   }
 
   /** A message of the agent. */
@@ -227,35 +220,42 @@ export class MediaCall {
     return (this.observed ??= this.observe(this.ended));
   }
 
-  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
-    const { atMs } = ended.end;
-    const timing = this.timing.result();
-    const heard = this.ear.facts(
+  private port(): CallerPort {
+    const { caller } = this;
+    return {
+      ask: (question) => this.options.onTurn?.(question),
+      utterances: (untilMs) => {
+        const facts = { ...this.heard(), ...this.reports.facts, end: { atMs: untilMs } };
+        return utterancesOf(facts).filter(({ turn }) => turn === caller.turn);
+      },
+      wordReports: () => this.reports.saidCount,
+    };
+  }
+
+  private heard() {
+    return this.ear.facts(
       (at) => this.caller.turnAt(at),
       (at) => this.caller.lineEndBefore(at),
     );
-    const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
+  }
+
+  private observe(ended: Pick<VoiceFacts, 'end' | 'failure'>): VoiceFacts {
+    const { atMs } = ended.end;
+    const thinking = this.policy.thoughtUntil(atMs);
     const observed = {
       caller: this.caller.until(atMs),
-      ...heard,
+      ...this.heard(),
       ...(this.streamStartMs > 0 && { streamStartMs: this.streamStartMs }),
-      underruns: heard.underruns.filter((underrun) => !isStalled(underrun)),
       agentTurns: this.policy.agentTurns(atMs),
       silences: this.policy.silencesUntil(atMs),
+      ...(thinking.length > 0 && { thinking }),
       ...ended,
       answeredTurns: this.policy.answeredTurns,
       ...this.reports.facts,
       platformEvents: this.platformEvents,
-      timing,
+      timing: this.timing.result(),
     };
-    const findingsOf = (facts: Omit<VoiceFacts, 'wireFindings'>) =>
-      this.findings.with(this.wire.review?.(facts) ?? []).list();
-    const facts = { ...observed, wireFindings: findingsOf(observed) };
-    if (timing.stalls.length === 0) return facts;
-    const underruns = heard.underruns.filter(isStalled);
-    const certain = findingsOf(heardAtTheEarliest({ ...facts, stalled: { underruns, findings: [] } }));
-    const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
-    return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
+    return withFindings(observed, (facts) => this.findings.with(this.wire.review?.(facts) ?? []).list());
   }
 
   private get nextDueMs(): number {
@@ -272,6 +272,7 @@ export class MediaCall {
     this.incoming.advance(dueMs - FRAME_MS);
     const heard = this.ear.hearFrame();
     this.policy.decide(dueMs, dueMs - FRAME_MS);
+    if (this.policy.isThinking) this.wire.callerThinking?.(now);
     for (const { digit } of this.caller.dueKeys(dueMs)) this.wire.key?.(now, digit);
     const sound = this.mouth.frame(this.frame);
     this.timing.frame(dueMs, this.callTime(now) - dueMs, sound !== null);
@@ -385,7 +386,3 @@ export class MediaCall {
 
 /** How a connection test ends that has heard the agent. */
 const HEARD: CallEnd = { by: 'caller', code: 'caller_done', reason: 'The agent was heard' };
-
-/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
-const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
-  stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

@@ -1,10 +1,12 @@
 import type { LevelRange } from '../../../audio/index.js';
 import { AgentTurns, type HeardAgent } from '../hearing/agent-turns.js';
 import type { CallerActs, SayStep, SoundStep } from '../speaking/caller-acts.js';
-import type { AgentTurnFact, SayAct, Span, VoiceFacts } from '../facts/facts.js';
+import type { AgentTurnFact, SayAct, Span, ThinkingFact, VoiceFacts } from '../facts/facts.js';
 import { type Failure, failure } from '../../timeline/failure.js';
 import { END_CODES, type EndCode } from '../../timeline/timeline.js';
 import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
+import { type CallerPort, ScriptPort } from './script-port.js';
 
 /** How long the caller waits for a greeting before it speaks first. */
 export const GREETING_MS = 3_000;
@@ -22,6 +24,8 @@ export interface TurnPolicyOptions {
     playoutAt(atMs: number, sinceMs: number): { readonly bufferedMs: number; readonly heardUntilMs: number };
   };
   readonly caller: CallerActs;
+  /** How the caller is asked what it does, if the plan does not say it. */
+  readonly port: CallerPort;
   /** Call time at which the caller's sound can begin. */
   readonly streamStartMs: number;
 }
@@ -36,11 +40,14 @@ type State =
   /** The agent has the floor. */
   | { readonly name: 'listening'; readonly sinceMs: number; readonly awaits: Awaited | null }
   /** The caller has the floor and says nothing. */
-  | { readonly name: 'pausing'; readonly untilMs: number };
+  | { readonly name: 'pausing'; readonly untilMs: number }
+  /** The caller has the floor and thinks. */
+  | { readonly name: 'deciding' };
 
 /**
- * Decides when the caller acts on a call with a static script, from what is heard of the agent. Deciding never stops
- * hearing: it is asked after each frame, and both sides may make sound at any time. All times are call time.
+ * Decides when the caller acts, from what is heard of the agent; what it does stands in the script, or the caller is asked.
+ * Deciding never stops hearing: it is asked after each frame, and both sides may make sound at any time. All times are call
+ * time.
  */
 export class TurnPolicy {
   readonly silences: VoiceFacts['silences'][number][] = [];
@@ -51,9 +58,8 @@ export class TurnPolicy {
 
   private readonly turns: AgentTurns;
   private readonly caller: CallerActs;
+  private readonly script: ScriptPort;
   private state: State;
-  /** Position of the next step. */
-  private position = 0;
   private armed: ArmedStep[] = [];
   private floor: Span | undefined;
   private lastLine: SayStep | undefined;
@@ -70,6 +76,7 @@ export class TurnPolicy {
 
   constructor(private readonly options: TurnPolicyOptions) {
     this.caller = options.caller;
+    this.script = new ScriptPort(options.plan, options.port);
     this.turns = new AgentTurns(options.heard, options.plan.turnEndMs, (atMs) => this.caller.turnAt(atMs));
     const { streamStartMs } = options;
     if (options.plan.firstSpeaker === 'caller') this.state = { name: 'pausing', untilMs: streamStartMs };
@@ -82,6 +89,16 @@ export class TurnPolicy {
   /** Number of the caller's turns that the agent answered, and its greeting. */
   get answeredTurns(): number {
     return this.answered + (this.hasGreeted ? 1 : 0);
+  }
+
+  /** Whether the caller thinks about what it does. */
+  get isThinking(): boolean {
+    return this.script.isThinking;
+  }
+
+  /** What the caller does, as it was asked. */
+  answer(answer: TurnAnswer): void {
+    this.script.answer(answer);
   }
 
   /** Acts on what was heard until a moment. @param earliestMs earliest moment at which a sound can still begin */
@@ -116,6 +133,10 @@ export class TurnPolicy {
     return this.silences;
   }
 
+  thoughtUntil(callEndMs: number): readonly ThinkingFact[] {
+    return this.script.thoughtUntil(this.caller.turn + 1, callEndMs);
+  }
+
   /** The agent's turns also end while the caller speaks or waits. */
   private endTurnAside(untilMs: number): void {
     const endedAt = this.turns.endAfterSilence(untilMs, this.options.streamStartMs);
@@ -131,7 +152,31 @@ export class TurnPolicy {
         return this.listen(this.state, untilMs);
       case 'pausing':
         return this.finishPause(this.state.untilMs, untilMs);
+      case 'deciding':
+        return this.finishThinking(untilMs);
     }
+  }
+
+  /** Until the caller has decided, sound of the agent takes the floor back; the caller is then asked again. */
+  private finishThinking(untilMs: number): boolean {
+    const turn = this.caller.turn + 1;
+    const { openSinceMs } = this.turns;
+    if (openSinceMs !== undefined) {
+      this.script.interrupt(turn, openSinceMs);
+      return this.enter({ name: 'listening', sinceMs: openSinceMs, awaits: null });
+    }
+    if (this.options.heard.isOnsetPending) return false;
+    const decision = this.script.decide(turn, this.earliest, this.options.heard.sounds.at(-1)?.endMs ?? 0);
+    if (decision === undefined) return false;
+    if (decision === 'decided') return this.act(untilMs);
+    if ('unusable' in decision) this.stop('tester', 'caller_broken', decision.unusable);
+    else this.fail(decision.failure);
+    return true;
+  }
+
+  private think(atMs: number, isSilent = false): boolean {
+    this.script.ask(Math.max(atMs, this.earliest), isSilent);
+    return this.enter({ name: 'deciding' });
   }
 
   private finishLine(line: Span, untilMs: number): boolean {
@@ -167,8 +212,7 @@ export class TurnPolicy {
     if (untilMs % ENDLESS_EVERY_MS !== 0) return false;
     const levels = this.options.heard.endless;
     if (!levels) return false;
-    this.failure = failure('never_silent', neverSilent(levels));
-    this.stop('tester', 'failure', this.failure.message);
+    this.fail(failure('never_silent', neverSilent(levels)));
     return true;
   }
 
@@ -197,6 +241,7 @@ export class TurnPolicy {
     this.noteSilence('agent', sinceMs, givesUpAt);
     this.unanswered++;
     if (this.unanswered >= MAX_SILENCES) return this.hangUp('agent_silent');
+    if (awaits === 'answer' && this.script.decidesInSilence) return this.think(givesUpAt, true);
     if (awaits === 'answer' && this.lastLine) return this.speak(this.lastLine, givesUpAt, { repeated: true });
     return this.actAfterTurn(givesUpAt);
   }
@@ -212,19 +257,21 @@ export class TurnPolicy {
 
   /** Performs the next step at the caller's turn. */
   private act(atMs: number): boolean {
-    const step = this.options.plan.script[this.position];
+    const next = this.script.next();
+    const step = next === 'asked' ? undefined : next;
     // After a pause the agent may be speaking; the caller only keeps silent over it.
     if (this.turns.isOpen && step?.type !== 'wait')
       return this.enter({ name: 'listening', sinceMs: atMs, awaits: null });
-    const isOver = !step || step.type === 'end';
-    if ((isOver || isArmed(step)) && this.keysEndMs !== undefined) return this.awaitKeys(this.keysEndMs);
+    const dependsOnAgent = !step || step.type === 'end' || isArmed(step);
+    if (dependsOnAgent && this.keysEndMs !== undefined) return this.awaitKeys(this.keysEndMs);
+    if (next === 'asked') return this.think(atMs);
     if (!step) return this.hangUp('script_over');
-    if (step.type === 'end') return this.hangUp('caller_done', step.reason);
+    if (step.type === 'end') return this.hangUp(step.code ?? 'caller_done', step.reason);
     if (isArmed(step)) {
       this.arm();
       return this.actAfterTurn(atMs);
     }
-    this.position++;
+    this.script.take();
     return this.perform(step, Math.max(atMs, this.earliest));
   }
 
@@ -283,10 +330,9 @@ export class TurnPolicy {
 
   /** Arms the steps that follow up to the next one at the caller's turn; a barge-in begins a turn of its own. */
   private arm(): void {
-    const { script } = this.options.plan;
-    for (let step = script[this.position]; step && isArmed(step); step = script[this.position]) {
+    for (let step = this.script.next(); step && step !== 'asked' && isArmed(step); step = this.script.next()) {
       this.armed.push(step);
-      this.position++;
+      this.script.take();
       if (step.type === 'say') return;
     }
   }
@@ -317,6 +363,11 @@ export class TurnPolicy {
   private hangUp(code: EndCode, reason?: string): boolean {
     this.stop('caller', code, reason);
     return true;
+  }
+
+  private fail(broken: Failure): void {
+    this.failure = broken;
+    this.stop('tester', 'failure', broken.message);
   }
 
   private stop(by: VoiceFacts['end']['by'], code: EndCode, reason = sentence(END_CODES[code])): void {

@@ -52,6 +52,7 @@ class VirtualCall {
     const { plan, recording } = callOptions;
     this.call = new MediaCall(plan, options.wire, {
       send: (data) => this.toAgent.push(data),
+      onTurn: (question) => callOptions.onTurn?.(question, (answer) => this.call.answer(answer)),
       ...(recording && { recording }),
     });
     const agent = new OtherSide('', options.secrets?.all ?? []);
@@ -64,7 +65,7 @@ class VirtualCall {
   }
 
   async run(): Promise<VoiceFacts> {
-    const { signal, onHangUp } = this.callOptions;
+    const { signal, onHangUp, plan, clock } = this.callOptions;
     this.call.start(0);
     let now = 0;
     for (let step = 1; !this.call.isOver; step++) {
@@ -76,6 +77,8 @@ class VirtualCall {
       }
       this.step(now);
       now += STEP_MS;
+      // The caller takes its time to answer, on its own clock.
+      if (plan.asked && !this.call.isOver) await clock?.sleep(STEP_MS);
     }
     for (const data of this.toAgent) this.agent.onMessage(now, data);
     this.agent.onClose?.(now);

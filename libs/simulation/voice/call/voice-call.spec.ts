@@ -146,13 +146,22 @@ describe('executeCall of a voice call', () => {
     expect(afterAttempt(result, [])).toMatchObject({ next: 'end' });
   });
 
-  it.each<[string, DefinitionInput]>([
-    ['no script', {}],
-    ['a script that depends on words', { script: [{ answers: [{ when: { says: { text: 'name' } }, say: 'Rossi' }] }] }],
-    ['babble that is not there', { script: [{ say: TWENTY }], conditions: { noise: { type: 'babble', snrDb: 10 } } }],
-  ])('is an error with %s', async (_name, definition) => {
+  it.each<[string, DefinitionInput, string]>([
+    ['no script and no language model', {}, 'no_language_model'],
+    [
+      'babble that is not there',
+      { script: [{ say: TWENTY }], conditions: { noise: { type: 'babble', snrDb: 10 } } },
+      'speech_failed',
+    ],
+  ])('is an error before the call with %s', async (_name, definition, code) => {
     const result = await call(definition, talker());
-    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'speech_failed' }, voice: null });
+    expect(result).toMatchObject({ outcome: 'error', failure: { code }, voice: null });
+  });
+
+  it('is an error when the script depends on words that the platform does not report', async () => {
+    const answers = [{ when: { says: { text: 'name' } }, say: 'Rossi' }];
+    const result = await call({ script: [{ say: TWENTY }, { answers }] }, talker());
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'stt_slow', retryable: true } });
   });
 
   it('is an error when there was no call', async () => {

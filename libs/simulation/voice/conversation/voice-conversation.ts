@@ -1,4 +1,6 @@
 import type { EvaluationDefinition } from '../../../evaluation-definition/index.js';
+import type { Caller, CallerAction } from '../../callers/caller.js';
+import type { Clock } from '../../time/clock.js';
 import type { HeardTimes } from '../../timeline/call-view.js';
 import type { EvaluateVoiceCheck } from '../../checks/evaluate-checks.js';
 import type { ConversationResult } from '../../conversation/conversation.js';
@@ -11,10 +13,17 @@ import { heardTimes, longestLag, voiceMeasures } from '../measures/index.js';
 import { storedFacts } from '../facts/stored-facts.js';
 import type { RecordedCall, RecordingSink, VoiceTransport } from '../wire/voice-transport.js';
 import type { ExerciseInput } from '../../validity/exercise.js';
+import { AnsweringCaller } from './answering-caller.js';
 import { overload } from './overload.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
-import { type CallerSounds, prepareScript } from '../speaking/prepare.js';
+import {
+  type CallerSounds,
+  prepareAnswers,
+  type PreparedSteps,
+  prepareSteps,
+  remembered,
+} from '../speaking/prepare.js';
 import type { VoiceMeasures, VoiceResult } from '../facts/results.js';
 import { wordsOfCall } from '../words/words-from.js';
 import { voiceEntries } from './voice-timeline.js';
@@ -45,6 +54,8 @@ export interface VoiceOptions {
 export interface VoiceConversationOptions {
   readonly transport: VoiceTransport;
   readonly definition: EvaluationDefinition;
+  readonly caller: Caller;
+  readonly clock: Clock;
   readonly voice: VoiceOptions;
   readonly timeline: Timeline;
   readonly signal: AbortSignal;
@@ -62,7 +73,7 @@ export interface VoiceConversationResult extends ConversationResult {
 }
 
 /**
- * Runs the voice call of a scripted caller with an agent and records it on the timeline.
+ * Runs the voice call of a caller with an agent and records it on the timeline.
  * @throws the signal's reason
  */
 export async function runVoiceConversation(options: VoiceConversationOptions): Promise<VoiceConversationResult> {
@@ -70,11 +81,18 @@ export async function runVoiceConversation(options: VoiceConversationOptions): P
   const { identity } = transport;
   const exchange = identity ? { ...identity, requests: [], omittedRequests: 0 } : null;
   try {
-    const sounds = soundsAt(voice.sounds, transport.lineRate);
+    const sounds = remembered(soundsAt(voice.sounds, transport.lineRate));
     const plan = await planOf(options, sounds);
+    const answering = new AnsweringCaller({
+      caller: options.caller,
+      clock: options.clock,
+      signal,
+      prepare: (first, limit) => prepared(options, sounds, { first, signal: limit }),
+    });
     const facts = await transport.call({
       plan,
       signal,
+      ...(plan.asked && { onTurn: answering.ask, clock: options.clock }),
       speak: async (text) => (await sounds.synthesise({ text, voice: PLATFORM_VOICE }, signal)).pcm,
       ...(voice.recording && { recording: voice.recording }),
       onAborted: (facts) => note(facts, timeline),
@@ -100,18 +118,19 @@ export const recordedConversation = (
   timeline: Timeline,
 ): VoiceConversationResult => ({ ...observe(facts, timeline, turnEndMs, clock), exchange });
 
-async function planOf(
-  { transport, definition, voice, signal }: VoiceConversationOptions,
-  sounds: CallerSounds,
-): Promise<VoiceCallPlan> {
+async function planOf(options: VoiceConversationOptions, sounds: CallerSounds): Promise<VoiceCallPlan> {
+  const { transport, definition, voice, caller, signal } = options;
   const { conditions, turnEndMs, maxTurns, maxDurationSeconds, toolResults } = definition;
   const rate = transport.lineRate;
   const needsBabble = voice.backgroundNoise || conditions.noise?.type === 'babble';
   if (needsBabble && !voice.babble)
     throw new CallFailure('speech_failed', { what: 'there is no babble for its background noise', isPermanent: true });
+  const { steps, isComplete } = await prepared(options, sounds, { signal });
+  if (!isComplete) await speakable(() => prepareAnswers(definition.script, voice.voice, sounds, signal), signal);
   return {
     rate,
-    script: await prepared(definition, voice.voice, sounds, signal),
+    script: steps,
+    ...(!isComplete && { asked: { inSilence: caller.kind === 'generated' } }),
     firstSpeaker: voice.firstSpeaker ?? null,
     turnEndMs,
     patienceMs: voice.patienceMs ?? VOICE_PATIENCE_MS,
@@ -125,13 +144,21 @@ async function planOf(
   };
 }
 
-async function prepared({ script }: EvaluationDefinition, voice: string, sounds: CallerSounds, signal: AbortSignal) {
+/** What the caller does next, as far as it is known. @param first what it decided, if it was asked */
+const prepared = (
+  { caller, clock, voice: { voice } }: VoiceConversationOptions,
+  sounds: CallerSounds,
+  given: { readonly first?: CallerAction; readonly signal: AbortSignal },
+): Promise<PreparedSteps> =>
+  speakable(() => clock.awaitExternal(prepareSteps(caller, voice, sounds, given)), given.signal);
+
+/** Whatever keeps the caller from speaking is the tester's. */
+async function speakable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    // Such runs are refused at their start, but the agent's connection may have changed since.
-    if (script.length === 0) throw new Error("a caller without a script needs the agent's words");
-    return await prepareScript(script, voice, sounds, signal);
+    return await work();
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof CallFailure) throw error;
     const isPermanent = error instanceof Error && 'isPermanent' in error && error.isPermanent === true;
     throw new CallFailure('speech_failed', { what: messageOf(error), isPermanent }, { cause: error });
   }

@@ -1,6 +1,7 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
+import { promptedByWait } from '../measures/index.js';
 import { speechOf } from '../words/speech.js';
 import { wordsOfSounds } from '../words/utterances.js';
 
@@ -13,6 +14,7 @@ const MAX_NOTES = 100;
  */
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
   const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;
+  const prompted = promptedByWait(facts);
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, facts)),
@@ -25,6 +27,7 @@ export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
         ...speechOf(spoken, all[index - 1]),
         ...timesOf(sound),
         turn: sound.turn,
+        ...(prompted.has(sound) && { promptedByWait: true as const }),
         ...cutIf(isCut),
       };
     }),
@@ -74,13 +77,13 @@ function understood({ heardCaller, caller }: VoiceFacts, { startMs }: Span): Pic
 function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
   const place = { ...timesOf(act), turn: act.turn };
   if (act.type === 'say') {
-    const { text, step, repeated, bargeIn, endMs } = act;
+    const { text, step, source, repeated, bargeIn, endMs } = act;
     return {
       type: 'speech',
       speaker: 'caller',
       text: sanitizeText(text),
       ...place,
-      script: { step, ...(repeated && { repeated }) },
+      ...(step !== null && { script: { step, ...source, ...(repeated && { repeated }) } }),
       ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs, possible: bargeIn.possible } }),
       ...cutIf(endMs >= facts.end.atMs),
       ...understood(facts, act),
@@ -94,7 +97,7 @@ function entryOf(act: CallerAct, facts: VoiceFacts): SpeechEntry | SoundEntry {
     name: isPress ? act.keys : act.name,
     possible: isPress || act.possible,
     ...place,
-    script: { step: act.step },
+    ...(act.step !== null && { script: { step: act.step } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { JsonValue } from '../../timeline/text.js';
-import type { EndCode, EndEntry } from '../../timeline/timeline.js';
+import type { EndCode, EndEntry, ScriptSource } from '../../timeline/timeline.js';
 
 /**
  * What was observed on a voice call: plain data, from which timeline, measures and checks are computed. All times are
@@ -18,6 +18,8 @@ export interface VoiceFacts {
   readonly agentTurns: readonly AgentTurnFact[];
   /** Spans in which the caller waited in vain for the agent, or waited because its script says so. */
   readonly silences: readonly (Span & { readonly of: 'agent' | 'caller'; readonly turn: number })[];
+  /** When the caller thought about what to do at its turn; absent if it did not. */
+  readonly thinking?: readonly ThinkingFact[];
   readonly arrivals: readonly Arrival[];
   readonly clears: readonly { readonly atMs: number; readonly droppedMs: number }[];
   /** The playout buffer ran empty between two sounds, audible or not; without those that a stall of the tester caused. */
@@ -69,7 +71,8 @@ export interface Span {
 
 /** Where in the script an act comes from; positions count from 0. */
 interface Scripted extends Span {
-  readonly step: number;
+  /** Null for a caller without a script. */
+  readonly step: number | null;
   /** Number of the caller's turn that it belongs to; 0 before its first line. */
   readonly turn: number;
 }
@@ -82,6 +85,8 @@ export interface SpokenWord extends Span {
 export interface SayAct extends Scripted {
   readonly type: 'say';
   readonly text: string;
+  /** Which answers of its step it is. */
+  readonly source?: Pick<ScriptSource, 'answers' | 'otherwise'>;
   /** Its parts; more than one when it has hesitations. */
   readonly parts: readonly Span[];
   readonly words: readonly SpokenWord[];
@@ -143,6 +148,20 @@ export interface AgentTurnFact extends Span {
   /** Sum of its audible milliseconds. */
   readonly audibleMs: number;
   readonly endedBy: 'silence' | 'transport' | 'caller' | 'call_end';
+}
+
+/** What took the caller the time before its line. */
+export const THINKING_REASONS = ['words', 'model', 'speech'] as const;
+export type ThinkingReason = (typeof THINKING_REASONS)[number];
+
+/** The caller's time, in no measure of the agent. It ends with the caller's act or the agent's onset. */
+export interface ThinkingFact extends Span {
+  /** Number of the caller's turn that it came before. */
+  readonly turn: number;
+  /** How often it had begun to think at this turn by then. */
+  readonly attempts: number;
+  /** What took the most time. */
+  readonly reason: ThinkingReason;
 }
 
 export interface SaidFact {

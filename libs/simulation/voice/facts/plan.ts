@@ -1,5 +1,6 @@
 import type { LineConditions, ToolResult } from '../../../evaluation-definition/index.js';
 import type { LineRate } from '../../../audio/index.js';
+import type { ScriptSource } from '../../timeline/timeline.js';
 
 export type { LineConditions };
 
@@ -13,11 +14,13 @@ export interface PreparedSound {
   readonly words: readonly { readonly text: string; readonly startMs: number; readonly endMs: number }[];
 }
 
-/** A step of the script whose sounds are ready. `step` is its position in the script. */
+/** A step of the script whose sounds are ready. `step` is its position in the script; null without a script. */
 export type PreparedStep =
   | {
       readonly type: 'say';
-      readonly step: number;
+      readonly step: number | null;
+      /** Which answers of the step it is. */
+      readonly source?: Pick<ScriptSource, 'answers' | 'otherwise'>;
       /** The whole line, without its pauses. */
       readonly text: string;
       readonly parts: readonly (PreparedSound | { readonly pauseMs: number })[];
@@ -33,12 +36,18 @@ export type PreparedStep =
     }
   | { readonly type: 'press'; readonly step: number; readonly keys: string }
   | { readonly type: 'wait'; readonly step: number; readonly ms: number }
-  | { readonly type: 'end'; readonly step: number; readonly reason: string };
+  /** @property code `caller_done` by default */
+  | { readonly type: 'end'; readonly step: number | null; readonly reason: string; readonly code?: 'no_answer' };
 
-/** Everything a voice call needs to run without asking its starter; complete before time 0. */
+/** What a voice call needs to run; complete before time 0, but for what the caller is asked at its turns. */
 export interface VoiceCallPlan {
   readonly rate: LineRate;
   readonly script: readonly PreparedStep[];
+  /** Present if the caller is asked what it does after these steps. */
+  readonly asked?: {
+    /** Whether it is also asked when the agent does not answer its line, instead of saying it again. */
+    readonly inSilence: boolean;
+  };
   readonly firstSpeaker: 'agent' | 'caller' | null;
   /** Heard silence that ends the agent's turn. */
   readonly turnEndMs: number;

@@ -1,4 +1,4 @@
-import type { Span, SpokenWord, WireFinding } from './facts.js';
+import type { Span, SpokenWord, ThinkingFact, WireFinding } from './facts.js';
 
 /** Measures of a voice call, as `GET /calls/{id}` shows them. Milliseconds from the answer; null where not applicable. */
 export interface VoiceMeasures {
@@ -30,6 +30,8 @@ export interface VoiceMeasures {
   readonly background: { readonly dbfs: number; readonly fromMs: number } | null;
   readonly greetingMs: number | null;
   readonly collisions: number;
+  /** When the caller thought about its next line; in no other measure. Absent if it did not think. */
+  readonly callerThinking?: readonly ThinkingFact[];
 }
 
 /** From the end of the caller's speech to the agent's first onset after it, one per turn of the caller. */

@@ -58,6 +58,11 @@ export class AgentTurns {
     return this.open !== undefined;
   }
 
+  /** When the present turn began; undefined if the agent is not in its turn. */
+  get openSinceMs(): number | undefined {
+    return this.open?.startMs;
+  }
+
   /** Whether the present turn may be an answer: it is more than a short sound that has ended. */
   get isAnswer(): boolean {
     return this.isOpen && !this.isLeadIn;

@@ -31,5 +31,6 @@ export function heardTimes(facts: VoiceFacts, entries: readonly TimelineEntry[])
       const part = agentAt(before.startMs);
       return part ? [{ ...pause, part }] : [];
     }),
+    thinking: (facts.thinking ?? []).map(({ startMs, endMs }) => ({ start: startMs, end: endMs })),
   };
 }

@@ -7,3 +7,4 @@ export { speechAt } from './lines.js';
 export { silencesOf } from './silences.js';
 export { stallWithin } from './stall-within.js';
 export { choppyGaps, voiceMeasures } from './voice-measures.js';
+export { promptedByWait } from './prompted.js';

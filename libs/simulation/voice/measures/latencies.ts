@@ -33,7 +33,9 @@ export function floorWaitsOf(given: VoiceFacts): FloorWait[] {
   const facts = withoutBackchannels(given);
   const floors = floorsOf(facts);
   return floors.map((floor, index) => {
-    const until = floors[index + 1]?.startMs ?? facts.end.atMs;
+    // While the caller thinks it does not wait for the agent.
+    const thought = given.thinking?.find(({ startMs }) => startMs >= floor.endMs);
+    const until = Math.min(floors[index + 1]?.startMs ?? facts.end.atMs, thought?.startMs ?? Infinity);
     const latency = latencyOf(facts, floor, until);
     const wait = { startMs: floor.endMs, endMs: floor.endMs + (latency.heardMs ?? 0) };
     return { latency, sinceMs: floor.endMs, ...(isBesideBed(facts, wait) && { isBesideBed: true }) };

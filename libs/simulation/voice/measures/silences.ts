@@ -14,15 +14,16 @@ export const DEAD_AIR_MS = 3_000;
 
 /**
  * The agent's silences: from the end of the caller's words or keys to the agent's next onset, and between two of the
- * agent's sounds with nothing of the caller between. The wait for the greeting, for the end of the agent's turn and the
- * caller's own waits are in none of them.
+ * agent's sounds with nothing of the caller between. The wait for the greeting, for the end of the agent's turn, the
+ * caller's own waits and its thinking are in none of them.
  */
 export function silencesOf(facts: VoiceFacts): HeardSilence[] {
-  const { agent, caller, end, silences } = facts;
+  const { agent, caller, end, silences, thinking = [] } = facts;
   const isHeard = (act: CallerAct) => act.endMs > act.startMs || act.type === 'press';
   const heard: readonly (Span & { readonly by: 'agent' | 'caller' | 'listener' })[] = [
     ...caller.filter(isHeard).map((act) => ({ ...spanOf(act), by: takesFloor(act) ? 'caller' : 'listener' }) as const),
     ...silences.filter(({ of }) => of === 'caller').map((wait) => ({ ...spanOf(wait), by: 'caller' }) as const),
+    ...thinking.map((thought) => ({ ...spanOf(thought), by: 'caller' }) as const),
     ...agent.map((sound) => ({ ...spanOf(sound), by: 'agent' }) as const),
   ].sort((a, b) => a.startMs - b.startMs);
   const found: HeardSilence[] = [];

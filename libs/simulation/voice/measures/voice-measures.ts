@@ -1,4 +1,4 @@
-import type { VoiceFacts } from '../facts/facts.js';
+import type { ThinkingFact, VoiceFacts } from '../facts/facts.js';
 import type { VoiceMeasures } from '../facts/results.js';
 import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
 import { latenciesOf } from './latencies.js';
@@ -38,10 +38,17 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
     greetingMs: greetingOf(facts),
     collisions,
     background: facts.background && rounded(facts.background),
+    ...(facts.thinking && { callerThinking: facts.thinking.map(roundedThought) }),
   };
 }
 
 const rounded = ({ dbfs, fromMs }: NonNullable<VoiceMeasures['background']>) => ({ dbfs, fromMs: tenth(fromMs) });
+
+const roundedThought = (thought: ThinkingFact): ThinkingFact => ({
+  ...thought,
+  startMs: tenth(thought.startMs),
+  endMs: tenth(thought.endMs),
+});
 
 const overlapOfAll = (interruptions: VoiceMeasures['interruptions']): number =>
   tenth(interruptions.reduce((sum, { overlapMs }) => sum + overlapMs, 0));

@@ -65,8 +65,9 @@ export class CallerActs {
     const startMs = parts[0]?.startMs ?? this.line.onSample(atMs);
     const endMs = parts.at(-1)?.endMs ?? startMs;
     this.turnStarts.push(startMs);
-    const { step: index, text } = step;
-    this.acts.push({ type: 'say', step: index, turn: this.turn, text, startMs, endMs, parts, words, ...more });
+    const { step: index, text, source } = step;
+    const said = { step: index, turn: this.turn, text, ...(source && { source }) };
+    this.acts.push({ type: 'say', ...said, startMs, endMs, parts, words, ...more });
     return { startMs, endMs };
   }
 

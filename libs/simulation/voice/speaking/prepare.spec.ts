@@ -81,8 +81,12 @@ describe('prepareScript', () => {
 
   it('rejects with the reason of an aborted signal', async () => {
     const controller = new AbortController();
+    const synthesise = sounds.synthesise.bind(sounds);
+    sounds.synthesise = (request, signal) => {
+      setImmediate(() => controller.abort(new Error('cancelled')));
+      return synthesise(request, signal);
+    };
     const preparing = prepare([{ say: 'a' }, { say: 'b' }], controller.signal);
-    controller.abort(new Error('cancelled'));
     await expect(preparing).rejects.toThrow('cancelled');
     expect(sounds.log).toEqual(['begin a']);
   });

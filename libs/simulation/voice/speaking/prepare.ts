@@ -5,6 +5,8 @@ import {
   type ScriptStep,
   type SpokenLine,
 } from '../../../evaluation-definition/index.js';
+import type { Caller, CallerAction, CallerLine } from '../../callers/caller.js';
+import { ScriptedCaller } from '../../callers/scripted.js';
 import type { PreparedSound, PreparedStep } from '../facts/plan.js';
 
 /** Where the caller's sounds come from: a speech engine, and sounds that are not words. */
@@ -14,70 +16,139 @@ export interface CallerSounds {
   soundOf(name: Backchannel | Noise, voice: string): Promise<PreparedSound>;
 }
 
-/** What the script of a voice call consists of: everything is known before the call. */
-type StaticStep = Exclude<ScriptStep, { readonly answers: unknown }>;
+export interface PreparedSteps {
+  readonly steps: readonly PreparedStep[];
+  /** Whether nothing follows these steps. */
+  readonly isComplete: boolean;
+}
 
 /**
- * Synthesises all sounds of a script, in its order, before the call begins: nothing is synthesised while it goes on.
- *
- * @throws Error for a step that depends on the agent's words: it cannot be planned, and such scripts are refused earlier
+ * Synthesises the sounds of a caller's actions, in their order, as far as they are known.
+ * @param first its action; without it only what it does whatever the agent says
+ */
+export async function prepareSteps(
+  caller: Pick<Caller, 'ahead'>,
+  voice: string,
+  sounds: CallerSounds,
+  { first, signal }: { readonly first?: CallerAction; readonly signal?: AbortSignal } = {},
+): Promise<PreparedSteps> {
+  const steps: PreparedStep[] = [];
+  // One after the other: the engine speaks one line at a time.
+  for (let action = first ?? (await caller.ahead()); action; action = await caller.ahead()) {
+    signal?.throwIfAborted();
+    if (action.type !== 'hang_up') {
+      steps.push(await prepareAction(action, voice, sounds, signal));
+      continue;
+    }
+    const { code, reason, script } = action;
+    const step = script?.step ?? null;
+    if (code !== 'script_over') steps.push({ type: 'end', step, reason, ...(code === 'no_answer' && { code }) });
+    return { steps, isComplete: true };
+  }
+  return { steps, isComplete: false };
+}
+
+/**
+ * Prepares a script that does not depend on what the agent says.
+ * @throws Error for another one
  */
 export async function prepareScript(
-  steps: readonly ScriptStep[],
+  script: readonly ScriptStep[],
   voice: string,
   sounds: CallerSounds,
   signal?: AbortSignal,
-): Promise<PreparedStep[]> {
-  const prepared: PreparedStep[] = [];
-  // One after the other: the engine speaks one line at a time.
-  for (const [index, step] of steps.entries()) {
-    signal?.throwIfAborted();
-    prepared.push(await prepareStep(staticStep(step, index), index, voice, sounds, signal));
-  }
-  return prepared;
+): Promise<readonly PreparedStep[]> {
+  const caller = new ScriptedCaller(script, () => Promise.resolve());
+  const { steps, isComplete } = await prepareSteps(caller, voice, sounds, signal && { signal });
+  if (!isComplete) throw new Error(`script[${steps.length}] depends on the words of the agent`);
+  return steps;
 }
 
-function staticStep(step: ScriptStep, index: number): StaticStep {
-  if ('answers' in step || step.when) throw new Error(`script[${index}] depends on the words of the agent`);
-  return step;
-}
+type Action = Exclude<CallerAction, { type: 'hang_up' }>;
 
-async function prepareStep(
-  step: StaticStep,
-  index: number,
+async function prepareAction(
+  action: Action,
   voice: string,
   sounds: CallerSounds,
   signal: AbortSignal | undefined,
 ): Promise<PreparedStep> {
-  if ('say' in step) {
-    const parts = await prepareLine(step.say, voice, sounds, signal);
-    return { type: 'say', step: index, ...parts, ...(step.bargeIn && { bargeIn: { afterMs: step.bargeIn.afterMs } }) };
+  const step = action.script?.step ?? null;
+  switch (action.type) {
+    case 'speak': {
+      const { line, script: { answers, otherwise } = {}, bargeIn } = action;
+      const source = { ...(answers && { answers }), ...(otherwise && { otherwise }) };
+      return {
+        type: 'say',
+        step,
+        ...((answers || otherwise) && { source }),
+        text: lineText(line),
+        parts: await prepareLine(line, voice, sounds, signal),
+        ...(bargeIn && { bargeIn: { afterMs: bargeIn.afterMs } }),
+      };
+    }
+    case 'wait':
+      return { type: 'wait', step: action.script.step, ms: action.ms };
+    case 'sound': {
+      const { kind, name, afterMs, script } = action;
+      if (kind === 'keys') return { type: 'press', step: script.step, keys: name };
+      return {
+        type: kind,
+        step: script.step,
+        name,
+        sound: await sounds.soundOf(name as Backchannel | Noise, voice),
+        ...(afterMs !== undefined && { afterMs }),
+      };
+    }
   }
-  if ('press' in step) return { type: 'press', step: index, keys: step.press };
-  if ('waitSeconds' in step) return { type: 'wait', step: index, ms: step.waitSeconds * 1_000 };
-  if ('end' in step) return { type: 'end', step: index, reason: step.end };
-  const [type, name] =
-    'backchannel' in step ? (['backchannel', step.backchannel] as const) : (['noise', step.noise] as const);
-  return {
-    type,
-    step: index,
-    name,
-    sound: await sounds.soundOf(name, voice),
-    ...(step.afterMs !== undefined && { afterMs: step.afterMs }),
-  };
 }
 
 async function prepareLine(
-  line: SpokenLine,
+  line: CallerLine,
   voice: string,
   sounds: CallerSounds,
   signal: AbortSignal | undefined,
-): Promise<Pick<Extract<PreparedStep, { type: 'say' }>, 'text' | 'parts'>> {
+): Promise<(PreparedSound | { readonly pauseMs: number })[]> {
   const parts: (PreparedSound | { readonly pauseMs: number })[] = [];
-  for (const part of typeof line === 'string' ? [line] : line) {
+  for (const part of line) {
     parts.push(
       typeof part === 'string' ? await sounds.synthesise({ text: part, voice }, signal) : { pauseMs: part.pauseMs },
     );
   }
-  return { text: lineText(line), parts };
+  return parts;
+}
+
+/** Keeps what was synthesised, so that a line that is said later is ready. */
+export function remembered(sounds: CallerSounds): CallerSounds {
+  const kept = new Map<string, Promise<PreparedSound>>();
+  return {
+    soundOf: (name, voice) => sounds.soundOf(name, voice),
+    synthesise: ({ text, voice }, signal) => {
+      let made = kept.get(text);
+      if (!made) {
+        made = sounds.synthesise({ text, voice }, signal);
+        kept.set(text, made);
+        made.catch(() => kept.delete(text));
+      }
+      return made;
+    },
+  };
+}
+
+/** Synthesises the lines of a script that the caller may say, depending on the agent's words. */
+export async function prepareAnswers(
+  script: readonly ScriptStep[],
+  voice: string,
+  sounds: CallerSounds,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const step of script) {
+    for (const line of linesOf(step)) await prepareLine(line, voice, sounds, signal);
+  }
+}
+
+function linesOf(step: ScriptStep): CallerLine[] {
+  const partsOf = (line: SpokenLine): CallerLine => (typeof line === 'string' ? [line] : line);
+  if ('say' in step) return [partsOf(step.say)];
+  if (!('answers' in step)) return [];
+  return [...step.answers.map(({ say }) => partsOf(say)), ...(step.otherwise === undefined ? [] : [[step.otherwise]])];
 }

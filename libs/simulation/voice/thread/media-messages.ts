@@ -1,6 +1,7 @@
 import type { Failure } from '../../timeline/failure.js';
 import type { SocketTarget } from '../../transports/http/websocket.js';
 import type { VoiceFacts } from '../facts/facts.js';
+import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { WireState } from '../wire/wire.js';
 
@@ -33,6 +34,8 @@ export interface MediaTask {
 export type MediaRequest =
   | { readonly type: 'call'; readonly id: number; readonly task: MediaTask }
   | { readonly type: 'abort'; readonly id: number }
+  /** The caller's answer to a question; ignored if it is not that to the latest one. */
+  | { readonly type: 'step'; readonly id: number; readonly answer: TurnAnswer }
   | { readonly type: 'memory' }
   /** For tests: blocks or ends the thread. */
   | { readonly type: 'block'; readonly ms: number }
@@ -49,6 +52,8 @@ export type MediaReply =
   | { readonly type: 'step'; readonly id: number; readonly step: ThreadStep; readonly at: number }
   | { readonly type: 'audio'; readonly id: number; readonly interleaved: Uint8Array }
   | { readonly type: 'wire'; readonly id: number; readonly lines: readonly string[] }
+  /** The caller is asked what it does. */
+  | { readonly type: 'turn'; readonly id: number; readonly question: TurnQuestion }
   | { readonly type: 'hung_up'; readonly id: number }
   /** As asked for; `facts` is null if the call had not begun. */
   | { readonly type: 'aborted'; readonly id: number; readonly facts: VoiceFacts | null }

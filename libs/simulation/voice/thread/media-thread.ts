@@ -135,6 +135,12 @@ export class MediaThread implements CallThreads {
         return call.options.recording?.audio(reply.interleaved);
       case 'wire':
         return call.options.recording?.wire(reply.lines);
+      case 'turn': {
+        const { id } = reply;
+        return call.options.onTurn?.(reply.question, (answer) => {
+          if (this.calls.has(id)) this.worker?.postMessage({ type: 'step', id, answer } satisfies MediaRequest);
+        });
+      }
       case 'hung_up':
         return call.options.onHangUp?.();
       case 'aborted':

@@ -3,6 +3,7 @@ import { OtherSide } from '../../other-side/other-side.js';
 import { failure, failureOf } from '../../timeline/failure.js';
 import { AgentSocket } from '../../transports/http/websocket.js';
 import { MediaCall } from '../call/media-call.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
 import type { RecordingSink } from '../wire/voice-transport.js';
 import type { WireEntry, WireFactory } from '../wire/wire.js';
 import type { MediaReply, MediaRequest, MediaTask, ThreadStep } from './media-messages.js';
@@ -31,6 +32,7 @@ class ThreadCall {
     const { state, target, shownUrl, timeoutMs, answeredAt, sounds } = connection;
     this.media = new MediaCall(plan, wire, {
       send: (data) => this.socket.send(data),
+      onTurn: (question) => reply({ type: 'turn', id, question }),
       ...(isRecorded && { recording: this.recording() }),
       ...(answeredAt !== undefined && { prelude: { answeredAt: answeredAt - performance.timeOrigin, sounds } }),
     });
@@ -62,6 +64,10 @@ class ThreadCall {
         this.end({ type: 'failed', id: this.id, failure: error.failure });
       },
     });
+  }
+
+  answer(answer: TurnAnswer): void {
+    this.guarded(() => this.media.answer(answer));
   }
 
   /** Always replies, so that the main thread need not wait. */
@@ -178,6 +184,8 @@ port.on('message', (request: MediaRequest) => {
       return void begin(request.id, request.task);
     case 'abort':
       return abort(request.id);
+    case 'step':
+      return calls.get(request.id)?.answer(request.answer);
     case 'memory': {
       // Of this thread only, unlike the resident memory.
       const { heapUsed, external } = process.memoryUsage();

@@ -2,6 +2,8 @@ import type { LineRate } from '../../../audio/index.js';
 import type { CallExchange } from '../../other-side/call-exchange.js';
 import type { SentSecrets } from '../../other-side/secrets.js';
 import type { VoiceFacts } from '../facts/facts.js';
+import type { Clock } from '../../time/clock.js';
+import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
 import type { VoiceCallPlan } from '../facts/plan.js';
 import type { VoiceMeasures } from '../facts/results.js';
 
@@ -32,6 +34,10 @@ export interface VoiceCallOptions {
    * words take their estimated time and are not heard.
    */
   readonly speak?: (text: string) => Promise<Int16Array>;
+  /** Asks the caller what it does, if the plan says that it is asked. */
+  readonly onTurn?: (question: TurnQuestion, answer: (answer: TurnAnswer) => void) => void;
+  /** Time in which the caller answers; a call on virtual time follows it. */
+  readonly clock?: Clock;
   /** Ends the call; `call` then rejects with its reason. */
   readonly signal: AbortSignal;
   /** What was observed of a call that the signal ended; called before `call` rejects. */

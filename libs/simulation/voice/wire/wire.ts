@@ -24,6 +24,11 @@ export interface Wire {
   lostFrame?(now: number, frameNumber: number): void;
   /** A key that the caller presses. */
   key?(now: number, digit: string): void;
+  /**
+   * The caller thinks about what to say; called with each frame in which it does. For platforms with a message that keeps the
+   * agent from asking whether the caller is still there.
+   */
+  callerThinking?(now: number): void;
   /** A message of the platform: text, or the bytes of a binary message. */
   message(now: number, data: string | Uint8Array): void;
   /** The result of a tool that the platform waits for, as JSON. */

@@ -2,21 +2,12 @@ import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
 import type { TimedWord } from '../facts/results.js';
 import { overlapOf } from '../facts/spans.js';
+import type { AgentUtterance } from '../facts/turn-question.js';
 import type { WordFacts } from './item-audio.js';
 import { type ItemWord, type ItemWords, wordsOfItems } from './item-words.js';
 
 /** Shorter sound without known words holds no word. */
 const WORD_MS = 100;
-
-/** What the agent was heard to say in one go: the words of one item within one of its sounds. */
-export interface AgentUtterance extends Span {
-  /** Number of the caller's turn that it follows; 0 for the greeting. */
-  readonly turn: number;
-  /** Absent if its words are not known. */
-  readonly item?: number;
-  /** The words that were heard, also those that are uncertain; null: it was audible, and its words are not known. */
-  readonly text: string | null;
-}
 
 /** Words of one item within one sound, in order. */
 export interface SpokenRun {

@@ -73,6 +73,11 @@ const ENTRIES = {
         ...flag,
         description: "Present when the rest of the agent's words was dropped before it was heard",
       },
+      promptedByWait: {
+        ...flag,
+        description:
+          'Present when the agent spoke while the caller of a voice call thought, for instance to ask whether it is still there: counts in no time and no turn',
+      },
       alternative: {
         ...object({ source: oneOf('wire'), text }),
         description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
@@ -83,7 +88,7 @@ const ENTRIES = {
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'alternative', 'bargeIn'],
+    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'promptedByWait', 'alternative', 'bargeIn'],
   ),
   sound: entry(
     'sound',

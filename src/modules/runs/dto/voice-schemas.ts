@@ -1,4 +1,4 @@
-import { FINDING_SEVERITIES } from '../../../../libs/simulation/index.js';
+import { FINDING_SEVERITIES, THINKING_REASONS } from '../../../../libs/simulation/index.js';
 import {
   count,
   described,
@@ -36,60 +36,78 @@ const latency = object(
 
 /** Schemas of the parts of a result that only voice calls have. */
 export const VOICE_SCHEMAS = {
-  CallVoice: object({
-    clock: { enum: ['heard', 'estimated'], description: '`estimated` where speaking times are computed from words' },
-    latencies: described(list(latency), 'Response latency as heard, one per turn of the caller'),
-    bargeIns: list(
-      object({
-        atMs: number,
-        afterHeardMs: described(number, "Audible milliseconds of the agent's turn before it"),
-        possible: described(flag, "False when the agent's turn had ended"),
-        yielded: described(or(flag), 'Null when undecided: nothing shows whether the agent stopped or was over'),
-        yieldMs: described(or(number), 'How long the agent was heard after it'),
-        plusMinusMs: described(number, 'How far it may be off, likewise'),
-        heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
-      }),
-    ),
-    backchannels: list(
-      object({
-        type: { enum: ['backchannel', 'noise'] },
-        atMs: number,
-        kept: described(or(flag), 'Whether the agent kept its turn, or its silence; null when undecided'),
-      }),
-    ),
-    interruptions: described(
-      list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
-      'Without collisions and without backchannels of the agent',
-    ),
-    overlapMs: described(or(number), 'Null unless both sides were heard'),
-    deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
-    choppiness: object({
-      gaps: count,
-      perMinute: described(or(number), 'Per minute of agent speech; null if the agent was not heard'),
-    }),
-    speech: object({ agentMs: number, callerMs: number }),
-    speechShare: described(or(number), "The agent's share of the seconds of speech, 0 to 1"),
-    agentWordsPerMinute: described(or(number), 'Null where its words are not known'),
-    level: object(
-      {
-        agentDbfs: or(number),
-        clippedPercent: described(or(number), 'Null if the agent sent no audio'),
-        inaudible: described(flag, 'Present when its audio could not be heard'),
-      },
-      ['inaudible'],
-    ),
-    background: described(
-      or(
+  CallVoice: object(
+    {
+      clock: { enum: ['heard', 'estimated'], description: '`estimated` where speaking times are computed from words' },
+      latencies: described(list(latency), 'Response latency as heard, one per turn of the caller'),
+      bargeIns: list(
         object({
-          dbfs: described(number, 'Its median level'),
-          fromMs: described(number, 'When it was first heard'),
+          atMs: number,
+          afterHeardMs: described(number, "Audible milliseconds of the agent's turn before it"),
+          possible: described(flag, "False when the agent's turn had ended"),
+          yielded: described(or(flag), 'Null when undecided: nothing shows whether the agent stopped or was over'),
+          yieldMs: described(or(number), 'How long the agent was heard after it'),
+          plusMinusMs: described(number, 'How far it may be off, likewise'),
+          heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
         }),
       ),
-      "Background audio under the agent's voice; null if none was found",
-    ),
-    greetingMs: or(number),
-    collisions: described(count, 'Both began to speak at about the same time'),
-  }),
+      backchannels: list(
+        object({
+          type: { enum: ['backchannel', 'noise'] },
+          atMs: number,
+          kept: described(or(flag), 'Whether the agent kept its turn, or its silence; null when undecided'),
+        }),
+      ),
+      interruptions: described(
+        list(object({ atMs: number, overlapMs: number, inHesitation: flag })),
+        'Without collisions and without backchannels of the agent',
+      ),
+      overlapMs: described(or(number), 'Null unless both sides were heard'),
+      deadAir: object({ totalMs: number, longestMs: number, over3s: count }),
+      choppiness: object({
+        gaps: count,
+        perMinute: described(or(number), 'Per minute of agent speech; null if the agent was not heard'),
+      }),
+      speech: object({ agentMs: number, callerMs: number }),
+      speechShare: described(or(number), "The agent's share of the seconds of speech, 0 to 1"),
+      agentWordsPerMinute: described(or(number), 'Null where its words are not known'),
+      level: object(
+        {
+          agentDbfs: or(number),
+          clippedPercent: described(or(number), 'Null if the agent sent no audio'),
+          inaudible: described(flag, 'Present when its audio could not be heard'),
+        },
+        ['inaudible'],
+      ),
+      background: described(
+        or(
+          object({
+            dbfs: described(number, 'Its median level'),
+            fromMs: described(number, 'When it was first heard'),
+          }),
+        ),
+        "Background audio under the agent's voice; null if none was found",
+      ),
+      greetingMs: or(number),
+      collisions: described(count, 'Both began to speak at about the same time'),
+      callerThinking: described(
+        list(
+          object({
+            turn: described(count, "Number of the caller's turn that followed"),
+            startMs: number,
+            endMs: described(number, "With the caller's act, or with speech of the agent"),
+            attempts: described(
+              count,
+              'How often the caller had begun to think before this turn: the agent may go on speaking',
+            ),
+            reason: { enum: [...THINKING_REASONS], description: 'What it waited for' },
+          }),
+        ),
+        'When the caller thought about what to say, in no other measure; absent if it did not',
+      ),
+    },
+    ['callerThinking'],
+  ),
   WireFinding: object({
     code: text,
     severity: { enum: [...FINDING_SEVERITIES] },

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type DefinitionInput, normalise } from '../../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../../outbound-http/index.js';
-import { executeCall, mediaThread, misfitOf, PROTOCOLS, testConnection, transportTo } from '../../../index.js';
+import {
+  type CallOptions,
+  executeCall,
+  mediaThread,
+  misfitOf,
+  PROTOCOLS,
+  testConnection,
+  transportTo,
+} from '../../../index.js';
 import { virtualCalls } from '../../../voice/call/virtual-call.js';
 import { collected, SOUNDS } from '../../../voice/testing/virtual-calls.js';
 import type { VoiceTransport } from '../../../voice/wire/voice-transport.js';
@@ -25,13 +34,19 @@ const virtual = (script: FixtureScript) =>
     agent: (socket) => new FixtureAgent(socket, script),
   });
 
-function execute(definition: DefinitionInput, transport: VoiceTransport, recording = collected()) {
+function execute(
+  definition: DefinitionInput,
+  transport: VoiceTransport,
+  recording = collected(),
+  model?: CallOptions['model'],
+) {
   return executeCall({
     definition: normalise(definition),
     scenario: { scenarioText: 'You want a table.' },
     personality: { name: 'Caller' },
     transport,
     voice: { sounds: SOUNDS, voice: 'any', recording: recording.sink },
+    ...(model && { model }),
   });
 }
 
@@ -227,6 +242,33 @@ describe('the fixture wire over a socket', () => {
     expect(recording.bytes()).toHaveLength(2 * 2 * 16 * result.measures.durationMs);
   });
 
+  it('asks the caller at its turn, whose thinking is in no latency', async () => {
+    const server = await serve({
+      onHello: [READY, GREETING],
+      onLine: [[{ afterMs: 200, send: says(2, 'Your name?', 600) }], [{ afterMs: 200, send: says(3, 'Booked.', 600) }]],
+    });
+    const lines = [{ say: 'A table.' }, { say: 'Rossi.', end: 'It is booked' }];
+    const model = {
+      model: 'double',
+      prices: undefined,
+      ask: async (messages: readonly { readonly role: string }[]) => {
+        await sleep(800);
+        return JSON.stringify(lines[messages.filter(({ role }) => role === 'assistant').length]);
+      },
+    } as unknown as NonNullable<CallOptions['model']>;
+    const transport = transportTo(...reach(server.url), TEST_PROTOCOLS) as VoiceTransport;
+    const result = await execute({}, transport, collected(), model);
+    expect(result.end).toMatchObject({ by: 'caller', reason: 'It is booked' });
+    const { latencies, callerThinking } = result.voice!.voice;
+    expect(latencies).toHaveLength(2);
+    // The double notices the end of a line after 500 ms of silence.
+    for (const { heardMs, plusMinusMs } of latencies) {
+      expect(Math.abs(heardMs! - 700)).toBeLessThanOrEqual(60 + plusMinusMs);
+    }
+    for (const { startMs, endMs } of callerThinking!) expect(endMs - startMs).toBeGreaterThanOrEqual(780);
+    expect(server.agents[0]!.received.filter(({ type }) => type === 'thinking')).toHaveLength(2);
+  });
+
   it('is tested until the first words, without audio', async () => {
     const server = await serve({
       onHello: [READY, { afterMs: 300, send: [message('said', { item: 1, text: 'Hi' })] }],
@@ -249,11 +291,20 @@ describe('the fixture wire over a socket', () => {
 describe('evaluations over the fixture wire', () => {
   const misfit = (definition: DefinitionInput) => misfitOf(normalise(definition), 'en-US', fixtureWire);
 
-  it('may check tool calls and words, and have criteria', () => {
+  it('may check tool calls and words, and have criteria and a caller that answers', () => {
     expect(misfit({ ...ONE_LINE, checks: [{ type: 'calls_tool', tool: 'book' }] })).toBeUndefined();
     expect(misfit({ ...ONE_LINE, checks: [{ type: 'says', text: 'hello' }] })).toBeUndefined();
     expect(misfit({ ...ONE_LINE, checks: [{ type: 'speaking_rate', maxWpm: 200 }] })).toBeUndefined();
     expect(misfit({ ...ONE_LINE, criteria: [{ text: 'Polite.' }] })).toBeUndefined();
+    expect(misfit({ script: [{ answers: [{ when: { says: { text: 'name' } }, say: 'Rossi' }] }] })).toBeUndefined();
+    expect(misfit({})).toBeUndefined();
+  });
+
+  it('may not have answers that no voice can speak', () => {
+    const answers = [{ when: { says: { text: 'name' } }, say: '...' }];
+    expect(misfit({ script: [{ say: 'Hello.' }, { answers }] })).toBe(
+      'it has lines without a word to speak: script[1]',
+    );
   });
 });
 

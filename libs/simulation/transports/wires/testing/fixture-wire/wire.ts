@@ -9,6 +9,8 @@ export interface FixtureState extends WireState {
   readonly pin?: string;
 }
 
+/** Time between two signs of a caller that thinks. */
+const THINKING_EVERY_MS = 1_000;
 const PCM16 = { encoding: 'pcm16' } as const;
 
 export default ((state) => (side) => new FixtureMediaWire(state, side)) satisfies WireEntry<FixtureState>;
@@ -18,6 +20,7 @@ class FixtureMediaWire implements Wire {
   private readonly platform: OtherSide;
   private decoder = new AudioDecoder(PCM16);
   private item: number | undefined;
+  private thoughtAt = -Infinity;
 
   constructor(
     private readonly state: FixtureState,
@@ -39,6 +42,12 @@ class FixtureMediaWire implements Wire {
 
   key(now: number, digit: string): void {
     this.send(now, { type: 'key', digit });
+  }
+
+  callerThinking(now: number): void {
+    if (now - this.thoughtAt < THINKING_EVERY_MS) return;
+    this.thoughtAt = now;
+    this.send(now, { type: 'thinking' });
   }
 
   message(now: number, data: string | Uint8Array): void {

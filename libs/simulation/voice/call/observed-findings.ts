@@ -1,0 +1,28 @@
+import { FRAME_MS } from '../../../audio/index.js';
+import type { MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
+import { heardAtTheEarliest } from '../measures/index.js';
+
+type Observed = Omit<VoiceFacts, 'wireFindings' | 'stalled'>;
+
+/**
+ * What was observed with its findings. Underruns and findings that a stall of the tester may have caused are kept apart.
+ * @param observed with all underruns @param findingsOf the findings that follow from what was observed
+ */
+export function withFindings(
+  observed: Observed,
+  findingsOf: (facts: Omit<VoiceFacts, 'wireFindings'>) => VoiceFacts['wireFindings'],
+): VoiceFacts {
+  const { timing } = observed;
+  const isStalled = (underrun: Span) => isStalledIn(timing, underrun);
+  const own = { ...observed, underruns: observed.underruns.filter((underrun) => !isStalled(underrun)) };
+  const facts = { ...own, wireFindings: findingsOf(own) };
+  if (timing.stalls.length === 0) return facts;
+  const underruns = observed.underruns.filter(isStalled);
+  const certain = findingsOf(heardAtTheEarliest({ ...facts, stalled: { underruns, findings: [] } }));
+  const doubtful = facts.wireFindings.filter((finding) => !certain.some(({ code }) => code === finding.code));
+  return { ...facts, stalled: { underruns, findings: doubtful.map(({ code }) => code) } };
+}
+
+/** Whether the tester stalled in a span, or so shortly before that it read messages late. */
+const isStalledIn = ({ stalls }: MediaTiming, { startMs, endMs }: Span): boolean =>
+  stalls.some(({ at, ms }) => at - FRAME_MS < endMs && at + ms > startMs - FRAME_MS);

@@ -1,0 +1,152 @@
+import { type Failure, failure } from '../../timeline/failure.js';
+import type { ThinkingFact, ThinkingReason } from '../facts/facts.js';
+import type { PreparedStep, VoiceCallPlan } from '../facts/plan.js';
+import type { AgentUtterance, TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+
+/** After this many attempts the last answer is spoken as soon as the agent is silent for `SILENCE_MS`. */
+const MAX_ATTEMPTS = 5;
+const SILENCE_MS = 1_000;
+/** All attempts of a turn together. */
+const MAX_THINKING_MS = 30_000;
+
+/** How the caller is asked. */
+export interface CallerPort {
+  /** Answered by `ScriptPort.answer`. */
+  ask(question: TurnQuestion): void;
+  /** The agent's utterances since the caller's line. */
+  utterances(untilMs: number): readonly AgentUtterance[];
+  /** Increases when words of the agent arrive. */
+  wordReports(): number;
+}
+
+/** What became of the present question; undefined while the caller thinks. */
+export type Decision = 'decided' | { readonly failure: Failure } | { readonly unusable: string } | undefined;
+
+/** The caller's next steps: those that are prepared, and after them what it answers when it is asked. */
+export class ScriptPort {
+  private readonly thoughts: ThinkingFact[] = [];
+  private readonly steps: PreparedStep[];
+  private isComplete: boolean;
+  private position = 0;
+  /** The latest question, and how many reports of words it knows. */
+  private question: TurnQuestion | undefined;
+  private reports = 0;
+  /** The answer to it. */
+  private answered: TurnAnswer | undefined;
+  /** Number of the turn that is asked about, how often it was, and for how long the caller has thought about it. */
+  private turn = 1;
+  private attempts = 0;
+  private spentMs = 0;
+  /** Since when the caller thinks. */
+  private sinceMs: number | undefined;
+  /** Whether there is no further attempt. */
+  private isHeldBack = false;
+
+  constructor(
+    private readonly plan: Pick<VoiceCallPlan, 'script' | 'asked'>,
+    private readonly caller: CallerPort,
+  ) {
+    this.steps = [...plan.script];
+    this.isComplete = plan.asked === undefined;
+  }
+
+  /** The next step, which is only looked at; `asked`: the caller has to be asked; undefined: it has nothing more to do. */
+  next(): PreparedStep | 'asked' | undefined {
+    return this.steps[this.position] ?? (this.isComplete ? undefined : 'asked');
+  }
+
+  /** Passes the next step. */
+  take(): void {
+    this.position++;
+  }
+
+  get isThinking(): boolean {
+    return this.sinceMs !== undefined;
+  }
+
+  /** Whether the caller decides what it does when the agent does not answer its line. */
+  get decidesInSilence(): boolean {
+    return this.plan.asked?.inSilence === true && this.next() === 'asked';
+  }
+
+  /** @param isSilent whether the agent did not answer the caller's line */
+  ask(sinceMs: number, isSilent: boolean): void {
+    this.sinceMs = sinceMs;
+    this.isHeldBack = this.attempts === MAX_ATTEMPTS;
+    if (this.isHeldBack) return;
+    this.attempts++;
+    this.answered = undefined;
+    this.post({ turn: this.turn, attempt: this.attempts, isSilent, utterances: this.caller.utterances(sinceMs) });
+  }
+
+  /** The caller's answer to a question. Ignored if it is not that to the latest one. */
+  answer(answer: TurnAnswer): void {
+    const isLatest = answer.turn === this.question?.turn && answer.attempt === this.question.attempt;
+    if (isLatest) this.answered ??= answer;
+  }
+
+  /** The agent speaks before the caller has acted. @param turn of the caller that follows @param onsetMs when it began */
+  interrupt(turn: number, onsetMs: number): void {
+    if (this.sinceMs === undefined) return;
+    const attempts = this.attempts;
+    const reason = this.answered?.reason ?? this.supposedReason();
+    if (onsetMs > this.sinceMs) {
+      this.thoughts.push({ turn, startMs: this.sinceMs, endMs: onsetMs, attempts, reason });
+      this.spentMs += onsetMs - this.sinceMs;
+    }
+    this.sinceMs = undefined;
+  }
+
+  /**
+   * Whether the caller has decided; its steps are then the next ones.
+   * @param atMs when it can act @param silentSinceMs end of the agent's latest sound
+   */
+  decide(turn: number, atMs: number, silentSinceMs: number): Decision {
+    if (this.sinceMs === undefined) return undefined;
+    const { answered } = this;
+    if (!answered) {
+      if (this.spentMs + atMs - this.sinceMs >= MAX_THINKING_MS) {
+        this.interrupt(turn, atMs);
+        return { failure: failure('caller_slow', `it thought for ${MAX_THINKING_MS / 1_000} s about one turn`) };
+      }
+      this.tellWords(atMs);
+      return undefined;
+    }
+    if (this.isHeldBack && atMs < silentSinceMs + SILENCE_MS) return undefined;
+    this.interrupt(turn, atMs);
+    if (!('steps' in answered)) return answered;
+    this.steps.push(...answered.steps);
+    this.isComplete = answered.isComplete;
+    this.turn++;
+    this.attempts = 0;
+    this.spentMs = 0;
+    return 'decided';
+  }
+
+  /** When the caller thought, until the end of the call. */
+  thoughtUntil(turn: number, callEndMs: number): readonly ThinkingFact[] {
+    this.interrupt(turn, callEndMs);
+    return this.thoughts;
+  }
+
+  private post(question: TurnQuestion): void {
+    this.question = question;
+    this.reports = this.caller.wordReports();
+    this.caller.ask(question);
+  }
+
+  /** Words that were missing may have arrived since the caller was asked. */
+  private tellWords(atMs: number): void {
+    const { question } = this;
+    if (!question || !lacksWords(question) || this.caller.wordReports() === this.reports) return;
+    this.post({ ...question, utterances: this.caller.utterances(atMs) });
+  }
+
+  private supposedReason(): ThinkingReason {
+    if (this.question && lacksWords(this.question)) return 'words';
+    return this.plan.asked?.inSilence ? 'model' : 'words';
+  }
+}
+
+/** Whether a question has to wait for words. */
+export const lacksWords = ({ utterances }: TurnQuestion): boolean => utterances.some(({ text }) => text === null);

@@ -1,0 +1,239 @@
+import { type DefinitionInput, normalise } from '../../../evaluation-definition/index.js';
+import { executeCall, VirtualClock } from '../../index.js';
+import {
+  type Act,
+  FixtureAgent,
+  type FixtureScript,
+  message,
+  READY,
+  says,
+} from '../../transports/wires/testing/fixture-double/agent.js';
+import fixtureEntry from '../../transports/wires/testing/fixture-wire/wire.js';
+import { virtualCalls } from '../call/virtual-call.js';
+import type { TurnAnswer } from '../facts/turn-question.js';
+import { SOUNDS } from '../testing/virtual-calls.js';
+import { AnsweringCaller } from './answering-caller.js';
+
+const GREETING: Act = { afterMs: 200, send: says(1, 'Bella Vista, how can I help?', 900) };
+
+/** A call over a wire with words, on virtual time. @param model plays the caller of a definition without a script */
+function call(definition: DefinitionInput, script: FixtureScript, model?: ReturnType<typeof slowModel>) {
+  const agents: FixtureAgent[] = [];
+  const result = executeCall({
+    definition: normalise(definition),
+    scenario: { scenarioText: 'You want a table.' },
+    personality: { name: 'Caller' },
+    transport: virtualCalls({
+      wire: fixtureEntry({ callId: 'c-1', secrets: [] }),
+      lineRate: 16_000,
+      agent: (socket) => {
+        const agent = new FixtureAgent(socket, script);
+        agents.push(agent);
+        return agent;
+      },
+    }),
+    clock: new VirtualClock(),
+    voice: { sounds: SOUNDS, voice: 'any' },
+    ...(model && { model }),
+  });
+  return result.then((done) => ({ ...done, received: agents[0]!.received }));
+}
+
+/** A model on the call's clock: says lines one after the other, and again what was not spoken. */
+const slowModel = (thinkMs: number, lines: readonly object[] = LINES) =>
+  ({
+    model: 'double',
+    prices: undefined,
+    ask: async (messages: readonly { role: string }[], { clock }: { clock: VirtualClock }) => {
+      const said = messages.filter(({ role }) => role === 'assistant').length;
+      await clock.sleep(thinkMs);
+      return JSON.stringify(lines[Math.min(said, lines.length - 1)]);
+    },
+  }) as any;
+const LINES = [
+  { say: 'A table for four people, please.', end: null },
+  { say: 'My name is Caller.', end: null },
+  { say: 'Thank you, goodbye.', end: 'It is booked' },
+];
+
+const SCRIPT: DefinitionInput = {
+  script: [
+    { say: 'A table, please.' },
+    {
+      answers: [
+        { when: { says: { text: 'how many' } }, say: 'Four.' },
+        { when: { says: { text: 'name' } }, say: 'Rossi.' },
+      ],
+      until: { says: { text: 'booked' } },
+      otherwise: 'Pardon?',
+    },
+    { say: 'Thank you.', when: { says: { text: 'booked' } } },
+    { end: 'Done' },
+  ],
+};
+const answer = (item: number, text: string, afterMs = 200): Act => ({ afterMs, send: says(item, text, 900) });
+const linesOf = ({ timeline }: Awaited<ReturnType<typeof call>>) =>
+  timeline.flatMap((entry) => (entry.type === 'speech' ? [`${entry.speaker}: ${entry.text}`] : []));
+
+describe('a scripted caller over a voice call with words', () => {
+  it('answers what the agent asks, in any order', async () => {
+    const result = await call(SCRIPT, {
+      onHello: [READY, GREETING],
+      onLine: [
+        [answer(2, 'Your name, please?')],
+        [answer(3, 'And for how many?')],
+        [answer(4, 'Lovely weather.')],
+        [answer(5, 'It is booked.')],
+        [answer(6, 'Goodbye.')],
+      ],
+    });
+    expect(linesOf(result).filter((line) => line.startsWith('caller'))).toEqual([
+      'caller: A table, please.',
+      'caller: Rossi.',
+      'caller: Four.',
+      'caller: Pardon?',
+      'caller: Thank you.',
+    ]);
+    expect(result).toMatchObject({ outcome: 'passed', end: { code: 'caller_done' } });
+    const caller = result.timeline.filter((entry) => entry.type === 'speech' && entry.speaker === 'caller');
+    expect(caller[1]).toMatchObject({ script: { step: 1, answers: [1] } });
+    expect(caller[3]).toMatchObject({ script: { step: 1, otherwise: true } });
+  });
+
+  it('is an error of the tester when the words do not arrive within three seconds', async () => {
+    const [item, ...audio] = says(2, 'Your name, please?', 900);
+    const wordless: Act = { afterMs: 200, send: [item!, ...audio.slice(0, -1)] };
+    const result = await call(SCRIPT, { onHello: [READY, GREETING], onLine: [[wordless]] });
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'stt_slow', retryable: true } });
+  });
+
+  it('waits for words that arrive later, and counts that time as its own', async () => {
+    const [item, ...audio] = says(2, 'Your name, please?', 900);
+    const late: Act[] = [
+      { afterMs: 200, send: [item!, ...audio.slice(0, -1)] },
+      { afterMs: 4_000, send: [message('said', { item: 2, text: 'Your name, please?' })] },
+    ];
+    const result = await call(SCRIPT, {
+      onHello: [READY, GREETING],
+      onLine: [late, [answer(3, 'It is booked.')], [answer(4, 'Bye.')]],
+    });
+    expect(linesOf(result)).toContain('caller: Rossi.');
+    const [thought] = result.voice!.voice.callerThinking!;
+    expect(thought).toMatchObject({ turn: 2, attempts: 1, reason: 'words' });
+    expect(thought!.endMs - thought!.startMs).toBeGreaterThan(1_500);
+    expect(result.voice!.voice.deadAir.over3s).toBe(0);
+  });
+});
+
+describe('a generated caller over a voice call with words', () => {
+  const healthy: FixtureScript = {
+    onHello: [READY, GREETING],
+    onLine: [[answer(2, 'Your name, please?')], [answer(3, 'It is booked.')], [answer(4, 'Goodbye.')]],
+  };
+
+  it('takes the time that its model takes, which is in no latency', async () => {
+    const result = await call({}, healthy, slowModel(800));
+    const { latencies, callerThinking, deadAir } = result.voice!.voice;
+    // The double notices the end of a line after 500 ms of silence, and answers 200 ms later.
+    for (const { heardMs } of latencies) expect(Math.abs(heardMs! - 700)).toBeLessThanOrEqual(25);
+    expect(latencies).toHaveLength(3);
+    expect(callerThinking!.map(({ startMs, endMs }) => Math.round((endMs - startMs) / 50) * 50)).toEqual([
+      800, 800, 800,
+    ]);
+    expect(callerThinking!.every(({ reason }) => reason === 'model')).toBe(true);
+    expect(deadAir.over3s).toBe(0);
+    expect(result).toMatchObject({ outcome: 'passed', end: { code: 'caller_done', reason: 'It is booked' } });
+  });
+
+  it('does not blame an agent that asks whether it is still there, and gives it all that was said', async () => {
+    const prompt: Act = { afterMs: 200 + 900 + 3_000, send: says(3, 'Are you still there?', 900) };
+    const heard: string[] = [];
+    const model = slowModel(4_500);
+    const { ask } = model;
+    model.ask = (messages: { content: string }[], options: never) => {
+      heard.push(messages.at(-1)!.content);
+      return ask(messages, options);
+    };
+    const result = await call(
+      { checks: [{ type: 'max_silence_ms', ms: 2_500 }] },
+      {
+        onHello: [READY, GREETING],
+        onLine: [[answer(2, 'Your name, please?'), prompt], [answer(4, 'It is booked.')], [answer(5, 'Bye.')]],
+      },
+      model,
+    );
+    expect(result.outcome).toBe('passed');
+    const prompted = result.timeline.filter((entry) => entry.type === 'speech' && entry.promptedByWait);
+    expect(prompted).toMatchObject([{ text: 'Are you still there?' }]);
+    expect(heard).toContainEqual(expect.stringContaining('Your name, please? Are you still there?'));
+    expect(result.voice!.voice.callerThinking!.map(({ attempts }) => attempts)).toContain(2);
+    expect(result.voice!.voice.deadAir.over3s).toBe(0);
+  });
+
+  it('has no time of its thinking in the length of the call', async () => {
+    const lengthOf = async (thinkMs: number) => {
+      const checks = [{ type: 'max_duration_ms', ms: 1 }] as const;
+      const [check] = (await call({ checks }, healthy, slowModel(thinkMs))).checks;
+      return check!.detail.replace(" without the caller's thinking", '');
+    };
+    expect(await lengthOf(4_000)).toBe(await lengthOf(20));
+  });
+
+  it('judges an agent that says nothing for nine seconds and then asks by its wait', async () => {
+    const late: Act = { afterMs: 8_500, send: says(2, 'Are you still there?', 900) };
+    const result = await call(
+      { checks: [{ type: 'max_silence_ms', ms: 7_000 }] },
+      { onHello: [READY, GREETING], onLine: [[late], [answer(3, 'It is booked.')], [answer(4, 'Bye.')]] },
+      slowModel(800),
+    );
+    expect(result.timeline.some((entry) => entry.type === 'speech' && entry.promptedByWait)).toBe(false);
+    expect(result.voice!.voice.latencies[0]).toMatchObject({ heardMs: 8_000, answered: false });
+    expect(result.checks).toMatchObject([{ met: false }]);
+    expect(result.outcome).toBe('failed');
+  });
+
+  it('lets the platform say that the caller is still there while it thinks', async () => {
+    const { received } = await call({}, healthy, slowModel(2_500));
+    const signs = received.filter(({ type }) => type === 'thinking').length;
+    expect(signs).toBe(9);
+    expect((await call(SCRIPT, healthy)).received.filter(({ type }) => type === 'thinking').length).toBeLessThan(5);
+  });
+
+  it('knows that its words are spoken', async () => {
+    const instructions: string[] = [];
+    const model = slowModel(0);
+    const { ask } = model;
+    model.ask = (messages: { content: string }[], options: never) => {
+      instructions.push(messages[0]!.content);
+      return ask(messages, options);
+    };
+    await call({}, healthy, model);
+    expect(instructions[0]).toContain('Your words are spoken aloud');
+  });
+
+  it('is an error of the tester when its model takes more than ten seconds', async () => {
+    const result = await call({}, healthy, slowModel(11_000));
+    expect(result).toMatchObject({ outcome: 'error', failure: { code: 'caller_slow', retryable: true } });
+  });
+});
+
+describe('AnsweringCaller', () => {
+  it('answers also when its decision is ready at the moment in which its time is over', async () => {
+    const clock = new VirtualClock();
+    const answers: TurnAnswer[] = [];
+    const answering = new AnsweringCaller({
+      caller: {
+        kind: 'generated',
+        next: () => ({ type: 'hang_up', code: 'caller_done', reason: 'Done' }),
+        ahead: () => undefined,
+        retract: () => undefined,
+      },
+      prepare: () => clock.sleep(10_000).then(() => ({ steps: [], isComplete: true })),
+      clock,
+      signal: new AbortController().signal,
+    });
+    answering.ask({ turn: 1, attempt: 1, isSilent: false, utterances: [] }, (answer) => answers.push(answer));
+    await clock.sleep(10_100);
+    expect(answers).toEqual([{ turn: 1, attempt: 1, reason: 'speech', steps: [], isComplete: true }]);
+  });
+});

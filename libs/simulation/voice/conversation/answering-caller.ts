@@ -1,0 +1,160 @@
+import { type Caller, CallerUnusable } from '../../callers/caller.js';
+import type { Clock } from '../../time/clock.js';
+import { CallFailure, failure, failureOf } from '../../timeline/failure.js';
+import type { ThinkingReason } from '../facts/facts.js';
+import type { TurnAnswer, TurnQuestion } from '../facts/turn-question.js';
+import type { PreparedSteps } from '../speaking/prepare.js';
+
+/** How long the caller waits for words of the agent, and then for its own decision, in one attempt. */
+const WORDS_MS = 3_000;
+const DECISION_MS = 10_000;
+
+export interface AnsweringCallerOptions {
+  readonly caller: Caller;
+  /** Its steps from an action on, as far as they are known, with their sounds. */
+  readonly prepare: (action: Awaited<ReturnType<Caller['next']>>, signal: AbortSignal) => Promise<PreparedSteps>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+type Answer = (answer: TurnAnswer) => void;
+
+/** Answers the questions of a voice call: waits for the agent's words, asks the caller, and prepares the sound. */
+export class AnsweringCaller {
+  private attempt: Attempt | undefined;
+  /** The agent's latest words. */
+  private heard = '';
+  private working: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: AnsweringCallerOptions) {}
+
+  /** An attempt that is asked again has more words than before; a further attempt takes the place of the one before. */
+  readonly ask = (question: TurnQuestion, answer: Answer): void => {
+    const { attempt: present } = this;
+    if (present?.turn === question.turn && present.attempt === question.attempt) return present.tell(question);
+    present?.abandon();
+    const attempt = new Attempt(question, this.options);
+    this.attempt = attempt;
+    const before = this.working;
+    this.working = before.then(async () => {
+      if (present?.turn === question.turn && present.wasAsked) this.options.caller.retract();
+      else if (present && present.turn !== question.turn) this.heard = present.words || this.heard;
+      const result = await attempt.run(this.heard);
+      if (result) answer(result);
+    });
+  };
+}
+
+/** One attempt of the caller to decide what it does. */
+class Attempt {
+  readonly turn: number;
+  readonly attempt: number;
+  /** Whether the caller was asked: its decision is taken back if the attempt comes to nothing. */
+  wasAsked = false;
+  /** Another attempt has taken its place. */
+  private isAbandoned = false;
+  private readonly abort = new AbortController();
+  /** Milliseconds that each of them took. */
+  private readonly spent: Record<ThinkingReason, number> = { words: 0, model: 0, speech: 0 };
+  private onWords: () => void = () => undefined;
+
+  constructor(
+    private question: TurnQuestion,
+    private readonly options: AnsweringCallerOptions,
+  ) {
+    this.turn = question.turn;
+    this.attempt = question.attempt;
+  }
+
+  /** What the agent said in this turn. */
+  get words(): string {
+    return this.question.utterances
+      .map(({ text }) => text ?? '')
+      .filter((text) => text !== '')
+      .join(' ');
+  }
+
+  tell(question: TurnQuestion): void {
+    this.question = question;
+    this.onWords();
+  }
+
+  abandon(): void {
+    this.isAbandoned = true;
+    this.abort.abort(new Error('The agent went on speaking'));
+  }
+
+  /** @param before the agent's latest words before this turn @returns undefined if nobody waits for an answer */
+  async run(before: string): Promise<TurnAnswer | undefined> {
+    const { turn, attempt } = this;
+    const { signal } = this.options;
+    if (!(await this.timed('words', this.hasWords()))) {
+      const isOpen = !this.isAbandoned && !signal.aborted;
+      const broken = failure('stt_slow', `${WORDS_MS / 1_000} s after its turn`);
+      return isOpen ? { turn, attempt, reason: 'words', failure: broken } : undefined;
+    }
+    try {
+      const steps = await this.decide(this.words || before);
+      return this.isAbandoned ? undefined : { turn, attempt, reason: this.reason, ...steps };
+    } catch (error) {
+      if (this.isAbandoned || signal.aborted) return undefined;
+      const { reason } = this;
+      if (error instanceof CallerUnusable) return { turn, attempt, reason, unusable: error.message };
+      return { turn, attempt, reason, failure: failureOf(error) };
+    }
+  }
+
+  private async decide(answer: string): Promise<PreparedSteps> {
+    const { caller, prepare, clock } = this.options;
+    const { isSilent } = this.question;
+    const signal = AbortSignal.any([this.abort.signal, this.options.signal]);
+    const cancel = clock.schedule(DECISION_MS, () => this.abort.abort(new TooSlow()));
+    try {
+      this.wasAsked = true;
+      const action = await this.timed('model', Promise.resolve(caller.next({ answer, isSilent }, signal)));
+      return await this.timed('speech', prepare(action, signal));
+    } finally {
+      cancel();
+    }
+  }
+
+  private async timed<T>(what: ThinkingReason, work: Promise<T>): Promise<T> {
+    const since = this.options.clock.now();
+    try {
+      return await work;
+    } finally {
+      this.spent[what] += this.options.clock.now() - since;
+    }
+  }
+
+  /** What took the most time. A script waits for words; what it then says is ready. */
+  private get reason(): ThinkingReason {
+    const { words, model, speech } = this.spent;
+    if (this.options.caller.kind === 'scripted') return speech > words ? 'speech' : 'words';
+    if (words > Math.max(model, speech)) return 'words';
+    return speech > model ? 'speech' : 'model';
+  }
+
+  /** Waits until all words of the agent are known. @returns whether they are */
+  private async hasWords(): Promise<boolean> {
+    const isKnown = () => this.question.utterances.every(({ text }) => text !== null);
+    if (isKnown() || this.abort.signal.aborted) return isKnown() && !this.abort.signal.aborted;
+    return new Promise((resolve) => {
+      const settle = (result: boolean) => {
+        cancel();
+        resolve(result);
+      };
+      const cancel = this.options.clock.schedule(WORDS_MS, () => settle(false));
+      this.onWords = () => isKnown() && settle(true);
+      for (const signal of [this.abort.signal, this.options.signal]) {
+        signal.addEventListener('abort', () => settle(false), { once: true });
+      }
+    });
+  }
+}
+
+class TooSlow extends CallFailure {
+  constructor() {
+    super('caller_slow', `nothing within ${DECISION_MS / 1_000} s`);
+  }
+}
