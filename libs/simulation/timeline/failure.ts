@@ -46,6 +46,7 @@ export const FAILURES = {
   not_exercised: ['infrastructure', false, 'What a required check is about did not happen on the call'],
   check_undecided: ['infrastructure', false, 'A required check could not be decided'],
   never_silent: ['infrastructure', false, "The agent's audio never fell silent, so its turn never ended"],
+  platform_refused: ['infrastructure', false, 'The platform refused the call'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
   thread_ended: ['infrastructure', true, 'The thread that carried the audio of the call ended'],
