@@ -156,8 +156,8 @@ describe('PlayoutBuffer', () => {
       expect(buffer.clear(10, 2)).toBe(30);
       expect(buffer.bufferedMs(10)).toBe(20);
       expect(buffer.arrivals).toEqual([
-        { arrivedMs: 0, playedFromMs: 0, playedToMs: 10, item: 1, isCut: true },
-        { arrivedMs: 0, playedFromMs: 10, playedToMs: 10, item: 2, isCut: true },
+        { arrivedMs: 0, playedFromMs: 0, playedToMs: 10, item: 1, isCut: true, sentMs: 20 },
+        { arrivedMs: 0, playedFromMs: 10, playedToMs: 10, item: 2, isCut: true, sentMs: 20 },
         { arrivedMs: 0, playedFromMs: 10, playedToMs: 30, item: 3 },
       ]);
       expect([...buffer.read(40).pcm]).toEqual([...sound(80, 1), ...sound(FRAME, 3), ...sound(80, 0)]);
@@ -171,7 +171,7 @@ describe('PlayoutBuffer', () => {
       expect(buffer.play(20, sound(FRAME), 2)).toEqual({ underrun: null, discardedMs: 0, droppedMs: 20 });
       expect(buffer.play(20, sound(FRAME), 3)).toEqual({ underrun: null, discardedMs: 0, droppedMs: 0 });
       expect(buffer.arrivals.slice(1)).toEqual([
-        { arrivedMs: 20, playedFromMs: 20, playedToMs: 20, item: 2, isCut: true },
+        { arrivedMs: 20, playedFromMs: 20, playedToMs: 20, item: 2, isCut: true, sentMs: 20 },
         { arrivedMs: 20, playedFromMs: 20, playedToMs: 40, item: 3 },
       ]);
     });

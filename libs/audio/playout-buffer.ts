@@ -27,6 +27,8 @@ export interface PlayoutArrival {
   readonly item?: number;
   /** Present if a part of it was discarded or cleared. */
   readonly isCut?: true;
+  /** Its length as it arrived, if it belongs to an item and a part of it was discarded or cleared. */
+  readonly sentMs?: number;
 }
 
 /** What `PlayoutBuffer.play` did with a sound. */
@@ -263,12 +265,14 @@ export class PlayoutBuffer {
   private arrival(row: number): PlayoutArrival {
     const { arrived } = this;
     const [from, to, item] = [arrived.from(row), arrived.to(row), arrived.item(row)];
+    const isCut = to - from < arrived.samples(row);
     return {
       arrivedMs: arrived.arrivedMs(row),
       playedFromMs: this.timeOf(from),
       playedToMs: this.timeOf(to),
       ...(!Number.isNaN(item) && { item }),
-      ...(to - from < arrived.samples(row) && { isCut: true }),
+      ...(isCut && { isCut: true }),
+      ...(isCut && !Number.isNaN(item) && { sentMs: this.duration(arrived.samples(row)) }),
     };
   }
 

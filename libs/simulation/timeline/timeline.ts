@@ -34,8 +34,15 @@ export interface SpeechEntry extends Span {
   readonly script?: ScriptSource;
   /** Present when this goes on after a pause of its speaker: the words follow those of the previous entry directly. */
   readonly continues?: true;
-  /** Present when the words were heard and are not known; `text` is then empty. */
-  readonly words?: 'unknown';
+  /**
+   * How much is known of the words that the agent was heard to say on a voice call: with `unknown`, `text` is empty; with
+   * `partly` it has the known ones. Absent for the caller and on text calls, whose words are all known.
+   */
+  readonly words?: 'known' | 'partly' | 'unknown';
+  /** Parts of `text`, from and to a position, that may not have been heard because the agent was cut off there. */
+  readonly uncertain?: readonly (readonly [number, number])[];
+  /** Present when the rest of the agent's words was dropped before it was heard. */
+  readonly interrupted?: true;
   /** What the platform of a voice call understood of a caller's line: shown, never judged. */
   readonly alternative?: { readonly source: 'wire'; readonly text: string };
   /** Present on a caller's line that was to be spoken over the agent. */
@@ -203,7 +210,7 @@ export class Timeline {
     const { speaking } = this;
     if (!speaking) return;
     this.speaking = undefined;
-    const text = this.redaction.clean(sanitizeText(speaking.text));
+    const text = this.cleaned(speaking.text);
     speaking.text = speaking.continues ? text.trimEnd() : text.trim();
     if (at - this.spokenAt < PAUSE_MS) speaking.end = Math.max(speaking.end, rounded(at));
     if (cut) speaking.cut = true;
@@ -227,10 +234,20 @@ export class Timeline {
   private withoutSecrets(entry: TimelineEntry): TimelineEntry {
     if (entry.type === 'tool_call') return { ...entry, ...redacted(entry, this.redaction) };
     if (entry.type !== 'speech') return entry;
-    const clean = (text: string) => this.redaction.clean(sanitizeText(text));
-    if (entry.speaker === 'agent') return { ...entry, text: clean(entry.text) };
+    if (entry.speaker === 'agent') {
+      const text = this.cleaned(entry.text);
+      // Positions in a text that was changed mean nothing.
+      return entry.uncertain && text !== entry.text
+        ? { ...entry, text, uncertain: [[0, text.length]] }
+        : { ...entry, text };
+    }
     const { alternative } = entry;
-    return alternative ? { ...entry, alternative: { ...alternative, text: clean(alternative.text) } } : entry;
+    return alternative ? { ...entry, alternative: { ...alternative, text: this.cleaned(alternative.text) } } : entry;
+  }
+
+  /** A text of the agent without secrets. */
+  cleaned(text: string): string {
+    return this.redaction.clean(sanitizeText(text));
   }
 
   silence(of: Speaker, start: number, end: number): void {
@@ -247,7 +264,7 @@ export class Timeline {
       type: 'end',
       by,
       code,
-      reason: this.redaction.clean(sanitizeText(reason)),
+      reason: this.cleaned(reason),
       ...this.span(at, at),
     };
     this.add(end);

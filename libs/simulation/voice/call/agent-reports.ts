@@ -7,6 +7,8 @@ import type { WireSide } from '../wire/wire.js';
 /** Reports of each kind that are kept, and characters of one. */
 const MAX_REPORTS = 10_000;
 const MAX_REPORT = 64 * 1024;
+/** Words with places in one report. */
+const MAX_WORDS = 5_000;
 /** What a report keeps beside its text. */
 const REPORT_BYTES = 64;
 
@@ -24,9 +26,13 @@ export class AgentReports {
     this.answers = toolAnswers(toolResults);
   }
 
-  say(atMs: number, text: string, { item, final = true }: Parameters<WireSide['said']>[2] = {}): void {
+  say(atMs: number, text: string, { item, final = true, words }: Parameters<WireSide['said']>[2] = {}): void {
     if (this.said.length >= MAX_REPORTS) return;
-    this.said.push({ atMs, text: this.shortened(text), final, ...(item !== undefined && { item }) });
+    const places = words
+      ?.slice(0, MAX_WORDS)
+      .map(({ text: word, ...span }) => ({ text: this.shortened(word), ...span }));
+    const of = { ...(item !== undefined && { item }), ...(places && { words: places }) };
+    this.said.push({ atMs, text: this.shortened(text), final, ...of });
   }
 
   hearCaller(atMs: number, text: string): void {

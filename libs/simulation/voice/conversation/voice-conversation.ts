@@ -15,6 +15,7 @@ import type { VoiceCallPlan } from '../facts/plan.js';
 import { atRate, soundsAt } from '../speaking/line-sounds.js';
 import { type CallerSounds, prepareScript } from '../speaking/prepare.js';
 import type { VoiceMeasures, VoiceResult } from '../facts/results.js';
+import { wordsOfCall } from '../words/words-from.js';
 import { voiceEntries } from './voice-timeline.js';
 
 /** How long a caller with ears waits for an answer before it repeats its line. */
@@ -151,7 +152,12 @@ function observe(
     failure: overload(facts, turnEndMs) ?? facts.failure,
     wasAgentActing: by === 'caller' && isSpeaking,
     answeredTurns: facts.answeredTurns,
-    voice: { voice, wireFindings: facts.wireFindings, words: wordsOf(facts), lanes: lanesOf(facts) },
+    voice: {
+      voice,
+      wireFindings: facts.wireFindings,
+      ...wordsOfCall(facts, (text) => timeline.cleaned(text)),
+      lanes: lanesOf(facts),
+    },
     frameLatenessMs: facts.timing.frameLatenessMs,
     sound: { streamStartMs: facts.streamStartMs ?? 0, inaudible: facts.level.inaudible },
     lagMs: longestLag(facts),
@@ -161,13 +167,6 @@ function observe(
 }
 
 const stallsOf = ({ timing }: VoiceFacts): Stall[] => timing.stalls.map(({ at, ms }) => ({ start: at, end: at + ms }));
-
-const wordsOf = ({ caller }: VoiceFacts): VoiceResult['words'] =>
-  caller.flatMap((act) =>
-    act.type === 'say'
-      ? act.words.map((word) => ({ speaker: 'caller' as const, text: word.text, ...rounded(word) }))
-      : [],
-  );
 
 const lanesOf = ({ caller, agent }: VoiceFacts): VoiceResult['lanes'] => ({
   caller: caller.flatMap((act) =>

@@ -1,7 +1,8 @@
 import { parseArguments, sanitizeText, truncate } from '../../timeline/text.js';
 import type { PlatformEntry, SoundEntry, SpeechEntry, TimelineEntry, ToolCallEntry } from '../../timeline/timeline.js';
 import type { CallerAct, PlatformEvent, Span, ToolCallFact, VoiceFacts } from '../facts/facts.js';
-import { wordsOfSounds } from './generated-words.js';
+import { speechOf } from '../words/speech.js';
+import { wordsOfSounds } from '../words/utterances.js';
 
 /** A document of TwiML may have thousands of verbs. */
 const MAX_NOTES = 100;
@@ -11,17 +12,17 @@ const MAX_NOTES = 100;
  * heard times. The agent's words are not known from its sound, unless its platform reports them.
  */
 export function voiceEntries(facts: VoiceFacts): TimelineEntry[] {
-  const { caller, agent, silences, toolCalls, wireFindings, platformEvents, end } = facts;
-  const words = wordsOfSounds(facts);
+  const { caller, silences, toolCalls, wireFindings, platformEvents, end } = facts;
   const turnAt = (atMs: number) => caller.findLast((act) => act.type === 'say' && act.startMs <= atMs)?.turn ?? 0;
   const entries: TimelineEntry[] = [
     ...caller.map((act) => entryOf(act, facts)),
-    ...agent.map((sound, index): SpeechEntry => {
+    ...wordsOfSounds(facts).map((spoken, index, all): SpeechEntry => {
+      const { sound } = spoken;
       const isCut = sound.endMs >= end.atMs;
       return {
         type: 'speech',
         speaker: 'agent',
-        ...words[index]!,
+        ...speechOf(spoken, all[index - 1]),
         ...timesOf(sound),
         turn: sound.turn,
         ...cutIf(isCut),

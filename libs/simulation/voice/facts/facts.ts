@@ -141,6 +141,8 @@ export interface SaidFact {
   readonly final: boolean;
   /** Item of the agent's audio that they belong to, if the platform says so. */
   readonly item?: number;
+  /** Their places in that audio, in milliseconds from its first sample, if the platform says so. */
+  readonly words?: readonly SpokenWord[];
 }
 
 export interface HeardCallerFact {
@@ -167,6 +169,8 @@ export interface Arrival {
   readonly item?: number;
   /** Present if a part of it was dropped. */
   readonly isCut?: true;
+  /** Its length as it arrived, if a part of an item was dropped. */
+  readonly sentMs?: number;
 }
 
 export interface AgentLevel {

@@ -67,6 +67,21 @@ export interface SoundResult {
 /** Words of one side with their times, where they are known. */
 export interface TimedWord extends SpokenWord {
   readonly speaker: 'caller' | 'agent';
+  /** Where a word of the agent comes from; absent for words of the caller, which spoke its line. */
+  readonly source?: 'wire';
+  /** Present on a word that was dropped before it was heard. */
+  readonly unheard?: true;
+  /** Present on a word at which the agent was cut off: it may have been heard. */
+  readonly uncertain?: true;
+}
+
+/** Where the agent's words on a voice call come from. */
+export interface WordsFrom {
+  readonly source: 'wire';
+  /** The model that recognised them; null where the platform reported what it generated. */
+  readonly model: string | null;
+  /** `word`: the platform's own; `estimated`: spread over the audio of what they belong to. */
+  readonly times: 'word' | 'estimated';
 }
 
 /** The part of a call's result that only voice calls have. */
@@ -74,6 +89,10 @@ export interface VoiceResult {
   readonly voice: VoiceMeasures;
   readonly wireFindings: readonly WireFinding[];
   readonly words: readonly TimedWord[];
+  /** Number of further words that are not listed; absent if there are none. */
+  readonly wordsOmitted?: number;
+  /** Null if no words of the agent are known. */
+  readonly wordsFrom: WordsFrom | null;
   /** Audible spans of both lanes, for drawing. */
   readonly lanes: { readonly caller: readonly Span[]; readonly agent: readonly Span[] };
 }

@@ -5,6 +5,8 @@ import { latenciesOf } from './latencies.js';
 import { spokenLines, takesFloor } from './lines.js';
 import { deadAirOf, silencesOf } from './silences.js';
 import { lengthOf, tenth } from './spans.js';
+import type { ItemWord } from '../words/item-words.js';
+import { wordsOfSounds } from '../words/utterances.js';
 
 /** A shorter underrun is not heard; a longer one is a pause. */
 const CHOPPY_MS = { min: 20, max: 400 } as const;
@@ -27,8 +29,7 @@ export function voiceMeasures(facts: VoiceFacts, clock: VoiceMeasures['clock'] =
     choppiness: choppinessOf(facts, agentMs),
     speech: { agentMs, callerMs },
     speechShare: agentMs + callerMs === 0 ? null : Math.round((agentMs / (agentMs + callerMs)) * 1000) / 1000,
-    // Words of the agent are not known from sound alone.
-    agentWordsPerMinute: null,
+    agentWordsPerMinute: wordsPerMinute(facts),
     level: {
       agentDbfs: dbfs === null ? null : tenth(dbfs),
       clippedPercent: sentDbfs === null ? null : clippedPercent,
@@ -56,6 +57,17 @@ function choppinessOf(facts: VoiceFacts, agentMs: number): VoiceMeasures['choppi
   const gaps = choppyGaps(facts).length;
   return { gaps, perMinute: agentMs === 0 ? null : tenth(gaps / (agentMs / 60_000)) };
 }
+
+/** Over the agent's sounds whose words are all known; null if there are none. */
+function wordsPerMinute(facts: VoiceFacts): number | null {
+  if (facts.said.length === 0) return null;
+  const known = wordsOfSounds(facts).filter(({ words }) => words === 'known');
+  const ms = lengthOf(known.map(({ sound }) => sound));
+  const heard = known.flatMap(({ runs }) => runs.flatMap(({ words }) => words)).filter(isHeard).length;
+  return ms === 0 || heard === 0 ? null : tenth(heard / (ms / 60_000));
+}
+
+const isHeard = ({ hearing }: ItemWord): boolean => hearing === 'heard';
 
 /** From the answer to the agent's first onset, if it spoke before the caller spoke or pressed keys. */
 function greetingOf({ agent, caller }: VoiceFacts): number | null {

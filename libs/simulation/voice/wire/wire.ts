@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../../audio/index.js';
 import type { Failure } from '../../timeline/failure.js';
-import type { PlatformEvent, VoiceFacts, WireFinding } from '../facts/facts.js';
+import type { PlatformEvent, SpokenWord, VoiceFacts, WireFinding } from '../facts/facts.js';
 
 /** The platform's audio in both directions; the core resamples between it and the line. */
 export interface WireFormats {
@@ -60,8 +60,14 @@ export interface WireSide {
   bufferedMs(now: number): number;
   /** Milliseconds of an item that were played. */
   heardOfItem(item: Item, now: number): number;
-  /** Words that the agent generated. */
-  said(now: number, text: string, of?: { readonly item?: Item; readonly final?: boolean }): void;
+  /**
+   * Words that the agent generated. `words`: their places in the audio of the item, in milliseconds from its first sample.
+   */
+  said(
+    now: number,
+    text: string,
+    of?: { readonly item?: Item; readonly final?: boolean; readonly words?: readonly SpokenWord[] },
+  ): void;
   /** The platform's transcript of the caller: shown, never judged. */
   heardCaller(now: number, text: string): void;
   /** @param json arguments; the answer follows by `toolResult` if the wire has it */

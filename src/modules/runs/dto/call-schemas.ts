@@ -59,7 +59,19 @@ const ENTRIES = {
       cut: flag,
       continues: flag,
       script,
-      words: { ...oneOf('unknown'), description: 'Present when the words were heard and are not known' },
+      words: {
+        ...oneOf('known', 'partly', 'unknown'),
+        description: 'How much is known of what the agent was heard to say on a voice call; absent elsewhere',
+      },
+      uncertain: {
+        ...list(list(count)),
+        description:
+          'Parts of the text, from and to a position, at which the agent was cut off: they may not have been heard',
+      },
+      interrupted: {
+        ...flag,
+        description: "Present when the rest of the agent's words was dropped before it was heard",
+      },
       alternative: {
         ...object({ source: oneOf('wire'), text }),
         description: 'What the platform of a voice call understood of a line of the caller: shown, never judged',
@@ -70,7 +82,7 @@ const ENTRIES = {
           "Present on a line that was to be spoken over the agent; `possible` is false over text, or when the agent's turn ended first",
       },
     },
-    ['cut', 'continues', 'script', 'words', 'alternative', 'bargeIn'],
+    ['cut', 'continues', 'script', 'words', 'uncertain', 'interrupted', 'alternative', 'bargeIn'],
   ),
   sound: entry(
     'sound',

@@ -97,7 +97,18 @@ export const VOICE_SCHEMAS = {
     detail: text,
     source: described(text, "Sentence of the platform's documentation"),
   }),
-  TimedWord: object({ speaker: { enum: ['agent', 'caller'] }, text, startMs: number, endMs: number }),
+  TimedWord: object(
+    {
+      speaker: { enum: ['agent', 'caller'] },
+      text,
+      startMs: number,
+      endMs: number,
+      source: { enum: ['wire'], description: 'Where a word of the agent comes from: the platform reported it' },
+      unheard: described(flag, 'Present on a word that was dropped before it was heard'),
+      uncertain: described(flag, 'Present on a word at which the agent was cut off: it may have been heard'),
+    },
+    ['source', 'unheard', 'uncertain'],
+  ),
   CallRecording: object({
     seconds: number,
     sampleRate: count,
