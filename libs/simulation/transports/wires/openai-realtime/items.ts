@@ -3,14 +3,18 @@ import type { Item } from '../../../voice/wire/wire.js';
 /** Older items are forgotten: their audio was played long ago. */
 const MAX_ITEMS = 1_000;
 const MAX_WORDS = 64 * 1024;
+/** Items that are looked at when the caller interrupts; a response has one or two. */
+const MAX_UNPLAYED = 20;
 
-/** A message of the agent whose audio has begun to arrive. */
+/** A message of the agent whose audio or words have begun to arrive. */
 export interface AudioItem {
   readonly id: string;
   readonly number: Item;
-  readonly contentIndex: number;
+  contentIndex: number;
   /** Milliseconds of its audio that arrived. */
   receivedMs: number;
+  /** Whether the platform was sent the place where it was cut off. */
+  isTruncated: boolean;
 }
 
 /** The items of a session: their audio in order of arrival, their words, and the names of called tools. */
@@ -20,17 +24,13 @@ export class Items {
   private readonly names = new Map<string, string>();
   private count = 0;
 
-  /** The item of a piece of audio; a new one is numbered. */
-  of(id: string, contentIndex: number): AudioItem {
+  /** A new one is numbered: words may arrive before the audio. */
+  of(id: string): AudioItem {
     const known = this.audio.get(id);
     if (known) return known;
-    const item = { id, number: ++this.count, contentIndex, receivedMs: 0 };
+    const item = { id, number: ++this.count, contentIndex: 0, receivedMs: 0, isTruncated: false };
     keep(this.audio, id, item);
     return item;
-  }
-
-  numberOf(id: string): Item | undefined {
-    return this.audio.get(id)?.number;
   }
 
   /** The latest one. */
@@ -38,8 +38,13 @@ export class Items {
     return [...this.audio.values()].at(-1);
   }
 
-  get all(): readonly AudioItem[] {
-    return [...this.audio.values()];
+  /** Those of which something was not played, in order. @param heardMs milliseconds of an item that were played */
+  unplayed(heardMs: (item: AudioItem) => number): AudioItem[] {
+    const latest = [...this.audio.values()].reverse();
+    // They are played in order: what came before one that was played as a whole was played, too.
+    const isOver = (item: AudioItem) => item.isTruncated || Math.floor(heardMs(item)) >= Math.floor(item.receivedMs);
+    const end = latest.slice(0, MAX_UNPLAYED).findIndex((item) => item.receivedMs > 0 && isOver(item));
+    return latest.slice(0, end === -1 ? MAX_UNPLAYED : end).reverse();
   }
 
   /** Adds words to those of an item that is not complete. */

@@ -12,9 +12,9 @@ export type ServerEvent =
       /** Whether the platform cancels a response when the caller speaks. */
       readonly isInterruptible: boolean;
     }
-  | { readonly type: 'response.created' }
+  | { readonly type: 'response.created'; readonly responseId: string }
   | { readonly type: 'response.done'; readonly responseId: string; readonly end: ResponseEnd }
-  | { readonly type: 'audio'; readonly itemId: string; readonly contentIndex: number; readonly base64: string }
+  | ({ readonly type: 'audio' } & AudioDelta)
   | { readonly type: 'words'; readonly itemId: string; readonly text: string; readonly isWhole: boolean }
   | { readonly type: 'item'; readonly itemId: string; readonly name: string | undefined }
   | { readonly type: 'tool_call'; readonly itemId: string; readonly responseId: string; readonly call: RequestedCall }
@@ -23,6 +23,13 @@ export type ServerEvent =
   | { readonly type: 'rate_limits'; readonly exhausted: readonly string[] }
   | { readonly type: 'error'; readonly error: PlatformError }
   | { readonly type: 'other' | 'invalid' };
+
+export interface AudioDelta {
+  readonly itemId: string;
+  readonly responseId: string;
+  readonly contentIndex: number;
+  readonly base64: string;
+}
 
 export interface ResponseEnd {
   readonly status: string;
@@ -69,14 +76,11 @@ function eventOf(type: string, event: Fields): ServerEvent | undefined {
     case 'session.updated':
       return sessionOf(event['session']);
     case 'response.created':
-      return { type: 'response.created' };
+      return { type: 'response.created', responseId: id(fieldsOf(event['response'])['id']) ?? '' };
     case 'response.done':
       return responseOf(event['response']);
-    case 'response.output_audio.delta': {
-      const [itemId, base64, index] = [id(event['item_id']), event['delta'], event['content_index']];
-      if (itemId === undefined || typeof base64 !== 'string') return undefined;
-      return { type: 'audio', itemId, contentIndex: typeof index === 'number' ? index : 0, base64 };
-    }
+    case 'response.output_audio.delta':
+      return audioOf(event);
     case 'response.output_audio_transcript.delta':
       return wordsOf(event, event['delta'], false);
     case 'response.output_audio_transcript.done':
@@ -136,6 +140,14 @@ function responseOf(response: unknown): ServerEvent | undefined {
     items: items.filter((item) => item !== undefined),
   };
   return { type: 'response.done', responseId: id(response['id']) ?? '', end };
+}
+
+function audioOf(event: Fields): ServerEvent | undefined {
+  const { delta, content_index: index } = event;
+  const itemId = id(event['item_id']);
+  if (itemId === undefined || typeof delta !== 'string') return undefined;
+  const contentIndex = Number.isSafeInteger(index) && Number(index) >= 0 ? Number(index) : 0;
+  return { type: 'audio', itemId, responseId: id(event['response_id']) ?? '', contentIndex, base64: delta };
 }
 
 function wordsOf(event: Fields, text: unknown, isWhole: boolean): ServerEvent | undefined {

@@ -28,8 +28,9 @@ export function reviewCall(facts: CallFacts, moments: Moments): WireFinding[] {
 
 /** Speech that was reported while and before the caller made no sound. */
 function falseStarts({ caller }: CallFacts, { speechStarted }: Moments): WireFinding[] {
-  const isCallers = (at: number) =>
-    caller.some(({ startMs, endMs }) => startMs <= at && endMs >= at - DETECTED_MS);
+  // Sounds that were left out made no sound.
+  const heard = caller.filter((act) => act.type === 'say' || act.type === 'press' || act.possible);
+  const isCallers = (at: number) => heard.some(({ startMs, endMs }) => startMs <= at && endMs >= at - DETECTED_MS);
   return speechStarted
     .filter((at) => !isCallers(at))
     .map((atMs) => {

@@ -6,7 +6,7 @@ import type { VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
 import type { Wire, WireEntry, WireSide, WireState } from '../../../voice/wire/wire.js';
 import { HANG_UP_TOOLS } from '../../text/hang-up.js';
 import { realtimeFinding, type REALTIME_FINDINGS } from './findings.js';
-import { Items } from './items.js';
+import { type AudioItem, Items } from './items.js';
 import { type PlatformError, readEvent, type RequestedCall, type ResponseEnd, type ServerEvent } from './messages.js';
 import { Moments, reviewCall } from './review.js';
 import { ToolCalls, type ToolOutputs } from './tool-calls.js';
@@ -21,11 +21,13 @@ export interface RealtimeState extends WireState {
 type Of<Type extends ServerEvent['type']> = Extract<ServerEvent, { type: Type }>;
 
 /** Errors that end the session, and whose fault they are; others are findings. */
-const FATAL: Readonly<Record<string, FailureCode>> = {
-  rate_limit_exceeded: 'rate_limited',
-  insufficient_quota: 'platform_refused',
-  session_expired: 'agent_error',
-};
+const FATAL: ReadonlyMap<string, FailureCode> = new Map([
+  ['rate_limit_exceeded', 'rate_limited'],
+  ['insufficient_quota', 'platform_refused'],
+  ['session_expired', 'agent_error'],
+]);
+/** Older ones are forgotten: nothing of them arrives any more. */
+const MAX_INTERRUPTED = 1_000;
 /** The agent was asked to go on while it did so already: nothing is lost. */
 const HARMLESS = 'conversation_already_has_active_response';
 
@@ -41,7 +43,9 @@ class RealtimeWire implements Wire {
   private decoder = new AudioDecoder(this.format);
   private readyAt: number | undefined;
   private isInterruptible = true;
-  private isResponding = false;
+  /** The response that goes on, and those that the caller has interrupted: nothing more of them is heard. */
+  private response: string | undefined;
+  private readonly interrupted = new Set<string>();
   private hasCallerSpoken = false;
   /** The agent has called a tool to hang up. */
   private hangsUp = false;
@@ -98,7 +102,7 @@ class RealtimeWire implements Wire {
       case 'session.updated':
         return this.ready(now, event);
       case 'response.created':
-        this.isResponding = true;
+        this.response = event.responseId;
         this.hasCallerSpoken = false;
         return this.moments.note('responses', this.callTime(now));
       case 'response.done':
@@ -106,9 +110,9 @@ class RealtimeWire implements Wire {
       case 'audio':
         return this.audio(now, event);
       case 'words':
-        if (!event.isWhole) return this.items.addWords(event.itemId, event.text);
-        this.items.takeWords(event.itemId);
-        return this.said(now, event.itemId, event.text);
+        if (event.isWhole) this.items.takeWords(event.itemId);
+        else this.items.addWords(event.itemId, event.text);
+        return this.said(now, event.itemId, event.text, event.isWhole);
       case 'item':
         return event.name === undefined ? undefined : this.items.name(event.itemId, event.name);
       case 'tool_call':
@@ -145,16 +149,18 @@ class RealtimeWire implements Wire {
     if (this.state.greets) this.send(now, { type: 'response.create' });
   }
 
-  private audio(now: number, { itemId, contentIndex, base64 }: Of<'audio'>): void {
+  private audio(now: number, { itemId, responseId, contentIndex, base64 }: Of<'audio'>): void {
     const bytes = Buffer.from(base64, 'base64');
     this.log(now, 'received', () => ({
       type: 'response.output_audio.delta',
       item_id: this.platform.excerpt(itemId),
       delta: summary(bytes),
     }));
+    if (this.interrupted.has(responseId)) return;
     // Half a sample at the end of an item must not shift the next one.
-    if (this.items.numberOf(itemId) === undefined) this.decoder = new AudioDecoder(this.format);
-    const item = this.items.of(itemId, contentIndex);
+    const item = this.items.of(itemId);
+    if (item.receivedMs === 0) this.decoder = new AudioDecoder(this.format);
+    item.contentIndex = contentIndex;
     item.receivedMs += (bytes.length * 1_000) / bytesPerSecond(this.format);
     this.side.play(now, this.decoder.push(bytes), item.number);
   }
@@ -164,31 +170,34 @@ class RealtimeWire implements Wire {
     this.moments.note('speechStarted', this.callTime(now));
     this.hasCallerSpoken = true;
     const { last } = this.items;
-    if (!this.isInterruptible || !last) return;
-    if (this.side.bufferedMs(now) <= 0 && !this.isResponding) return;
-    const cut = this.items.all
-      .map((item) => ({ ...item, heardMs: Math.min(this.side.heardOfItem(item.number, now), item.receivedMs) }))
-      .filter(({ heardMs, receivedMs }) => Math.floor(heardMs) < Math.floor(receivedMs));
+    if (!this.isInterruptible) return;
+    if (this.response) this.interrupt(this.response);
     // The caller has more to say after a goodbye.
     this.hangsUp = false;
+    if (!last || (this.side.bufferedMs(now) <= 0 && this.response === undefined)) return;
+    const heardMs = ({ number, receivedMs }: AudioItem) => Math.min(this.side.heardOfItem(number, now), receivedMs);
+    const cut = this.items.unplayed(heardMs).filter(({ receivedMs }) => receivedMs > 0);
+    const places = cut.map((item) => ({ ...item, heardMs: Math.floor(heardMs(item)) }));
     this.side.clear(now, last.number);
-    for (const { id, contentIndex, heardMs } of cut.filter(({ number }) => !this.truncated.has(number))) {
-      const place = { item_id: id, content_index: contentIndex };
-      this.send(now, { type: 'conversation.item.truncate', ...place, audio_end_ms: Math.floor(heardMs) });
+    for (const item of cut) item.isTruncated = true;
+    for (const { id, contentIndex, heardMs: audio_end_ms } of places) {
+      const place = { item_id: id, content_index: contentIndex, audio_end_ms };
+      this.send(now, { type: 'conversation.item.truncate', ...place });
     }
-    for (const { number } of cut) this.truncated.add(number);
   }
 
-  /** Numbers of items that were truncated. */
-  private readonly truncated = new Set<number>();
+  private interrupt(responseId: string): void {
+    this.interrupted.add(responseId);
+    if (this.interrupted.size > MAX_INTERRUPTED) this.interrupted.delete(this.interrupted.values().next().value!);
+  }
 
   private responseDone(now: number, responseId: string, end: ResponseEnd): void {
-    this.isResponding = false;
+    this.response = undefined;
     for (const itemId of end.items) {
       const words = this.items.takeWords(itemId);
-      if (words !== undefined) this.said(now, itemId, words);
+      if (words !== undefined) this.said(now, itemId, words, true);
     }
-    const code = FATAL[end.reason ?? ''];
+    const code = FATAL.get(end.reason ?? '');
     if (end.status === 'failed' && code) return this.side.failed(now, failure(code, this.platform.describe(end)));
     if (end.status === 'failed' || end.status === 'incomplete') {
       this.report(now, 'response_incomplete', `The response ended as ${this.platform.excerpt(end.said)}`);
@@ -222,9 +231,8 @@ class RealtimeWire implements Wire {
     if (outputs.goesOn && !this.hangsUp) this.send(now, { type: 'response.create' });
   }
 
-  private said(now: number, itemId: string, text: string): void {
-    const item = this.items.numberOf(itemId);
-    this.side.said(now, text, item === undefined ? {} : { item });
+  private said(now: number, itemId: string, text: string, final: boolean): void {
+    this.side.said(now, text, { final, item: this.items.of(itemId).number });
   }
 
   private failed(now: number, { code, type, message }: PlatformError): void {
@@ -233,7 +241,7 @@ class RealtimeWire implements Wire {
     if (this.readyAt === undefined) {
       return this.side.failed(now, failure(type === 'server_error' ? 'agent_error' : 'platform_refused', detail));
     }
-    const fatal = FATAL[code ?? ''];
+    const fatal = FATAL.get(code ?? '');
     if (fatal) return this.side.failed(now, failure(fatal, detail));
     if (code !== HARMLESS) this.report(now, 'error_event', `The platform said: ${this.platform.excerpt(said)}`);
   }
