@@ -1,6 +1,7 @@
 import type {
   RealtimeAudioFormats,
   RealtimeClientEvent,
+  RealtimeConversationItemAssistantMessage,
   RealtimeServerEvent,
 } from 'openai/resources/realtime/realtime';
 
@@ -10,6 +11,7 @@ type Unsent<Event> = Event extends unknown ? Omit<Event, 'event_id'> : never;
 export type ServerEvent = Unsent<RealtimeServerEvent>;
 /** An event of the client, as far as the agent uses it. */
 export type ClientEvent = RealtimeClientEvent;
+export type AssistantMessage = RealtimeConversationItemAssistantMessage;
 export type AudioFormats = RealtimeAudioFormats;
 
 /** @returns undefined for what is not an event */

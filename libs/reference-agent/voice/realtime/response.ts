@@ -7,7 +7,7 @@ import {
 } from '../../../audio/index.js';
 import { RATE } from '../frames.js';
 import type { ToolRequest } from '../spoken-dialogue.js';
-import type { ServerEvent } from './events.js';
+import type { AssistantMessage, ServerEvent } from './events.js';
 
 /** How a response ends. */
 export interface ResponseEnding {
@@ -44,7 +44,7 @@ export class Response {
   say(text: string, bytes: number): void {
     this.text = text;
     this.bytes = bytes;
-    const item = { id: this.itemId, type: 'message', role: 'assistant', status: 'in_progress', content: [] } as const;
+    const item = this.message('in_progress');
     this.send({ type: 'response.output_item.added', ...this.place, item });
     this.send({ type: 'conversation.item.added', item, previous_item_id: null });
     this.send({ type: 'response.content_part.added', ...this.part, part: { type: 'audio', transcript: '' } });
@@ -86,15 +86,12 @@ export class Response {
     if (this.bytes > 0) this.endMessage(status);
     this.call(calls);
     const details = { type: status, ...(reason && { reason }) };
-    const { transcript } = this;
-    const content = [{ type: 'output_audio' as const, transcript }];
-    const item = { id: this.itemId, type: 'message' as const, role: 'assistant' as const, content };
     this.send({
       type: 'response.done',
       response: {
         ...this.head(status),
         ...(reason && { status_details: details }),
-        output: this.bytes > 0 ? [{ ...item, status: status === 'completed' ? 'completed' : 'incomplete' }] : [],
+        output: this.bytes > 0 ? [this.message(status)] : [],
       },
     });
   }
@@ -108,13 +105,16 @@ export class Response {
     this.send({ type: 'response.output_audio.done', ...this.part });
     this.send({ type: 'response.output_audio_transcript.done', ...this.part, transcript });
     this.send({ type: 'response.content_part.done', ...this.part, part: { type: 'audio', transcript } });
-    const content = [{ type: 'output_audio' as const, transcript }];
-    const item = {
-      ...{ id: this.itemId, type: 'message' as const, role: 'assistant' as const, content },
-      status: status === 'completed' ? ('completed' as const) : ('incomplete' as const),
-    };
-    this.send({ type: 'response.output_item.done', ...this.place, item });
+    this.send({ type: 'response.output_item.done', ...this.place, item: this.message(status) });
     this.outputs += 1;
+  }
+
+  private message(status: 'in_progress' | ResponseEnding['status']): AssistantMessage {
+    const isWhole = status === 'in_progress' || status === 'completed';
+    return {
+      ...{ id: this.itemId, type: 'message', role: 'assistant', status: isWhole ? status : 'incomplete' },
+      content: status === 'in_progress' ? [] : [{ type: 'output_audio', transcript: this.transcript }],
+    };
   }
 
   private words(until: number): void {

@@ -108,7 +108,6 @@ export class RealtimeAgentSession {
 
   private hear(bytes: Uint8Array): void {
     const { toAgent } = this.settings;
-    this.hasBegun ||= this.turns > 0;
     for (const sample of this.atOwnRate(toAgent, bytes)) this.samples.push(sample);
     while (this.samples.length >= FRAME_SAMPLES) {
       const frame = Int16Array.from(this.samples.splice(0, FRAME_SAMPLES));
@@ -212,6 +211,7 @@ export class RealtimeAgentSession {
 
   private callerStarts(): void {
     this.turns += 1;
+    this.hasBegun = true;
     const place = { audio_start_ms: Math.round(this.now), item_id: `item_caller_${this.turns}` };
     this.send({ type: 'input_audio_buffer.speech_started', ...place });
   }
