@@ -50,6 +50,11 @@ export class Response {
     this.send({ type: 'response.content_part.added', ...this.part, part: { type: 'audio', transcript: '' } });
   }
 
+  /** Milliseconds of its audio that were sent. */
+  get sentMs(): number {
+    return (this.sentBytes * 1_000) / RATE;
+  }
+
   /** The next part of its audio, and the words that belong to it. */
   audio(mulaw: Uint8Array): void {
     this.sentBytes += mulaw.length;

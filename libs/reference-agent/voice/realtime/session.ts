@@ -24,6 +24,8 @@ export interface RealtimeSocket {
 /** The answer in which a planted fault happens, and when in it. The greeting is the first one. */
 const FAULTY_ANSWER = 2;
 const FAULT_AFTER_MS = 800;
+/** Later than a platform could still report the caller's line before. */
+const FALSE_START_AFTER_MS = 1_800;
 const LIMIT = 20_000;
 
 /**
@@ -50,6 +52,8 @@ export class RealtimeAgentSession {
   /** The agent hangs up by a function when it has said this answer. */
   private hangsUp = false;
   private hasBegun = false;
+  /** The planted fault has happened. */
+  private hasFailed = false;
 
   constructor(
     private readonly socket: RealtimeSocket,
@@ -73,8 +77,12 @@ export class RealtimeAgentSession {
   tick(now: number): void {
     this.now = now;
     this.agent.tick(now);
-    const isDue = this.response !== undefined && this.answers === FAULTY_ANSWER;
-    if (isDue && now - this.answeredAt >= FAULT_AFTER_MS) this.disturb();
+    const isDue = this.answers === FAULTY_ANSWER && now - this.answeredAt >= FALSE_START_AFTER_MS;
+    if (this.fault === 'false-speech-start' && isDue && !this.hasFailed) {
+      this.hasFailed = true;
+      this.callerStarts();
+      this.agent.fallSilent(now);
+    }
   }
 
   private receive(event: ClientEvent): void {
@@ -150,7 +158,10 @@ export class RealtimeAgentSession {
         this.begin();
         this.response?.say(text, bytes);
       },
-      media: (bytes) => this.response?.audio(bytes),
+      media: (bytes) => {
+        this.response?.audio(bytes);
+        this.breakOff();
+      },
       mark: () => {
         const bye = { id: `call_end_${this.responses}`, name: 'end_call', arguments: '{}' } as const;
         this.end({ status: 'completed' }, this.hangsUp ? [bye] : []);
@@ -197,15 +208,15 @@ export class RealtimeAgentSession {
   }
 
   /** The planted fault, in the middle of an answer. */
-  private disturb(): void {
-    const ends = {
-      'false-speech-start': { status: 'cancelled', reason: 'turn_detected' },
+  private breakOff(): void {
+    const endings = {
       'cancels-answer': { status: 'cancelled', reason: 'client_cancelled' },
       'cuts-answer': { status: 'incomplete', reason: 'max_output_tokens' },
     } as const;
-    if (!this.fault || !(this.fault in ends)) return;
-    if (this.fault === 'false-speech-start') this.callerStarts();
-    this.end(ends[this.fault as keyof typeof ends]);
+    const { fault } = this;
+    if ((fault !== 'cancels-answer' && fault !== 'cuts-answer') || this.answers !== FAULTY_ANSWER) return;
+    if (!this.response || this.response.sentMs < FAULT_AFTER_MS) return;
+    this.end(endings[fault]);
     this.agent.fallSilent(this.now);
   }
 
