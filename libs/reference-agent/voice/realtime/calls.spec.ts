@@ -36,9 +36,12 @@ const spoken = ({ timeline }: CallResult, speaker: string) =>
   timeline.flatMap((entry) => (entry.type === 'speech' && entry.speaker === speaker ? [entry] : []));
 
 describe('the reference agent as a Realtime server, on the virtual clock', () => {
-  it.each(CALLER_VOICES)('passes without a finding, if it is healthy, for a caller with the voice %s', async (voice) => {
-    expect(await deviations(undefined, voice)).toEqual([]);
-  });
+  it.each(CALLER_VOICES)(
+    'passes without a finding, if it is healthy, for a caller with the voice %s',
+    async (voice) => {
+      expect(await deviations(undefined, voice)).toEqual([]);
+    },
+  );
 
   it.each(SHARED_FAULT_NAMES.map((fault, index) => [fault, CALLER_VOICES[index % CALLER_VOICES.length]!] as const))(
     'fails with %s in exactly the expected evaluations, for the expected reason (voice %s)',

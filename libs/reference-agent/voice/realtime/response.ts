@@ -1,10 +1,4 @@
-import {
-  type AudioFormat,
-  bytesPerSecond,
-  decodeMulaw,
-  encodeAudio,
-  StreamResampler,
-} from '../../../audio/index.js';
+import { type AudioFormat, bytesPerSecond, decodeMulaw, encodeAudio, StreamResampler } from '../../../audio/index.js';
 import { RATE } from '../frames.js';
 import type { ToolRequest } from '../spoken-dialogue.js';
 import type { AssistantMessage, ServerEvent } from './events.js';

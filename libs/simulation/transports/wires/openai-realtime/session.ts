@@ -19,7 +19,8 @@ export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireS
   const agent = new OtherSide(agentUrl(shownUrl, call), secrets.all);
   // A key of the connection, such as Azure's, replaces that of the agent.
   const hasOwnKey = 'authorization' in headers || 'api-key' in headers;
-  const bearer: Readonly<Record<string, string>> = hasOwnKey || apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const bearer: Readonly<Record<string, string>> =
+    hasOwnKey || apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   return {
     agent,
     secrets,

@@ -198,7 +198,8 @@ class RealtimeWire implements Wire {
       if (words !== undefined) this.said(now, itemId, words, true);
     }
     const code = FATAL.get(end.reason ?? '');
-    if (end.status === 'failed' && code) return this.side.failed(now, failure(code, this.platform.describe({ said: end.said })));
+    if (end.status === 'failed' && code)
+      return this.side.failed(now, failure(code, this.platform.describe({ said: end.said })));
     if (end.status === 'failed' || end.status === 'incomplete') {
       this.report(now, 'response_incomplete', `The response ended as ${this.platform.excerpt(end.said)}`);
     }
