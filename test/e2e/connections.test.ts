@@ -53,7 +53,7 @@ describe('the connection of an agent', () => {
       firstSpeaker: 'agent',
       options: {},
     };
-    const shown = { ...connection, headers: { Authorization: null, 'X-Tenant': null }, source: 'agent' };
+    const shown = { ...connection, headers: { Authorization: null, 'X-Tenant': null }, source: 'agent', address: 'own' };
     const put = await editor.put(path, connection);
     expect([put.status, put.body]).toEqual([200, { message: 'Connection set successfully', data: shown }]);
     for (const client of [viewer, editor, admin]) {
@@ -61,7 +61,7 @@ describe('the connection of an agent', () => {
       expect([status, body]).toEqual([200, { message: 'Connection retrieved successfully', data: shown }]);
     }
     const defaults = { protocol: 'chat-completions', headers: {}, firstSpeaker: 'caller', options: {} };
-    const replaced = { ...defaults, url: URL, source: 'agent' };
+    const replaced = { ...defaults, url: URL, source: 'agent', address: 'own' };
     expect((await editor.put<any>(path, { url: URL })).body.data).toEqual(replaced);
     const deleted = await editor.delete(path);
     expect([deleted.status, deleted.body]).toEqual([
@@ -81,6 +81,7 @@ describe('the connection of an agent', () => {
       firstSpeaker: 'caller',
       options: {},
       source: 'provider',
+      address: 'setting',
     };
     expect((await viewer.get<any>(path)).body.data).toEqual(ofProvider);
     expect((await editor.delete<any>(path)).body.data).toEqual(ofProvider);

@@ -46,6 +46,8 @@ export function misfitOf(
   if (medium === 'voice' && !/^en(-|$)/i.test(language)) {
     reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
   }
+  const keys = medium === 'voice' && !provides.keys ? keySteps(definition) : [];
+  if (keys.length > 0) reasons.push(`it presses keys, which ${name} does not transmit: ${listed(keys)}`);
   const silent = medium === 'voice' ? silentLines(definition.script) : [];
   if (silent.length > 0) reasons.push(`it has lines without a word to speak: ${listed(silent)}`);
   return reasons.length === 0 ? undefined : reasons.join('; ');
@@ -69,6 +71,13 @@ const conditionsOf = (step: ScriptStep): string[] => [
   ...(step.when ? ['when'] : []),
   ...('answers' in step ? ['answers'] : []),
 ];
+
+/** Steps that press keys, and checks of what follows them. */
+function keySteps({ script, checks }: Pick<EvaluationDefinition, 'script' | 'checks'>): string[] {
+  const steps = script.flatMap((step, index) => ('press' in step ? [`script[${index}] (press)`] : []));
+  const about = checks.flatMap((check, index) => (check.type === 'hears_keys' ? [checkName(check, index)] : []));
+  return [...steps, ...about];
+}
 
 /** Lines that no voice can speak, such as "...". */
 function silentLines(script: readonly ScriptStep[]): string[] {

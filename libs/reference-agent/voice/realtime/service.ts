@@ -108,7 +108,9 @@ export class RealtimeService {
 
   /** @returns undefined if there is no such agent; `none` for the healthy one */
   private faultOf(request: IncomingMessage): RealtimeFaultName | 'none' | undefined {
-    const url = new URL(request.url ?? '', 'ws://agent');
+    const path = request.url ?? '';
+    if (!URL.canParse(path, 'ws://agent')) return undefined;
+    const url = new URL(path, 'ws://agent');
     const match = ADDRESS.exec(url.pathname);
     if (!match) return undefined;
     const name = match[1] ?? url.searchParams.get('model') ?? '';

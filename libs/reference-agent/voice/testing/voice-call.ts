@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../outbound-http/index.js';
 import {
+  type AgentEndpoint,
   type CallResult,
   executeCall,
   type InProcessMediaAgentFactory,
@@ -96,10 +97,17 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, recording, firstSpeaker);
   }
 
-  /** Calls an agent over sockets, in real time. @param url of its webhook */
-  callOver(url: string, evaluation: EvaluationInput, voice: string, recording?: RecordingSink): Promise<CallResult> {
+  /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
+  callOver(
+    url: string,
+    evaluation: EvaluationInput,
+    voice: string,
+    recording?: RecordingSink,
+    more: Partial<AgentEndpoint> = {},
+  ): Promise<CallResult> {
+    const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
-      { protocol: 'twilio-media-streams', url, headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' },
+      { protocol: 'twilio-media-streams', url, ...common, ...more },
       { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
