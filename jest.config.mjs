@@ -1,23 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { SWC_OPTIONS } from './test/support/build.mjs';
 
-/**
- * swc compiles the sources and the ESM-only packages to CommonJS, because Jest's native ESM support fails with
- * CommonJS Nest libraries such as the throttler.
- */
+/** swc compiles the test files to CommonJS, because Jest's support of ESM is experimental. */
 const transform = ['<rootDir>/test/support/transform.mjs', { ...SWC_OPTIONS, module: { type: 'commonjs' } }];
 
 const shared = {
-  testEnvironment: 'node',
-  transform: { '^.+\\.(t|j)s$': transform },
-  transformIgnorePatterns: ['/node_modules/(?!@nestjs/|@bjorn3/|eld/)'],
-  moduleNameMapper: {
-    // The package has no entry for CommonJS.
-    '^eld/extrasmall$': '<rootDir>/node_modules/eld/src/entries/static.extrasmall.js',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
-  setupFiles: ['reflect-metadata'],
-  // Each use of a global looks it up in the context of the test, which takes most of the time of code that computes.
-  sandboxInjectedGlobals: ['Math', 'Infinity', 'Number', 'Int16Array', 'Uint8Array', 'Float32Array', 'Float64Array'],
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
+  runtime: '<rootDir>/test/support/runtime.mjs',
+  transform: { '\\.ts$': transform },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   runner: '<rootDir>/test/support/runner.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
@@ -25,15 +16,28 @@ const shared = {
 
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
+/** Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL) and wait for them. */
+const PROCESSES = [
+  '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
+  '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
+  '<rootDir>/test/e2e/{guide-commands,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
+  '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
+];
+// Jest does not replace <rootDir> after an exclamation mark.
+const except = PROCESSES.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
+
 export default {
   testTimeout: 120_000,
-  // Tests mostly wait for sockets and processes, and Jest's default of one worker on two cores would leave a core idle.
-  maxWorkers: '100%',
+  // Tests mostly wait for sockets, processes and calls in real time, and leave cores idle with one worker each.
+  maxWorkers: 2 * availableParallelism(),
+  // A worker keeps what it has loaded; it is replaced after a test file if it has grown to this.
+  workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   projects: [
-    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts'),
+    project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
     project('integration', '<rootDir>/test/integration/**/*.test.ts'),
-    project('e2e', '<rootDir>/test/e2e/**/*.test.ts'),
+    project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
+    project('processes', ...PROCESSES),
     project('browser', '<rootDir>/test/browser/**/*.test.ts'),
     project('realtime', '<rootDir>/test/realtime/**/*.test.ts'),
   ],

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { requireFreePorts } from './bootstrap/free-ports.js';
 import { fail } from './bootstrap/start-error.js';
 import { supervisedHost } from './cluster/supervised-host.js';
 import { supervisedName } from './platform/supervised-process.js';
@@ -15,6 +16,7 @@ async function start(): Promise<void> {
     for (const warning of settingWarnings(process.env)) log.warn(warning);
     const note = hostNote(process.env, settings);
     if (note !== undefined) log.info(note);
+    await requireFreePorts(settings);
   }
   if (name !== undefined) {
     const host = supervisedHost(name);

@@ -85,6 +85,7 @@ describe('BedGate', () => {
     const noisy = withBed(voice(17_000, LINES), bed);
     expectLines(soundsIn(gate, noisy));
     expect(Math.abs(gate.background!.dbfs - bed.dbfs)).toBeLessThan(4);
+    expect(gate.background!.isUneven).toBe(false);
   });
 
   it('ends no line above a bed before it has ended', () => {
@@ -105,7 +106,9 @@ describe('BedGate', () => {
       -46,
     );
     const sound = voice(17_000, LINES).map((sample, n) => sample + other[n]!);
-    expectLines(soundsIn(new BedGate(RATE), sound));
+    const gate = new BedGate(RATE);
+    expectLines(soundsIn(gate, sound));
+    expect(gate.background).not.toBeNull();
   });
 
   it('hears a quiet voice that nothing louder went before', () => {

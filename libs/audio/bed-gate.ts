@@ -15,11 +15,15 @@ const DROP = framesOf(1_000);
 const DROP_AFTER_TURN_END = framesOf(200);
 /** A drum or a key stroke is not speech: shorter than this, and not as loud as speech. */
 const BLIP = { frames: framesOf(100), belowSpeech: dB(3) } as const;
+/** At most one frame in this many is such a blip. */
+const SPARSE = 3;
 /** The beginning of a drop is the end of the speech. */
 const DECAY = framesOf(200);
 /** What is below speech for this long at the beginning or end of a sound is the bed. */
 const EDGE = framesOf(660);
 const EDGE_DECAY = framesOf(100);
+/** The same for what is far below speech. */
+const FAR_EDGE = framesOf(360);
 /** A new sound so far below speech is background. */
 const FAR_BELOW_SPEECH = dB(20);
 const ABOVE_BED = dB(2);
@@ -40,6 +44,9 @@ const ENDLESS = { frames: framesOf(30_000), spread: dB(21) } as const;
 const CLOSE = dB(20);
 const HIDDEN = { onset: framesOf(20), end: framesOf(40) } as const;
 
+/** Audio that varies by more comes and goes. */
+const UNEVEN = dB(26);
+
 /** Louder noise is an agent's fault, such as audio of another encoding. */
 const LOUDEST_BED = stepsOf(-24);
 
@@ -50,6 +57,8 @@ export interface Background {
   /** Median level. */
   readonly dbfs: number;
   readonly fromMs: number;
+  /** Whether it comes and goes, such as other voices or a keyboard: less of it can be told from the agent's voice. */
+  readonly isUneven: boolean;
 }
 
 /** Levels that 5 and 95 percent of a sound do not exceed, in dBFS. */
@@ -226,16 +235,49 @@ export class BedGate {
     return event;
   }
 
-  /** Frames of the sound's beginning or end that are too quiet for too long to be speech. */
+  /** Frames of the sound, or of its beginning or end, that are too quiet for too long to be speech. */
   private edge(end: number): { readonly from: number; readonly to: number } | null {
     const speech = this.levels.speechLevel;
-    if (speech === null || this.peak <= speech - BELOW_SPEECH || this.bed !== null) return null;
-    const level = speech - BELOW_SPEECH;
-    let speechAt = this.onset;
-    while (speechAt < end && this.levels.levelAt(speechAt) <= level) speechAt++;
-    if (speechAt - this.onset >= EDGE) return { from: this.onset, to: speechAt - EDGE_DECAY };
-    const last = this.now - this.below;
-    return end - last >= EDGE ? { from: last + EDGE_DECAY, to: Math.floor(end) } : null;
+    if (speech === null || this.bed !== null) return null;
+    if (this.peak <= speech - FAR_BELOW_SPEECH) return { from: this.onset, to: Math.floor(end) };
+    if (this.peak <= speech - BELOW_SPEECH) return null;
+    return this.quietEdge(end, speech - BELOW_SPEECH, EDGE) ?? this.quietEdge(end, speech - FAR_BELOW_SPEECH, FAR_EDGE);
+  }
+
+  private quietEdge(end: number, level: number, frames: number): { readonly from: number; readonly to: number } | null {
+    const to = Math.floor(end);
+    const first = this.firstAbove(this.onset, to, level, BLIP.frames + 1);
+    if (first - this.onset >= frames && this.isSparse(this.onset, first, level))
+      return { from: this.onset, to: first - EDGE_DECAY };
+    const last = this.lastAbove(first, to, level, BLIP.frames + 1);
+    return to - last >= frames && this.isSparse(last, to, level) ? { from: last + EDGE_DECAY, to } : null;
+  }
+
+  /** The first of a run of frames above a level; `to` without one. */
+  private firstAbove(from: number, to: number, level: number, run: number): number {
+    let above = 0;
+    for (let frame = from; frame < to; frame++) {
+      above = this.levels.levelAt(frame) > level ? above + 1 : 0;
+      if (above === run) return frame + 1 - run;
+    }
+    return to;
+  }
+
+  /** The frame after the last such run; `from` without one. */
+  private lastAbove(from: number, to: number, level: number, run: number): number {
+    let above = 0;
+    for (let frame = to; frame-- > from;) {
+      above = this.levels.levelAt(frame) > level ? above + 1 : 0;
+      if (above === run) return frame + run;
+    }
+    return from;
+  }
+
+  /** Whether so few frames are above a level that they are drums or key strokes, not speech in pieces. */
+  private isSparse(from: number, to: number, level: number): boolean {
+    let above = 0;
+    for (let frame = from; frame < to; frame++) if (this.levels.levelAt(frame) > level) above++;
+    return above * SPARSE < to - from;
   }
 
   private isNeverSpoken(): boolean {
@@ -252,10 +294,11 @@ export class BedGate {
   }
 
   private learn(from: number, to: number, percent = 95): void {
-    const [median, high] = this.levels.percentiles(from, to, 50, percent) as [number, number];
+    const [low, median, high] = this.levels.percentiles(from, to, 5, 50, percent) as [number, number, number];
     const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
+    const isUneven = (this.found?.isUneven ?? false) || high - low > UNEVEN;
     this.bed = high;
-    this.found = { dbfs: dbfsOfSteps(median), fromMs };
+    this.found = { dbfs: dbfsOfSteps(median), fromMs, isUneven };
   }
 
   private get isClose(): boolean {
@@ -269,19 +312,13 @@ export class BedGate {
     let first = begins;
     if (this.beganUnknown) {
       const loud = this.onsetLevel(this.bed!);
-      while (first < this.now && !this.isLoudFrom(first, loud)) first++;
+      first = this.firstAbove(begins, this.now, loud, BLIP.frames + 1);
       if (first < this.now) first = this.firstFrame(first, begins, level);
     }
     let last = this.now - (this.gate.isOpen ? this.below - this.above : 0);
     while (last > first && !(this.levels.levelAt(last - 1) > level && this.levels.isAbove(last - 1, level))) last--;
     if (last > first && this.isClose) last = Math.min(this.now, last + HIDDEN.end);
     return this.ended(first, last);
-  }
-
-  private isLoudFrom(frame: number, level: number): boolean {
-    for (let n = frame; n < frame + FRAMES_TO_OPEN; n++)
-      if (n >= this.now || this.levels.levelAt(n) <= level) return false;
-    return true;
   }
 
   /** The first frame of the speech in which a level is loud, at the earliest a given one. */

@@ -1,14 +1,15 @@
 import { painter } from './colour.js';
 import { comparisonExitCode, comparisonText } from './compared.js';
-import { CommandError, EXIT, type ExitCode, misuse, RefusedError, UnreachableError } from './errors.js';
+import { CommandError, EXIT, type ExitCode, RefusedError, UnreachableError } from './errors.js';
 import { follow, hasEnded } from './follow.js';
 import { Interruption } from './interruption.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { type OutputFlags, prepareFile, prepareOutputs, writeAtomically, writeOutputs } from './outputs.js';
-import { planText, resultText } from './printed.js';
+import { type OutputFlags, prepareFile, prepareOutputs, unwritable, writeAtomically, writeOutputs } from './outputs.js';
+import { planText, resultText, suitePlanText } from './printed.js';
 import { progressOf } from './progress.js';
 import type { ImportResult, RunDetails, Service, StartRunRequest } from './service.js';
-import { evaluationIds, importSummary, readSuite, sendSuite } from './suite-commands.js';
+import { changesText, evaluationIds, importSummary, readSuite, sendSuite } from './suite-commands.js';
+import { planSuite } from './suite-run.js';
 import { countsLine, exitCodeOf, summarise } from './summary.js';
 import { plain } from './text.js';
 
@@ -24,7 +25,7 @@ export interface FollowFlags extends ServiceFlags, OutputFlags {
 export interface Selection {
   /** Ids and keys. */
   readonly evaluation?: readonly string[];
-  /** File to import first. */
+  /** File to import first, if the agent can be tested with what is selected. */
   readonly suite?: string;
 }
 
@@ -38,6 +39,8 @@ export async function run(
 ): Promise<ExitCode> {
   const suite = selection.suite === undefined ? undefined : await readSuite(selection.suite);
   const start = async (service: Service) => {
+    // Nothing is imported that the run could not take.
+    if (suite) await planSuite(service, agentId, suite, options, selection.evaluation);
     const imported = suite && (await sendSuite(service, agentId, suite));
     if (imported) io.stderr.write(`${importSummary(imported)}\n`);
     const request = await selected(service, agentId, options, selection, imported);
@@ -63,11 +66,10 @@ async function selected(
 ): Promise<StartRunRequest> {
   if (evaluation) return { ...options, evaluationIds: await evaluationIds(service, agentId, evaluation) };
   if (!imported || options.tags) return options;
-  if (imported.items.length === 0) throw misuse('The suite contains no evaluations');
   return { ...options, evaluationIds: imported.items.flatMap(({ id }) => id ?? []) };
 }
 
-/** Prints the plan of a run. @throws CommandError */
+/** Prints the plan of a run, with a suite also what its import would change. @throws CommandError */
 export async function plan(
   agentId: string,
   options: StartRunRequest,
@@ -75,7 +77,13 @@ export async function plan(
   flags: ServiceFlags,
   io: Io,
 ): Promise<ExitCode> {
+  const suite = selection.suite === undefined ? undefined : await readSuite(selection.suite);
   const service = await connect(flags, io);
+  if (suite) {
+    const planned = await planSuite(service, agentId, suite, options, selection.evaluation);
+    io.stdout.write(`${changesText(planned.changes)}\n\n${suitePlanText(planned, options, lookOf(io))}\n`);
+    return EXIT.met;
+  }
   const request = await selected(service, agentId, options, selection);
   io.stdout.write(`${planText(await service.plan(agentId, request), lookOf(io))}\n`);
   return EXIT.met;
@@ -90,7 +98,10 @@ export async function status(id: string, flags: FollowFlags, io: Io): Promise<Ex
   if (flags.wait && !hasEnded(current)) {
     const interruption = new Interruption(flags.timeout, io.env);
     const ended = await watch(service, current, interruption, io).finally(() => interruption.release());
-    if (ended === undefined) throw new CommandError(EXIT.noResult, `${interruption.reason}; the run continues`);
+    if (ended === undefined) {
+      const cure = `Follow it again: vat status ${plain(id)} --wait`;
+      throw new CommandError(EXIT.noResult, `${interruption.reason}; the run continues`, [], cure);
+    }
     current = ended;
   }
   return conclude(service, current, flags, io);
@@ -126,7 +137,7 @@ export async function save(
   try {
     await writeAtomically(out, text);
   } catch (error) {
-    throw new CommandError(EXIT.noResult, `${out} cannot be written: ${(error as Error).message}`);
+    throw unwritable(out, error);
   }
   io.stderr.write(`Written to ${plain(out)}\n`);
   return EXIT.met;

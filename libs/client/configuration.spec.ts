@@ -34,7 +34,11 @@ describe('configuration', () => {
     ['VAT_API_KEY_FILE cannot be read', { VAT_API_KEY: '', VAT_API_KEY_FILE: '/nowhere/key' }],
   ])('rejects an invalid configuration: %s', async (message, env) => {
     const error = await readConfiguration(undefined, { VAT_API_KEY: 'vat_secret', ...env }).catch((e: unknown) => e);
-    expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(message) });
+    expect(error).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(message),
+      cure: expect.stringMatching(/\.$/),
+    });
     expect((error as Error).message).not.toContain('vat_secret');
   });
 });

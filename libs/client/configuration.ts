@@ -46,6 +46,9 @@ async function readKeyFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw misuse(`VAT_API_KEY_FILE cannot be read: ${(error as Error).message}`);
+    throw misuse(
+      `VAT_API_KEY_FILE cannot be read: ${(error as Error).message}`,
+      'Set it to a file that contains the key and that you may read.',
+    );
   }
 }

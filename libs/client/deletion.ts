@@ -1,43 +1,90 @@
 import { Argument, type Command, Option } from 'commander';
-import { CommandError, EXIT, type ExitCode } from './errors.js';
+import { CommandError, EXIT, type ExitCode, RefusedError } from './errors.js';
 import { connect, type Io, type ServiceFlags } from './io.js';
-import { DELETABLE, type Deletable } from './service.js';
+import { DELETABLE, type Deletable, type Service } from './service.js';
 import { plain } from './text.js';
 
+interface DeleteFlags extends ServiceFlags {
+  readonly yes?: boolean;
+  readonly permanently?: boolean;
+}
+
 /**
- * Adds `vat delete`.
+ * Adds `vat delete` and `vat restore`.
  * @param reaching adds the options that name the service
  * @param conclude receives the exit code
  */
-export function addDeleteCommand(
+export function addDeleteCommands(
   program: Command,
   reaching: (command: Command) => void,
   io: Io,
   conclude: (code: ExitCode) => void,
 ): void {
-  const command = program
+  const deleting = program
     .command('delete')
     .description('delete an agent, an evaluation, a personality or an ended run; requires --yes')
     .addArgument(new Argument('<kind>', 'what is deleted').choices(DELETABLE))
     .argument('<id>', 'its identifier')
+    .option(
+      '--permanently',
+      'erase an agent, also a deleted one, with its evaluations, runs and recordings; needs an ADMIN key',
+    )
     .addOption(new Option('--yes', 'delete it; without this option, only its name is printed'))
-    .action(async (kind: Deletable, id: string, flags: ServiceFlags & { yes?: boolean }) => {
+    .action(async (kind: Deletable, id: string, flags: DeleteFlags) => {
+      if (flags.permanently && kind !== 'agent') {
+        return deleting.error(`error: option '--permanently' is only for agents`);
+      }
       conclude(await deleteOne(kind, id, flags, io));
     });
-  reaching(command);
+  reaching(deleting);
+
+  const restoring = program
+    .command('restore')
+    .description('restore a deleted agent with its evaluations, runs and connection')
+    .argument('<agent>', 'identifier of the agent, as in vat agents --deleted')
+    .action(async (id: string, flags: ServiceFlags) => conclude(await restore(id, flags, io)));
+  reaching(restoring);
 }
 
 /** Deletes a resource and prints its name. @throws CommandError, also without confirmation */
 async function deleteOne(
   kind: Deletable,
   id: string,
-  { yes, ...flags }: ServiceFlags & { yes?: boolean },
+  { yes, permanently, ...flags }: DeleteFlags,
   io: Io,
 ): Promise<ExitCode> {
   const service = await connect(flags, io);
-  const name = `${kind} "${plain((await service.nameOf(kind, id)) ?? '–', 120)}" (${plain(id)})`;
-  if (!yes) throw new CommandError(EXIT.misused, `Not deleted: ${name}`, [], 'Add --yes to delete it.');
-  await service.delete(kind, id);
-  io.stdout.write(`Deleted ${name}\n`);
+  const found = permanently ? await nameOfAgent(service, id) : await service.nameOf(kind, id);
+  const name = nameText(kind, found, id);
+  if (!yes) {
+    const how = permanently ? 'Add --yes to erase it. It cannot be restored.' : 'Add --yes to delete it.';
+    throw new CommandError(EXIT.misused, `Not deleted: ${name}`, [], how);
+  }
+  if (permanently) await service.eraseAgent(id);
+  else await service.delete(kind, id);
+  io.stdout.write(`${permanently ? 'Erased' : 'Deleted'} ${name}\n`);
+  if (kind === 'agent' && !permanently) io.stderr.write(`To restore it: vat restore ${plain(id)}\n`);
   return EXIT.met;
 }
+
+/** Undoes the deletion of an agent and prints its name. @throws CommandError */
+async function restore(id: string, flags: ServiceFlags, io: Io): Promise<ExitCode> {
+  const { name } = await (await connect(flags, io)).restoreAgent(id);
+  io.stdout.write(`Restored ${nameText('agent', name, id)}\n`);
+  return EXIT.met;
+}
+
+/** Display name of an agent, also of a deleted one. @throws CommandError if there is none */
+async function nameOfAgent(service: Service, id: string): Promise<string | null> {
+  try {
+    return await service.nameOf('agent', id);
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    const deleted = (await service.agents({ deleted: true })).find((agent) => agent.id === id.toLowerCase());
+    if (!deleted) throw error;
+    return deleted.name;
+  }
+}
+
+const nameText = (kind: Deletable, name: string | null, id: string): string =>
+  `${kind} "${plain(name ?? '–', 120)}" (${plain(id)})`;

@@ -32,6 +32,13 @@ describe('errors of the service', () => {
     });
   });
 
+  it.each([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 502, 503])(
+    'a response with %i has a cure',
+    (status) => {
+      expect(new RefusedError(status, 'CODE', 'reason', []).cure).toMatch(/\.$/);
+    },
+  );
+
   it('the cure for refused input fits every command', () => {
     expect(new RefusedError(400, 'BAD_REQUEST', 'Invalid input data', []).cure).not.toContain('vat run');
   });

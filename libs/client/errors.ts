@@ -22,8 +22,8 @@ export class CommandError extends Error {
   constructor(
     readonly exitCode: ExitCode,
     message: string,
-    readonly details: readonly string[] = [],
-    readonly cure?: string,
+    readonly details: readonly string[],
+    readonly cure: string,
     options?: ErrorOptions,
   ) {
     super(message, options);
@@ -31,7 +31,7 @@ export class CommandError extends Error {
 }
 
 /** Wrong usage or configuration. */
-export const misuse = (message: string, cure?: string) => new CommandError(EXIT.misused, message, [], cure);
+export const misuse = (message: string, cure: string) => new CommandError(EXIT.misused, message, [], cure);
 
 /** An error response of the service. */
 export class RefusedError extends CommandError {
@@ -57,7 +57,7 @@ const exitCodeOf = (status: number): ExitCode => (isTemporary(status) ? EXIT.noR
 
 export const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-function cureOf(status: number): string | undefined {
+function cureOf(status: number): string {
   switch (status) {
     case 400:
       return 'Correct the above; see the --help of the command.';
@@ -69,10 +69,18 @@ function cureOf(status: number): string | undefined {
       return 'Check the identifier, and that VAT_URL is the right service.';
     case 409:
       return 'Resolve the conflict, then run the command again.';
+    case 408:
+      return 'Run the command again; if it is repeated, check the network between this machine and the service.';
+    case 413:
+      return 'Send a smaller file.';
+    case 422:
+      return 'Correct the above; see the --help of the command.';
     case 429:
       return "The workspace's rate limit is exceeded; upgrade its plan or start fewer jobs at once.";
     default:
-      return status >= 500 ? 'See the log of the service.' : undefined;
+      return status >= 500
+        ? 'See the log of the service.'
+        : 'Check that VAT_URL is the right service, and that no proxy before it answers instead.';
   }
 }
 

@@ -31,7 +31,7 @@ export interface ServiceFlags {
   readonly url?: string;
 }
 
-/** A client for the configured service. Notes that npx runs another build of the client than the service has. */
+/** A client for the configured service. Notes that the client is another build than the service has. */
 export async function connect({ url }: ServiceFlags, { env, stderr, own }: Io): Promise<Service> {
   const configuration = await readConfiguration(url, env);
   const announce = (text: string) => void stderr.write(`${plain(text, 1000)}\n`);

@@ -42,7 +42,7 @@ function explain(error: unknown): void {
   write(paint('red', `vat: ${plain(error.message)}`));
   for (const detail of error.details)
     write(`  - ${plain(error instanceof RefusedError ? withOption(detail) : detail, MAX_DETAIL)}`);
-  if (error.cure !== undefined) write(`  ${error.cure}`);
+  write(`  ${error.cure}`);
 }
 
 /** Adds the option that corresponds to the field at the beginning of an issue. */

@@ -5,6 +5,7 @@ import { CommandError, EXIT, misuse } from './errors.js';
 import { resultMarkdown } from './markdown.js';
 import type { Service } from './service.js';
 import type { Summary } from './summary.js';
+import { plain } from './text.js';
 
 /** Files to write, each by its path. */
 export interface OutputFlags {
@@ -32,6 +33,15 @@ export async function prepareFile(file: string): Promise<void> {
   }
   if ((await statOf(file))?.isDirectory()) throw misuse(`${file} is a folder`, 'Name a file in it.');
 }
+
+/** The error for a file that was prepared, and could not be written. */
+export const unwritable = (file: string, error: unknown): CommandError =>
+  new CommandError(
+    EXIT.noResult,
+    `${file} cannot be written: ${(error as Error).message}`,
+    [],
+    'Choose another path with --out.',
+  );
 
 /** `mkdir` with `recursive` never returns on file systems that do not allow folders, such as /proc. */
 async function makeFolder(folder: string): Promise<void> {
@@ -73,7 +83,10 @@ export async function writeOutputs(
   await write(files.markdown, () => resultMarkdown(summary));
   await write(files.junit, () => service.junit(id));
   await write(files.report, () => service.report(id, baseline));
-  if (failures.length > 0) throw new CommandError(EXIT.noResult, 'Not all files could be written', failures);
+  if (failures.length > 0) {
+    const cure = `Write them again with the same options: vat status ${plain(id)}`;
+    throw new CommandError(EXIT.noResult, 'Not all files could be written', failures, cure);
+  }
 }
 
 /** Output of `--json`, safe for terminals and the logs of CI. */

@@ -24,14 +24,14 @@ export const versionText = ({ version, build }: OwnPackage): string =>
 const CHECK_MS = 3_000;
 
 /**
- * A note if the service serves another build of the client: npx keeps a package per URL and does not ask for a newer one.
+ * A note if the service serves another build of the client: npx keeps a package per URL, and a downloaded one stays.
  * @returns undefined if the builds are equal or the service does not name its build
  */
 export async function buildNote(url: string, { build }: OwnPackage): Promise<string | undefined> {
   if (build === undefined) return undefined;
   const served = await servedBuild(url).catch(() => undefined);
   if (served === undefined || served === build) return undefined;
-  return `Note: this is build ${build} of vat, and the service has build ${served}. Run it as: npx --yes --package "${url}/client.tgz?v=${served}" vat …`;
+  return `Note: this is build ${build} of vat, and the service has build ${served}. Download ${url}/client.tgz again, or run: npx --yes --package "${url}/client.tgz?v=${served}" vat …`;
 }
 
 async function servedBuild(url: string): Promise<string | undefined> {

@@ -1,8 +1,9 @@
-import { gateConditions } from '../statistics/index.js';
+import { gateConditions, type GateSettings } from '../statistics/index.js';
 import { count } from '../text/index.js';
 import { styleOf } from './colour.js';
 import { EXIT } from './errors.js';
-import type { RunPlan } from './service.js';
+import type { RunPlan, StartRunRequest } from './service.js';
+import type { PlannedSuite } from './suite-run.js';
 import { cells, exitCodeOf, rowsOf, type Summary, verdictLine } from './summary.js';
 import { type Column, type Look, textTable } from './table.js';
 import { plain } from './text.js';
@@ -61,6 +62,44 @@ const row =
 /** The plan of a run. */
 export function planText(plan: RunPlan, look: Look): string {
   const { name, repeat, concurrency, totalCalls, evaluations, warnings } = plan;
+  return [
+    ...evaluationsText(evaluations, look),
+    `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
+    gateText(plan, evaluations),
+    ...warnings.map((warning) => look.paint('yellow', plain(warning))),
+    'Nothing was started.',
+  ].join('\n');
+}
+
+/** The plan of a run whose suite is not imported. */
+export function suitePlanText(
+  { chosen, warnings, others }: PlannedSuite,
+  request: StartRunRequest,
+  look: Look,
+): string {
+  const { repeat = 1, minimumScore = null, minimumPassRate = null } = request;
+  const { allowedUncounted = 0, notWorseThan = null } = request;
+  const evaluations = [
+    ...chosen.map(({ cases, ...evaluation }) => ({ ...evaluation, calls: cases * repeat })),
+    ...(others?.evaluations ?? []).map(({ cases, ...evaluation }) => ({ ...evaluation, calls: cases.length * repeat })),
+  ];
+  const calls = evaluations.reduce((sum, evaluation) => sum + evaluation.calls, 0);
+  return [
+    ...evaluationsText(evaluations, look),
+    `The run would make ${count(calls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each.`,
+    gateText({ minimumScore, minimumPassRate, allowedUncounted, notWorseThan }, evaluations),
+    ...[...warnings, ...(others?.warnings ?? [])].map((warning) => look.paint('yellow', plain(warning))),
+    'Nothing was imported or started.',
+  ].join('\n');
+}
+
+type PlannedEvaluation = Pick<
+  RunPlan['evaluations'][number],
+  'name' | 'key' | 'tags' | 'caller' | 'calls' | 'critical' | 'explanation'
+>;
+
+/** A table of evaluations, and what each of them does. */
+function evaluationsText(evaluations: readonly PlannedEvaluation[], look: Look): string[] {
   const table = textTable(
     [NAME, { title: 'Key', width: 30 }, { title: 'Tags', width: 30 }, { title: 'Caller' }, figure('Calls'), CRITICAL],
     evaluations.map(({ name: evaluation, key, tags, caller, calls, critical }) => [
@@ -73,20 +112,15 @@ export function planText(plan: RunPlan, look: Look): string {
     ]),
     look,
   );
-  const explained = evaluations.flatMap(({ name: evaluation, explanation }) => [
-    look.paint('bold', `${plain(evaluation, 120)}:`),
+  const explained = evaluations.flatMap(({ name, explanation }) => [
+    look.paint('bold', `${plain(name, 120)}:`),
     ...explanation.map((line) => `  ${plain(line)}`),
     '',
   ]);
-  return [
-    table,
-    '',
-    ...explained,
-    `"${plain(name, 120)}" would make ${count(totalCalls, 'call')} of ${count(evaluations.length, 'evaluation')}, ${repeat} of each, ${concurrency} at once.`,
-    `Gate: ${gateConditions(plan, evaluations.filter(({ critical }) => critical).length).join(', ')}.`,
-    ...warnings.map((warning) => look.paint('yellow', plain(warning))),
-    'Nothing was started.',
-  ].join('\n');
+  return [table, '', ...explained];
 }
+
+const gateText = (settings: GateSettings, evaluations: readonly PlannedEvaluation[]): string =>
+  `Gate: ${gateConditions(settings, evaluations.filter(({ critical }) => critical).length).join(', ')}.`;
 
 const CRITICAL: Column = { title: 'Gate', colour: () => 'yellow' };

@@ -3,7 +3,7 @@ import * as commands from './commands.js';
 import type { FollowFlags } from './commands.js';
 import { addConnectionCommand } from './connection.js';
 import { DEFAULT_URL } from './configuration.js';
-import { addDeleteCommand } from './deletion.js';
+import { addDeleteCommands } from './deletion.js';
 import type { ExitCode } from './errors.js';
 import type { Io, ServiceFlags } from './io.js';
 import { versionText } from './own-package.js';
@@ -67,11 +67,9 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
         .argParser(collect)
         .conflicts('evaluation'),
     )
-    .addOption(
-      new Option(
-        '--suite <file>',
-        'import this file first (.yaml, .yml, .json or .csv); without --evaluation or --tag, only its evaluations run',
-      ).conflicts('dryRun'),
+    .option(
+      '--suite <file>',
+      'import this file first (.yaml, .yml, .json or .csv), unless the run would be refused; without --evaluation or --tag, only its evaluations run',
     )
     .option('--repeat <n>', 'calls per evaluation; repetition reveals flaky results', wholeNumber)
     .addOption(
@@ -88,7 +86,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     .option('--agent-version <text>', 'version of the agent, for instance a commit; shown in results and comparisons')
     .option('--name <name>', 'name of the run')
     .option('--no-wait', 'print the id of the run and exit without following it')
-    .option('--dry-run', 'print the plan without starting a run')
+    .option('--dry-run', 'print the plan without importing or starting anything')
     .action(async (flags: RunFlags) => {
       const { agent, dryRun } = flags;
       // Not a requiredOption: its absence would be reported instead of a misspelt option.
@@ -146,7 +144,7 @@ export function vatProgram(io: Io, conclude: (code: ExitCode) => void): Command 
     addOptions(save, REACHING);
   }
   addSuiteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
-  addDeleteCommand(program, (command) => addOptions(command, REACHING), io, conclude);
+  addDeleteCommands(program, (command) => addOptions(command, REACHING), io, conclude);
   return program;
 }
 

@@ -14,6 +14,7 @@ export type ConnectionTest = components['schemas']['ConnectionTest'];
 export type Agent = components['schemas']['Agent'];
 export type Evaluation = components['schemas']['Evaluation'];
 export type ImportResult = components['schemas']['ImportResult'];
+export type SuitePlan = components['schemas']['SuitePlan'];
 type ErrorIssue = components['schemas']['ErrorIssue'];
 
 /** Retry time in milliseconds: short before the first response, then long enough for a restart of the service. */
@@ -36,6 +37,13 @@ export const DELETABLE = Object.keys(PATHS) as readonly Deletable[];
 export const MEDIA_TYPES = { json: 'application/json', yaml: 'application/yaml', csv: 'text/csv' } as const;
 export type SuiteFormat = keyof typeof MEDIA_TYPES;
 
+export interface ImportOptions {
+  /** Writes nothing, and plans a run. */
+  readonly dryRun?: boolean;
+  /** Of the run that a dry run plans; absent: that of the agent's protocol. */
+  readonly medium?: 'text' | 'voice';
+}
+
 export interface ServiceOptions {
   /** URL of the service, without a trailing slash. */
   readonly url: string;
@@ -43,6 +51,9 @@ export interface ServiceOptions {
   /** Receives messages about waiting, such as for a rate limit. */
   readonly announce?: (text: string) => void;
 }
+
+/** What a request names, for the message of a 404; some requests name two things, of which the issues say which is missing. */
+type Subject = string | ((issues: readonly string[]) => string);
 
 interface Answered {
   readonly data?: unknown;
@@ -72,9 +83,10 @@ export class Service {
     });
   }
 
-  agents(): Promise<Agent[]> {
+  /** @param deleted only deleted agents, in place of the others */
+  agents({ deleted = false } = {}): Promise<Agent[]> {
     return everyPage(async (page) => {
-      const query = { page, limit: PAGE_SIZE };
+      const query = { page, limit: PAGE_SIZE, ...(deleted && { deleted: 'true' as const }) };
       return await this.read(() => this.client.GET('/agents', { params: { query } }), 'Path /agents');
     });
   }
@@ -96,12 +108,13 @@ export class Service {
     agentId: string,
     file: Uint8Array,
     format: SuiteFormat,
-    { dryRun = false } = {},
+    { dryRun = false, medium }: ImportOptions = {},
   ): Promise<ImportResult> {
+    const query = { dryRun: dryRun ? ('true' as const) : ('false' as const), ...(medium && { medium }) };
     const { data } = await this.write(
       (header) =>
         this.client.POST('/agents/{agentId}/evaluations/import', {
-          params: { path: { agentId }, query: { dryRun: dryRun ? 'true' : 'false' }, header },
+          params: { path: { agentId }, query, header },
           headers: { 'Content-Type': MEDIA_TYPES[format] },
           // The file is sent as it is.
           body: file as never,
@@ -170,10 +183,9 @@ export class Service {
 
   /** @param baseline the earlier run: an id or `previous` */
   async compare(id: string, baseline: string): Promise<RunComparison> {
-    const missing = baseline === 'previous' ? 'an earlier run to compare with' : run(baseline);
     const { data } = await this.read(
       () => this.client.GET('/runs/{id}/comparison', { params: { path: { id }, query: { with: baseline } } }),
-      `${run(id)} or ${missing}`,
+      missingRun(id, baseline),
     );
     return data;
   }
@@ -189,6 +201,21 @@ export class Service {
 
   async delete(kind: Deletable, id: string): Promise<void> {
     await this.read(() => this.client.DELETE(PATHS[kind], { params: { path: { id } } }), `The ${kind} ${id}`);
+  }
+
+  /** Erases an agent, deleted or not, with everything that is stored of it. */
+  async eraseAgent(id: string): Promise<void> {
+    const query = { permanently: 'true' } as const;
+    await this.read(() => this.client.DELETE('/agents/{id}', { params: { path: { id }, query } }), agent(id));
+  }
+
+  /** Undoes the deletion of an agent. */
+  async restoreAgent(id: string): Promise<Agent> {
+    const { data } = await this.write(
+      (header) => this.client.POST('/agents/{id}/restore', { params: { path: { id }, header } }),
+      `Deleted agent ${id}`,
+    );
+    return data;
   }
 
   /** Calls the agent once. */
@@ -219,7 +246,7 @@ export class Service {
     const query = baseline === undefined ? {} : { with: baseline };
     return this.read<{ data?: string; error?: unknown; response: Response }>(
       () => this.client.GET('/runs/{id}/report', { params: { path: { id }, query }, parseAs: 'text' }),
-      baseline === undefined ? run(id) : `${run(id)} or a run to compare with`,
+      missingRun(id, baseline),
     );
   }
 
@@ -242,7 +269,10 @@ export class Service {
   }
 
   /** @param subject what the request names, for the message of a 404 */
-  private async read<A extends Answered>(request: () => Promise<A>, subject?: string): Promise<NonNullable<A['data']>> {
+  private async read<A extends Answered>(
+    request: () => Promise<A>,
+    subject?: Subject,
+  ): Promise<NonNullable<A['data']>> {
     return this.dataOf(await this.attempt(request), subject);
   }
 
@@ -271,7 +301,7 @@ export class Service {
     }
   }
 
-  private dataOf<A extends Answered>({ data, error, response }: A, subject?: string): NonNullable<A['data']> {
+  private dataOf<A extends Answered>({ data, error, response }: A, subject?: Subject): NonNullable<A['data']> {
     const { status, statusText, headers } = response;
     const isService = headers.has('X-API-Version');
     if (isService && response.ok && isAnswer(data)) {
@@ -283,7 +313,8 @@ export class Service {
     }
     const body = isService ? errorBody(error) : undefined;
     if (body) {
-      const missing = subject === undefined ? undefined : `${subject} not found at ${this.url}`;
+      const what = typeof subject === 'function' ? subject(body.issues) : subject;
+      const missing = what === undefined ? undefined : `${what} not found at ${this.url}`;
       throw new RefusedError(status, body.code, body.message, body.issues, missing);
     }
     // A proxy in front of the service answers for it.
@@ -300,6 +331,14 @@ export class Service {
 
 const agent = (id: string): string => `Agent ${id}`;
 const run = (id: string): string => `Run ${id}`;
+
+/** Which of two runs a 404 is about: an issue begins with the parameter of the earlier one. */
+const missingRun =
+  (id: string, baseline: string | undefined): Subject =>
+  (issues) => {
+    if (baseline === undefined || !issues.some((issue) => /^with\b/.test(issue))) return run(id);
+    return baseline === 'previous' ? 'An earlier run to compare with' : run(baseline);
+  };
 
 interface Page<T> {
   readonly data: readonly T[];

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { count } from '../text/index.js';
 import { CommandError, EXIT, type ExitCode, misuse, RefusedError } from './errors.js';
 import { connect, type Io, lookOf, type ServiceFlags } from './io.js';
-import { prepareFile, writeAtomically } from './outputs.js';
-import type { ImportResult, Service, SuiteFormat } from './service.js';
+import { prepareFile, unwritable, writeAtomically } from './outputs.js';
+import type { ImportOptions, ImportResult, Service, SuiteFormat, SuitePlan } from './service.js';
 import { textTable } from './table.js';
 import { plain } from './text.js';
 
@@ -17,9 +17,12 @@ const FORMAT_OF: Readonly<Record<string, SuiteFormat>> = {
   '.csv': 'csv',
 };
 
-/** Prints the agents of the workspace. @throws CommandError */
-export async function agents(flags: ServiceFlags, io: Io): Promise<ExitCode> {
-  const found = await (await connect(flags, io)).agents();
+/** Prints the agents of the workspace, or its deleted ones. @throws CommandError */
+export async function agents(
+  { deleted = false, ...flags }: ServiceFlags & { deleted?: boolean },
+  io: Io,
+): Promise<ExitCode> {
+  const found = await (await connect(flags, io)).agents({ deleted });
   const rows = found.map(({ id, name, provider, language }) => [
     id,
     plain(name ?? '–', 120),
@@ -27,7 +30,10 @@ export async function agents(flags: ServiceFlags, io: Io): Promise<ExitCode> {
     plain(language ?? '–'),
   ]);
   const columns = [{ title: 'ID' }, { title: 'Name', width: 48 }, { title: 'Provider' }, { title: 'Language' }];
-  print(io, rows.length > 0 ? textTable(columns, rows, lookOf(io)) : 'The workspace has no agents.');
+  print(
+    io,
+    rows.length > 0 ? textTable(columns, rows, lookOf(io)) : `The workspace has no ${deleted ? 'deleted ' : ''}agents.`,
+  );
   return EXIT.met;
 }
 
@@ -61,7 +67,7 @@ export async function importSuite(
   io: Io,
 ): Promise<ExitCode> {
   const suite = await readSuite(file);
-  const result = await sendSuite(await connect(flags, io), agentId, suite, dryRun);
+  const result = await sendSuite(await connect(flags, io), agentId, suite, { dryRun: dryRun ?? false });
   print(io, importText(result));
   return EXIT.met;
 }
@@ -85,7 +91,7 @@ export async function exportSuite(
   try {
     await writeAtomically(out, text);
   } catch (error) {
-    throw new CommandError(EXIT.noResult, `${out} cannot be written: ${(error as Error).message}`);
+    throw unwritable(out, error);
   }
   io.stderr.write(`Written to ${plain(out)}\n`);
   return EXIT.met;
@@ -103,7 +109,7 @@ export async function readSuite(file: string): Promise<SuiteFile> {
   try {
     return { file, format, bytes: await readFile(file) };
   } catch (error) {
-    throw misuse(`${file} cannot be read: ${(error as Error).message}`);
+    throw misuse(`${file} cannot be read: ${(error as Error).message}`, 'Check the path of the suite.');
   }
 }
 
@@ -112,10 +118,10 @@ export async function sendSuite(
   service: Service,
   agentId: string,
   { file, bytes, format }: SuiteFile,
-  dryRun = false,
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
   try {
-    return await service.importSuite(agentId, bytes, format, { dryRun });
+    return await service.importSuite(agentId, bytes, format, options);
   } catch (error) {
     if (!(error instanceof RefusedError) || ![400, 422].includes(error.status)) throw error;
     const message = `${file} was not imported: ${error.reason}`;
@@ -149,8 +155,19 @@ function formatOf(file: string): SuiteFormat {
   throw misuse(`The format of ${file} is unknown`, 'Use a name that ends with .yaml, .yml, .json or .csv.');
 }
 
+/** What an import did, or would do, with each item of the file, and what a run could not take of it. */
+function importText(result: ImportResult): string {
+  const { dryRun, plan } = result;
+  return [
+    changesText(result),
+    ...misfitLines(plan?.misfits ?? []).map((line) => `A run would be refused: ${line}`),
+    ...(plan?.warnings ?? []).map((warning) => `Note: ${plain(warning)}`),
+    ...(dryRun ? ['Dry run: nothing was imported.'] : []),
+  ].join('\n');
+}
+
 /** What an import did, or would do, with each item of the file. */
-export function importText({ dryRun, items, personalities, ...evaluations }: ImportResult): string {
+export function changesText({ items, personalities, ...evaluations }: ImportResult): string {
   const lines = [
     ...personalities.items.map(({ action, name, otherAgents, otherAgentCount }) => {
       const others = otherAgents.map((agent) => `"${plain(agent.name ?? agent.id, 120)}"`).join(', ');
@@ -163,8 +180,21 @@ export function importText({ dryRun, items, personalities, ...evaluations }: Imp
     ...lines,
     ...(lines.length > 0 ? [''] : []),
     `Evaluations: ${countsText(evaluations)}. Personalities: ${countsText(personalities)}.`,
-    ...(dryRun ? ['Dry run: nothing was imported.'] : []),
   ].join('\n');
+}
+
+/** Keys named in one line; the rest is only counted. */
+const MAX_KEYS = 10;
+
+/** One line per reason, with the keys of the evaluations that it applies to. */
+export function misfitLines(misfits: SuitePlan['misfits']): string[] {
+  const keysOf = new Map<string, string[]>();
+  for (const { key, reason } of misfits) keysOf.set(reason, [...(keysOf.get(reason) ?? []), key]);
+  return [...keysOf].map(([reason, keys]) => {
+    const more = keys.length - MAX_KEYS;
+    const named = keys.slice(0, MAX_KEYS).map((key) => plain(key, 255));
+    return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ${plain(reason)}`;
+  });
 }
 
 /** One line for an import that precedes a run. */

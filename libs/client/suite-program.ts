@@ -21,7 +21,8 @@ export function addSuiteCommands(
   const agents = program
     .command('agents')
     .description('list the agents of the workspace')
-    .action(async (flags: ServiceFlags) => conclude(await suites.agents(flags, io)));
+    .option('--deleted', 'list deleted agents, which vat restore restores; needs an EDITOR key')
+    .action(async (flags: ServiceFlags & { deleted?: boolean }) => conclude(await suites.agents(flags, io)));
   reaching(agents);
 
   const evaluations = program

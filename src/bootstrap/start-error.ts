@@ -19,6 +19,9 @@ export function fail(error: unknown): never {
   process.exit(1);
 }
 
+/** Codes for a HOST that is another machine's address, or a name without one. */
+const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
+
 /**
  * Waits until a server listens.
  * @param setting name of the setting with the port
@@ -28,13 +31,13 @@ export async function listening(attempt: Promise<unknown>, setting: string, port
   try {
     await attempt;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL') {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (NO_ADDRESS.has(code)) {
       throw new StartError('HOST is not an address of this machine. Set HOST to one of its addresses, or to 0.0.0.0', {
         cause,
       });
     }
-    const reason =
-      (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
+    const reason = code === 'EADDRINUSE' ? 'is in use by another process' : messageOf(cause);
     throw new StartError(`${setting}=${port} ${reason}. Set ${setting} to another port`, { cause });
   }
 }

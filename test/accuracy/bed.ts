@@ -3,7 +3,7 @@
  * beginnings and ends lie within their uncertainty, healthy agents never fail and a late one never passes
  * (docs/decisions/0121).
  *
- * Usage: npm run accuracy:bed [-- --every N]
+ * Usage: npm run accuracy:bed [-- --every N] [--bed NAME ...]
  */
 import { parseArgs } from 'node:util';
 import { percentile } from '../../libs/statistics/index.js';
@@ -44,11 +44,13 @@ function report(name: string, results: readonly BedResult[]): boolean {
   return falseEnds + unended + failed + passed === 0 && isWithin;
 }
 
-const { values } = parseArgs({ options: { every: { type: 'string', default: '1' } } });
+const { values } = parseArgs({
+  options: { every: { type: 'string', default: '1' }, bed: { type: 'string', multiple: true, default: [...BEDS] } },
+});
 const every = Number(values.every);
 if (!Number.isInteger(every) || every < 1) throw new Error('--every must be a whole number of at least 1');
 const threads = await Threads.start<BedCell, BedResult>(new URL('./bed-thread.ts', import.meta.url));
-const cells = bedCells().filter((_, index) => index % every === 0);
+const cells = bedCells().filter(({ bed }, index) => index % every === 0 && values.bed.includes(bed));
 const results = await threads.runAll('Calls with a bed', cells);
 await threads.close();
 for (const bed of BEDS)

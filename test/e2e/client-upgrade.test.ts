@@ -94,7 +94,7 @@ describe('the client package after an upgrade of the service', () => {
     const second = await npx(cache, address, ['agents']);
     const cure = `${address}?v=${OTHER_BUILD}`;
     expect(second.stderr).toContain(
-      `Note: this is build ${builtBuild} of vat, and the service has build ${OTHER_BUILD}. Run it as: npx --yes --package "${cure}" vat …\n`,
+      `Note: this is build ${builtBuild} of vat, and the service has build ${OTHER_BUILD}. Download ${address} again, or run: npx --yes --package "${cure}" vat …\n`,
     );
     const cured = await npx(cache, cure, ['agents']);
     expect(cured.stderr).toContain('401 UNAUTHORIZED');

@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody } from '../factories/bodies.js';
-import { insertEvaluation, insertRun } from '../factories/rows.js';
+import { insertEvaluation, insertRun, type Owner } from '../factories/rows.js';
 import { expectError, expectForbidden, expectInvalid, expectNotFound, TIMESTAMP } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { createKey } from '../support/keys.js';
-import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createWorkspaceApp, type WorkspaceApp } from '../support/workspace-app.js';
 
 describe('deleted agents', () => {
-  let app: TestApp;
+  let app: WorkspaceApp;
   let client: HttpClient;
-  let owner: { workspaceId: string; userId: string };
+  let owner: Owner;
 
   beforeAll(async () => {
-    app = await createTestApp();
-    const { apiKey, ...ids } = await app.createWorkspace();
-    owner = ids;
-    client = new HttpClient(app.url, apiKey);
+    app = await createWorkspaceApp();
+    ({ client, owner } = app);
   });
   afterAll(() => app.close());
 

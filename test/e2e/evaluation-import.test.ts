@@ -89,6 +89,7 @@ describe('import of evaluations', () => {
           { key: 'b', id: null, action: 'created' },
         ],
         personalities: { created: 0, updated: 0, unchanged: 0, items: [] },
+        plan: expect.objectContaining({ evaluations: [expect.anything(), expect.anything()] }),
       },
     ]);
     expect(await stored()).toEqual(before);

@@ -112,8 +112,9 @@ npm() {
   [ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "Unexpected: npm $*" >&2; return 96; }
   (cd "$ROOT" && shift 4 && exec node $ADMIN "$@")
 }
-get() { curl -sS "$BASE_URL$1" -H "Authorization: Bearer $API_KEY"; }
-post() { curl -sS -X POST "$BASE_URL$1" -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d "$2"; }
+vat() { node "$CLIENT/package/vat.mjs" "$@"; }
+get() { curl -sS "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY"; }
+post() { curl -sS -X POST "$VAT_URL$1" -H "Authorization: Bearer $VAT_API_KEY" -H 'Content-Type: application/json' -d "$2"; }
 trap '[ -z "$AGENT_PID" ] || kill "$AGENT_PID"' EXIT
 `;
 
@@ -145,6 +146,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     agent = await startVoiceAgent({ fault: 'wrong-fact', slowMs: 3_000, lines });
     app = await createTestApp({ env: callEnv(`${agent.url}/v1/chat/completions`) });
     folder = await mkdtemp(path.join(tmpdir(), 'guide-commands-'));
+    execFileSync('tar', ['-xzf', path.join(ROOT, 'dist/client.tgz'), '-C', folder]);
   });
   afterAll(async () => {
     await Promise.all([app.close(), agent.close()]);
@@ -181,10 +183,11 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
       .filter((block) => block.document === document)
       .map(({ text }) => text)
       .join('\n')
+      // Before ids and addresses are inserted, which may contain these digits.
+      .replaceAll('4010', String(port))
       .replaceAll(/http:\/\/localhost:3000|https:\/\/vat\.example\.com/g, app.url)
       .replaceAll('vat_…', apiKey)
       .replaceAll('9b2f1c5e-7d4a-4c1b-8f3e-2a6d5b4c3f10', ids.agentId)
-      .replaceAll('4010', String(port))
       .replaceAll('KEY_ID', ids.keyId)
       .replaceAll(/(?<=--workspace |set-plan )ID\b/g, ids.workspaceId)
       .replaceAll(/^node my-agent\.mjs$/gm, START_AGENT);
@@ -194,10 +197,11 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     }
     const env = {
       ...{ PATH: process.env['PATH'], HOME: work, TMPDIR: work, npm_config_registry: 'http://127.0.0.1:1/' },
-      ...{ BASE_URL: app.url, API_KEY: apiKey, VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
+      ...{ VAT_URL: app.url, VAT_API_KEY: apiKey, AGENT_ID: ids.agentId },
       ...{ RUN_ID: ids.runId, EARLIER_RUN_ID: ids.earlierRunId, CALL_ID: ids.callId },
       ...{
         ROOT,
+        CLIENT: folder,
         ADMIN: programArguments('src/admin/main.ts').join(' '),
         DATABASE_URL: app.databaseUrl,
         DATA_DIR: work,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../src/platform/database/database.js';
 import { agentBody, personalityBody } from '../factories/bodies.js';
-import { insertEvaluation } from '../factories/rows.js';
+import { insertEvaluation, type Owner } from '../factories/rows.js';
 import { expectForbidden, expectInvalid, expectNotFound, TIMESTAMP, UUID } from '../support/expect.js';
 import { HttpClient } from '../support/http.js';
 import { sql } from '../support/sql.js';
-import { createTestApp, type TestApp } from '../support/test-app.js';
+import { createWorkspaceApp, type WorkspaceApp } from '../support/workspace-app.js';
 
 const FULL = {
   gender: 'MALE',
@@ -20,15 +20,13 @@ const FULL = {
 };
 
 describe('personalities', () => {
-  let app: TestApp;
+  let app: WorkspaceApp;
   let client: HttpClient;
-  let owner: { workspaceId: string; userId: string };
+  let owner: Owner;
 
   beforeAll(async () => {
-    app = await createTestApp();
-    const { apiKey, ...ids } = await app.createWorkspace();
-    owner = ids;
-    client = new HttpClient(app.url, apiKey);
+    app = await createWorkspaceApp();
+    ({ client, owner } = app);
   });
   afterAll(() => app.close());
 

@@ -189,7 +189,11 @@ describe('comparison of runs', () => {
       const mine = await prepare('Anna');
       const foreign = await prepare('Anna');
       const [{ id }, other] = [await mine.run(), await foreign.run()];
-      expectNotFound(await compare(mine.client, id, `?with=${randomUUID()}`));
+      expect(await compare(mine.client, id, `?with=${randomUUID()}`)).toMatchObject({
+        status: 404,
+        body: { code: 'NOT_FOUND', issues: [{ message: 'with is not the id of a run' }] },
+      });
+      expectNotFound(await compare(mine.client, randomUUID(), `?with=${id}`));
       expectForbidden(await compare(mine.client, id, `?with=${other.id}`));
       expectForbidden(await compare(mine.client, other.id, `?with=${id}`));
       expectForbidden(await mine.start({ notWorseThan: other.id }));

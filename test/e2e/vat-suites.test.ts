@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
+import { createKey } from '../support/keys.js';
 import { callEnv, prepareAgent } from '../support/run-app.js';
 import { createTestApp, type TestApp } from '../support/test-app.js';
 import { vat } from '../support/vat.js';
@@ -95,9 +96,9 @@ describe('the vat command: agents and suites', () => {
       expect(unconfirmed).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Not deleted: ') });
       expect(JSON.stringify((await client.get(path)).body)).toContain(id);
       const deleted = await vat(['delete', kind, id, '--yes'], env);
-      expect(deleted).toMatchObject({
+      expect(deleted).toEqual({
         code: 0,
-        stderr: '',
+        stderr: kind === 'agent' ? `To restore it: vat restore ${id}\n` : '',
         stdout: expect.stringMatching(`^Deleted ${kind} ".*" \\(${id}\\)\n$`),
       });
       expect(JSON.stringify((await client.get(path)).body)).not.toContain(`"id":"${id}"`);
@@ -107,6 +108,71 @@ describe('the vat command: agents and suites', () => {
       stderr: expect.stringContaining(`The agent ${agentId} not found`),
     });
     expect((await vat(['delete', 'call', agentId, '--yes'], env)).code).toBe(3);
+  });
+
+  it('lists and restores deleted agents', async () => {
+    const { agentId, env } = await prepare();
+    const [shown, none] = [`agent "Bella Vista" (${agentId})\n`, 'The workspace has no deleted agents.\n'];
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe(none);
+    expect(await vat(['restore', agentId], env)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('409 CONFLICT: The agent is not deleted'),
+    });
+    await vat(['delete', 'agent', agentId, '--yes'], env);
+    expect((await vat(['agents', '--deleted'], env)).stdout).toMatch(new RegExp(`^${agentId} +Bella Vista `, 'm'));
+    expect((await vat(['agents'], env)).stdout).not.toContain(agentId);
+    const stranger = await vat(['restore', agentId], (await prepare()).env);
+    expect(stranger).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('403') });
+    expect(await vat(['restore', agentId], env)).toEqual({ code: 0, stdout: `Restored ${shown}`, stderr: '' });
+    expect((await vat(['agents'], env)).stdout).toContain(agentId);
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe(none);
+  });
+
+  it.each([
+    ['an agent', false],
+    ['a deleted agent', true],
+  ])('erases %s with --permanently and --yes', async (_, isDeleted) => {
+    const { client, agentId, env, ...subject } = await prepare();
+    if (isDeleted) await client.delete(`/agents/${agentId}`);
+    const erase = ['delete', 'agent', agentId, '--permanently'];
+    expect(await vat(erase, env)).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        `^vat: Not deleted: agent "Bella Vista" \\(${agentId}\\)\n.*Add --yes to erase it\\. It cannot be restored\\.`,
+      ),
+    });
+    const editor = { ...env, VAT_API_KEY: (await createKey(app, subject, 'EDITOR')).value };
+    expect(await vat([...erase, '--yes'], editor)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('  - permanently requires an ADMIN key\n'),
+    });
+    expect((await client.get(`/agents?deleted=${isDeleted}`)).body.data).toMatchObject([{ id: agentId }]);
+    expect(await vat([...erase, '--yes'], env)).toEqual({
+      code: 0,
+      stdout: `Erased agent "Bella Vista" (${agentId})\n`,
+      stderr: '',
+    });
+    for (const args of [
+      ['restore', agentId],
+      [...erase, '--yes'],
+    ]) {
+      expect(await vat(args, env)).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('404') });
+    }
+    expect((await vat(['agents', '--deleted'], env)).stdout).toBe('The workspace has no deleted agents.\n');
+  });
+
+  it('refuses --permanently for anything but an agent', async () => {
+    const { agentId, env, evaluations } = await prepare(['house-facts']);
+    const id = evaluations.get('house-facts')!;
+    expect(await vat(['delete', 'evaluation', id, '--permanently', '--yes'], env)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining("option '--permanently' is only for agents"),
+    });
+    expect((await vat(['evaluations', '--agent', agentId], env)).stdout).toContain(id);
   });
 
   it('lists the evaluations of an agent', async () => {
@@ -179,7 +245,7 @@ describe('the vat command: agents and suites', () => {
 
   it.each([
     ['an unknown extension', 'suite.txt', 'Use a name that ends with .yaml, .yml, .json or .csv.'],
-    ['a missing file', 'missing.yaml', 'missing.yaml cannot be read'],
+    ['a missing file', 'missing.yaml', 'Check the path of the suite.'],
   ])('exits with 3 for %s', async (_, name, expected) => {
     const env = { VAT_URL: 'http://127.0.0.1:1', VAT_API_KEY: 'vat_x' };
     const { code, stderr } = await vat(['import', path.join(folder, name), '--agent', 'x'], env);
@@ -225,5 +291,96 @@ describe('the vat command: agents and suites', () => {
     expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('Gate met: 1 call, 1 passed') });
     const tagged = await vat(['run', '--agent', agentId, '--suite', suite, '--tag', 'booking'], env);
     expect(tagged).toMatchObject({ code: 0, stdout: expect.stringContaining('Books a table, detail by detail') });
+  });
+
+  describe('before a suite is imported', () => {
+    const HEARD = SUITE.replace('type: max_latency_ms, ms: 60000', 'type: max_overlap_ms, ms: 300');
+    const stored = async ({ client, agentId }: Awaited<ReturnType<typeof prepare>>) =>
+      (await client.get<any>(`/agents/${agentId}/evaluations`)).body.data.map(({ key }: any) => key);
+
+    it('prints with --dry-run what the import would change and the run would do', async () => {
+      const prepared = await prepare(['house-facts']);
+      const { agentId, env, client } = prepared;
+      const suite = await file('dry.yaml', SUITE.replace('key: hours', 'key: house-facts'));
+      const run = ['run', '--agent', agentId, '--suite', suite, '--dry-run'];
+      const all = await vat([...run, '--repeat', '3', '--min-score', '90'], env);
+      expect(all).toMatchObject({ code: 0, stderr: '' });
+      expect(all.stdout).toContain('created    personality "Guest"\nupdated    house-facts\ncreated    greeting\n');
+      expect(all.stdout).toMatch(/^Asks for the opening hours +house-facts +facts +scripted +3 *$/m);
+      expect(all.stdout).toContain('  The caller says "Hello".\n');
+      expect(all.stdout).toContain('The run would make 6 calls of 2 evaluations, 3 of each.\n');
+      expect(all.stdout).toContain('Gate: every planned call tested, a score of at least 90.\n');
+      expect(all.stdout).toContain(
+        '"Asks for the opening hours": has only checks for what must never happen, so an agent that does nothing useful passes.\n',
+      );
+      expect(all.stdout).toMatch(/Nothing was imported or started\.\n$/);
+      const one = await vat([...run, '--evaluation', 'greeting'], env);
+      expect(one.stdout).toContain('would make 1 call of 1 evaluation,');
+      expect(await stored(prepared)).toEqual(['house-facts']);
+      expect((await client.get<any>('/personalities')).body.data).not.toContainEqual(
+        expect.objectContaining({ name: 'Guest' }),
+      );
+      expect((await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+    });
+
+    it('plans also the evaluations of the agent that --tag and --evaluation select beside the file', async () => {
+      const { agentId, env, evaluations } = await prepare(['books-a-table', 'house-facts']);
+      const suite = await file('beside.yaml', SUITE);
+      const run = ['run', '--agent', agentId, '--suite', suite, '--dry-run'];
+      const tagged = await vat([...run, '--tag', 'facts', '--repeat', '2'], env);
+      expect(tagged.stdout).toMatch(/^Asks for the opening hours +hours .* 2 *$/m);
+      expect(tagged.stdout).toMatch(/^Answers questions about the restaurant +house-facts .* 2 *$/m);
+      expect(tagged.stdout).toContain('would make 4 calls of 2 evaluations, 2 of each.');
+      const id = evaluations.get('books-a-table')!;
+      const chosen = await vat([...run, '--evaluation', id, '--evaluation', 'greeting'], env);
+      expect(chosen.stdout).toMatch(/^Is greeted .*\nBooks a table, detail by detail /m);
+    });
+
+    it.each(['run', 'dry run'])('imports nothing that the agent cannot be tested with: %s', async (kind) => {
+      const prepared = await prepare();
+      const { agentId, env, client } = prepared;
+      const suite = await file('heard.yaml', HEARD);
+      const run = ['run', '--agent', agentId, '--suite', suite, ...(kind === 'dry run' ? ['--dry-run'] : [])];
+      const refused = await vat(run, env);
+      expect(refused).toMatchObject({ code: 3, stdout: '' });
+      expect(refused.stderr).toContain(`vat: ${suite} was not imported: 1 evaluation of it cannot be run\n`);
+      expect(refused.stderr).toMatch(
+        /^ {2}- greeting: it needs a voice call, which chat-completions does not provide/m,
+      );
+      expect(refused.stderr).toContain('nothing was imported.');
+      const voice = await vat([...run, '--medium', 'voice', '--evaluation', 'hours'], env);
+      expect(voice).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ {2}- hours: medium is voice, /m) });
+      expect(await stored(prepared)).toEqual([]);
+      expect((await client.get<any>(`/agents/${agentId}/runs`)).body.meta.total).toBe(0);
+    });
+
+    it('imports a file of which only evaluations that fit are selected', async () => {
+      const prepared = await prepare();
+      const suite = await file('mixed.yaml', HEARD);
+      const run = ['run', '--agent', prepared.agentId, '--suite', suite];
+      const { code, stdout } = await vat([...run, '--tag', 'facts'], prepared.env);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Gate met: 1 call, 1 passed') });
+      expect(await stored(prepared)).toHaveLength(2);
+    });
+
+    it.each([
+      [['--evaluation', 'hour'], '--evaluation: no evaluation has the key "hour"'],
+      [['--tag', 'fact'], 'No evaluation has the tag fact'],
+    ])('imports nothing when %j selects nothing', async (select, expected) => {
+      const prepared = await prepare();
+      const suite = await file('selected.yaml', SUITE);
+      const refused = await vat(['run', '--agent', prepared.agentId, '--suite', suite, ...select], prepared.env);
+      expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining(expected) });
+      expect(await stored(prepared)).toEqual([]);
+    });
+
+    it('says in the dry run of an import what a run would refuse', async () => {
+      const { agentId, env } = await prepare();
+      const suite = await file('import.yaml', HEARD);
+      const { code, stdout } = await vat(['import', suite, '--agent', agentId, '--dry-run'], env);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^A run would be refused: greeting: it needs a voice call, /m);
+      expect(stdout).toMatch(/^Note: "Asks for the opening hours", "Is greeted": has only checks /m);
+    });
   });
 });

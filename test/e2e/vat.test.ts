@@ -115,7 +115,17 @@ describe('the vat command', () => {
       stdout: expect.stringMatching(/^better +Answers/m),
     });
     expect((await vat(['compare', after, before, '--strict'], env)).code).toBe(1);
-    expect(await vat(['compare', before], env)).toMatchObject({ code: 3, stderr: expect.stringContaining('404') });
+    const missing = (what: string) => ({
+      code: 3,
+      stderr: expect.stringMatching(`^vat: ${what} not found at .* \\(404 `),
+    });
+    expect(await vat(['compare', before], env)).toMatchObject(missing('An earlier run to compare with'));
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    expect(await vat(['compare', after, unknown], env)).toMatchObject(missing(`Run ${unknown}`));
+    expect(await vat(['compare', unknown, before], env)).toMatchObject(missing(`Run ${unknown}`));
+    const page = ['--out', path.join(folder, 'none.html')];
+    const report = ['report', after, '--compare-with', unknown, ...page];
+    expect(await vat(report, env)).toMatchObject(missing(`Run ${unknown}`));
     const invalid = await vat([...run, 'v3', '--not-worse-than', 'latest'], env);
     expect(invalid).toMatchObject({
       code: 3,

@@ -77,4 +77,39 @@ describe('a thread of voice calls that dies', () => {
       retriedCalls: 0,
     });
   }, 240_000);
+
+  it('ends a call as an error of the service whose third thread died, too', async () => {
+    const { client, agentId } = await prepareEvaluations(app, [SPOKEN]);
+    const connection = { protocol: 'twilio-media-streams', url: `${agent.url}/voice` };
+    expect((await client.put(`/agents/${agentId}/connection`, connection)).status).toBe(200);
+    const [lines, counted] = [deathLines().length, await deaths()];
+    /** Every thread, also the one of its own that the call gets, dies when it has the call. */
+    const threads = Object.getPrototypeOf(mediaThread) as typeof mediaThread;
+    const begin = threads.call;
+    const dying = jest.spyOn(threads, 'call').mockImplementation(function (this: typeof mediaThread, ...task) {
+      const facts = begin.apply(this, task);
+      this.crash();
+      return facts;
+    });
+    try {
+      const { id } = (await client.post(`/agents/${agentId}/runs`, {})).body.data;
+      expect((await client.get(`/runs/${id}?wait=60`)).body.data).toMatchObject({
+        status: 'FAILED',
+        exitCode: 2,
+        counts: { error: 1 },
+        retriedCalls: 0,
+      });
+      const [listed] = (await client.get(`/runs/${id}/calls`)).body.data;
+      const call = (await client.get(`/calls/${listed.id}`)).body.data;
+      expect(call).toMatchObject({ outcome: 'error', score: null, retries: 0, failure: { code: 'internal' } });
+      expect(call.reason).toContain('the thread that carried the call ended in three attempts');
+      const codes = call.attempts.map(({ failureCode }: any) => failureCode);
+      expect(codes).toEqual(['thread_ended', 'thread_ended', 'internal']);
+      expect(dying).toHaveBeenCalledTimes(3);
+      expect(deathLines().length - lines).toBe(3);
+      expect((await deaths()) - counted).toBe(3);
+    } finally {
+      dying.mockRestore();
+    }
+  }, 120_000);
 });

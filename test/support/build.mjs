@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +19,20 @@ export const SWC_OPTIONS = {
   },
 };
 
-const FOLDERS = ['src', 'libs', 'test/support'];
+const FOLDERS = ['src', 'libs', 'test'];
 
-/** The compiled file of a file in TypeScript; undefined outside of the folders that are compiled. */
+// Neither tests nor types.
+const isSource = (file) => /(?<!\.spec|\.test|\.d)\.ts$/.test(file);
+
+/** The compiled file of a file in TypeScript; undefined if it is a test or outside of the folders that are compiled. */
 export function compiledFile(file) {
   const relative = path.relative(ROOT, file);
-  if (!FOLDERS.some((folder) => relative.startsWith(`${folder}/`)) || !relative.endsWith('.ts')) return undefined;
-  return path.join(BUILD, relative.replace(/\.ts$/, '.js'));
+  if (!FOLDERS.some((folder) => relative.startsWith(`${folder}/`)) || !isSource(relative)) return undefined;
+  return outputFile(file);
 }
+
+/** Where the compiled form of a file in TypeScript is, or would be if it is a test. */
+export const outputFile = (file) => path.join(BUILD, path.relative(ROOT, file).replace(/\.ts$/, '.js'));
 
 /**
  * Compiles the sources that have changed, for the processes and threads that tests start: they are ready in a fraction of
@@ -39,8 +46,7 @@ export async function buildSources() {
     }),
   );
   const files = folders.flat();
-  // Neither specs nor types.
-  const sources = files.filter((file) => /(?<!\.spec|\.d)\.ts$/.test(file));
+  const sources = files.filter(isSource);
   const sounds = files.filter((file) => file.endsWith('.wav'));
   await Promise.all([...sources.map(compile), ...sounds.map(copy)]);
 }
@@ -49,13 +55,16 @@ async function compile(file) {
   const output = compiledFile(file);
   if (await isFresh(file, output)) return;
   const source = await readFile(file, 'utf8');
-  const { code } = await transform(source, {
+  const { code, map } = await transform(source, {
     ...SWC_OPTIONS,
     swcrc: false,
     module: { type: 'es6' },
     filename: file,
+    sourceMaps: true,
   });
-  await replace(output, (partial) => writeFile(partial, code));
+  await replace(`${output}.map`, (partial) => writeFile(partial, map));
+  const comment = `\n//# sourceMappingURL=${path.basename(output)}.map\n`;
+  await replace(output, (partial) => writeFile(partial, code + comment));
 }
 
 async function copy(file) {
@@ -63,7 +72,7 @@ async function copy(file) {
   if (!(await isFresh(file, output))) await replace(output, (partial) => copyFile(file, partial));
 }
 
-const { mtimeMs: COMPILER_MTIME } = await stat(fileURLToPath(import.meta.url));
+const { mtimeMs: COMPILER_MTIME } = statSync(fileURLToPath(import.meta.url));
 
 async function isFresh(file, output) {
   const [source, built] = await Promise.all([stat(file), stat(output).catch(() => undefined)]);

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
+import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { type ApiResponse, HttpClient } from './http.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiValidator } from './openapi-validator.js';
 
 /** The committed document, whose operations name the tests. Another test compares it with the served document. */
 export const committedDocument = JSON.parse(
-  readFileSync(path.resolve(__dirname, '../../openapi.json'), 'utf8'),
+  readFileSync(path.join(PROJECT_ROOT, 'openapi.json'), 'utf8'),
 ) as OpenApiDocument;
 
 /** An operation of the document. */
@@ -59,11 +60,13 @@ export const requiresAdmin = ({ name, template }: { name: string; template: stri
 export const requiresEditorToRead = ({ name }: { name: string }): boolean => name === 'GET /runs/{id}/report-links';
 
 /**
- * The success status of an operation; if there are two, that of the request that writes (not of a dry run). 206 is that of a
- * request with a `Range`.
+ * The success status of an operation; if there are two, that of the request that writes (not of a dry run) and of a deletion
+ * that can be undone. 206 is that of a request with a `Range`.
+ * @param isPermanent whether the request has `permanently=true`
  */
-export function successStatus({ name, statuses }: DocumentedOperation): number {
-  const status = statuses.findLast((candidate) => candidate < 206);
+export function successStatus({ name, method, statuses }: DocumentedOperation, isPermanent = false): number {
+  const successes = statuses.filter((candidate) => candidate < 206);
+  const status = method === 'DELETE' && !isPermanent ? successes[0] : successes.at(-1);
   if (status === undefined) throw new Error(`${name} has no success status`);
   return status;
 }

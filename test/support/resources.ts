@@ -191,6 +191,12 @@ function startRun(service: Service, workspace: WorkspaceWithKey, agentId: string
   return post(service, workspace, `/agents/${agentId}/runs`, { name: 'Nightly' });
 }
 
+/** Cancels the runs of an agent, which would otherwise not end without a worker. @param path of the agent */
+export async function cancelRuns({ url }: Service, { apiKey }: WorkspaceWithKey, path: string): Promise<void> {
+  const client = new HttpClient(url, apiKey);
+  for (const { id } of (await client.get(`${path}/runs`)).body.data) await client.post(`/runs/${id}/cancel`);
+}
+
 async function cancelledRun(service: Service, workspace: WorkspaceWithKey, agentId: string): Promise<string> {
   const id = await startRun(service, workspace, agentId);
   expect((await new HttpClient(service.url, workspace.apiKey).post(`/runs/${id}/cancel`)).status).toBe(200);

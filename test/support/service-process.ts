@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { programArguments } from './program.js';
 import { freePort } from './redis.js';
 import { until } from './until.js';
@@ -23,11 +24,10 @@ export class ServiceProcess {
   }
 
   static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const root = path.resolve(__dirname, '../..');
     const port = Number(env['PORT'] ?? (await freePort()));
     const dataDir = await mkdtemp(path.join(tmpdir(), 'service-process-'));
     const child = spawn(process.execPath, programArguments('src/main.ts'), {
-      cwd: root,
+      cwd: PROJECT_ROOT,
       env: { ...process.env, HOST: '127.0.0.1', LOG_FORMAT: 'json', DATA_DIR: dataDir, ...env, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -57,6 +57,15 @@ export const SPECIAL_RESPONSES: readonly {
     },
   },
   {
+    name: 'DELETE /agents/{id} returns 409 to an erasure until the run of the agent has ended',
+    expectResponse: async ({ app, owner, prober, request }) => {
+      const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));
+      await new HttpClient(app.url, owner.apiKey).post(path, body);
+      const erasure = { path: `${path.replace(/\/runs$/, '')}?permanently=true`, key: owner.apiKey };
+      await prober.expect(operationNamed('DELETE /agents/{id}'), 409, erasure);
+    },
+  },
+  {
     name: 'DELETE /runs/{id} returns 409 until the run has ended',
     expectResponse: async ({ app, owner, prober, request }) => {
       const { path, body } = await request(operationNamed('POST /agents/{agentId}/runs'));

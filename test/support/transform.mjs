@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import swc from '@swc/jest';
-import { compiledFile } from './build.mjs';
+import { outputFile } from './build.mjs';
 
 const OWN_SOURCE = readFileSync(fileURLToPath(import.meta.url));
 
 /**
- * Compiles for Jest with swc. `import.meta.url` is that of the compiled file (build.mjs), next to which a source finds the
- * modules of its threads: a thread does not inherit Jest's compilation.
+ * Compiles test files for Jest with swc. Their `import.meta.url` is that of a compiled file (build.mjs), next to which they
+ * find the modules of threads: a thread does not inherit Jest's compilation.
  */
 export default {
   createTransformer(options) {
@@ -21,9 +21,7 @@ export default {
           .update(OWN_SOURCE)
           .digest('hex'),
       process(source, file, jestOptions) {
-        const compiled = compiledFile(file);
-        if (compiled === undefined) return transformer.process(source, file, jestOptions);
-        const url = JSON.stringify(pathToFileURL(compiled).href);
+        const url = JSON.stringify(pathToFileURL(outputFile(file)).href);
         return transformer.process(source.replaceAll('import.meta.url', url), file, jestOptions);
       },
     };

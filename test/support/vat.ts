@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
+import { PROJECT_ROOT } from '../../src/platform/project-root.js';
 import { programArguments } from './program.js';
 
 export interface VatResult {
@@ -15,8 +15,6 @@ export interface RunningVat {
   readonly ended: Promise<VatResult>;
 }
 
-const ROOT = path.resolve(__dirname, '../..');
-
 /** The environment without variables that change the behaviour of the command. */
 const BASE_ENV = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(VAT_|GITHUB_|npm_)|_COLOR$/.test(name)),
@@ -25,7 +23,7 @@ const BASE_ENV = Object.fromEntries(
 /** Starts the `vat` command in a separate process with only the given settings. */
 export function startVat(args: readonly string[], env: NodeJS.ProcessEnv): RunningVat {
   const child = spawn(process.execPath, [...programArguments('libs/client/main.ts'), ...args], {
-    cwd: ROOT,
+    cwd: PROJECT_ROOT,
     env: { ...BASE_ENV, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -13,6 +13,7 @@ export type PromptType = (typeof PROMPT_TYPES)[number];
 @Entity('agents')
 @Index('agents_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 @Index('agents_deleted_list_idx', ['workspaceId', 'createdAt', 'id'], { where: 'deleted_at IS NOT NULL' })
+@Index('agents_erased_idx', ['erasedAt'], { where: 'erased_at IS NOT NULL' })
 @Index('agents_provider_list_idx', ['workspaceId', 'provider', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
 // A GIN index, which TypeORM does not support; only created if the extension pg_trgm is available.
 @Index('agents_search_idx', { synchronize: false })
@@ -74,6 +75,10 @@ export class AgentEntity extends SoftDeletedRow {
   /** Encrypted. */
   @Column({ name: 'webhook_secret', type: 'text', nullable: true })
   webhookSecret: string | null;
+
+  /** Since when nothing of the agent can be read: a job deletes its data, and the agent last. Deleted too. */
+  @Column({ name: 'erased_at', type: 'timestamptz', precision: 3, nullable: true })
+  erasedAt: Date | null;
 }
 
 /** Context that the ciphertext of an agent's secret is bound to. */

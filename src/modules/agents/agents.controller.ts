@@ -2,9 +2,10 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { CurrentCaller } from '../../platform/access/access.decorators.js';
 import type { Caller } from '../../platform/access/caller.js';
 import type { Page } from '../../platform/database/page.js';
+import { AlternateResponse } from '../../platform/http/responses/envelope.js';
 import { Operation } from '../../platform/openapi/operation.decorator.js';
 import { AgentsService } from './agents.service.js';
-import { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
+import { CreateAgentRequest, DeleteAgentQuery, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import { Agent } from './dto/agent.response.js';
 
 const tag = 'Agents';
@@ -89,19 +90,31 @@ export class AgentsController {
 
   @Operation({
     summary: 'Delete an agent',
-    description: 'Returns the deleted agent. Its evaluations and runs stay readable by id, and it can be restored.',
+    description:
+      'Returns the deleted agent. Its evaluations and runs stay readable by id, and it can be restored. With ' +
+      '`permanently=true`, which requires an ADMIN key, the agent is erased, whether it was deleted before or not: it, its ' +
+      'connection, evaluations, runs, calls, recordings, report links, deliveries and stored responses return 404 from then ' +
+      'on and are deleted in the background; personalities stay. Returns 409 while a run of the agent is in progress.',
     tag,
     access: 'EDITOR',
     path,
+    query: true,
     response: {
       shape: 'data',
       type: Agent,
       message: 'Agent deleted successfully',
+      alternate: { status: 202, type: Agent, message: 'Agent is being erased' },
       example: { deletedAt: '2026-11-21T06:37:42.758Z' },
     },
+    errors: ['CONFLICT'],
   })
   @Delete(':id')
-  deleteAgent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<Agent> {
+  async deleteAgent(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() { permanently }: DeleteAgentQuery,
+  ): Promise<Agent | AlternateResponse> {
+    if (permanently === 'true') return new AlternateResponse(await this.service.erase(caller, id));
     return this.service.delete(caller, id);
   }
 

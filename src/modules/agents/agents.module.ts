@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { IdempotencyRepository } from '../../platform/idempotency/idempotency.repository.js';
 import { ProviderKeysModule } from '../provider-keys/provider-keys.module.js';
 import { AgentSecrets } from './agent-secrets.js';
 import { AgentsController } from './agents.controller.js';
@@ -10,6 +11,8 @@ import { ConnectionTestService } from './connection/connection-test.service.js';
 import { ConnectionController } from './connection/connection.controller.js';
 import { ConnectionRepository } from './connection/connection.repository.js';
 import { ConnectionService } from './connection/connection.service.js';
+import { ErasedAgentsRepository } from './erased-agents.repository.js';
+import { ErasedAgentsService } from './erased-agents.service.js';
 
 @Module({
   imports: [ProviderKeysModule],
@@ -18,12 +21,15 @@ import { ConnectionService } from './connection/connection.service.js';
     AgentsService,
     AgentsRepository,
     AgentSecrets,
+    ErasedAgentsService,
+    ErasedAgentsRepository,
+    IdempotencyRepository,
     ConnectionService,
     ConnectionRepository,
     ConnectionTestService,
     ConnectionTestRepository,
     ConnectionTestPolicy,
   ],
-  exports: [AgentsService, ConnectionService],
+  exports: [AgentsService, ConnectionService, ErasedAgentsService],
 })
 export class AgentsModule {}

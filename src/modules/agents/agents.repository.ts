@@ -19,7 +19,12 @@ export const AGENT_COLUMNS = `a.id, a.workspace_id AS "workspaceId", a.created_b
 
 const FIND = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1 AND a.deleted_at IS NULL`;
 
-const FIND_ANY = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1`;
+const FIND_ANY = `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.id = $1 AND a.erased_at IS NULL`;
+
+const LOCK_ANY = `${FIND_ANY} FOR UPDATE OF a`;
+
+const HAS_OPEN_RUN = `
+  SELECT EXISTS (SELECT FROM runs WHERE agent_id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasOpenRun"`;
 
 const HAS_CONNECTION = 'SELECT EXISTS (SELECT FROM agent_connections WHERE agent_id = $1) AS "hasConnection"';
 
@@ -70,8 +75,12 @@ const SOFT_DELETE = `
   RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`;
 
 const RESTORE = `
-  UPDATE agents SET deleted_at = NULL, updated_at = now() WHERE id = $1 AND deleted_at IS NOT NULL
+  UPDATE agents SET deleted_at = NULL, updated_at = now() WHERE id = $1 AND deleted_at IS NOT NULL AND erased_at IS NULL
   RETURNING updated_at AS "updatedAt"`;
+
+const MARK_ERASED = `
+  UPDATE agents SET erased_at = now(), deleted_at = coalesce(deleted_at, now()), updated_at = now() WHERE id = $1
+  RETURNING deleted_at AS "deletedAt", updated_at AS "updatedAt"`;
 
 export interface AgentFilter {
   /** Lists only deleted agents, in place of the others. */
@@ -91,10 +100,22 @@ export class AgentsRepository {
     return row;
   }
 
-  /** An agent of any workspace, also a deleted one. */
+  /** An agent of any workspace, also a deleted one, unless it is being erased. */
   async findDeletedToo(id: string): Promise<AgentRow | undefined> {
     const [row] = await this.database.query<AgentRow>(FIND_ANY, [id]);
     return row;
+  }
+
+  /** The same, locked until the transaction ends, so that no run starts. */
+  async lockDeletedToo(id: string): Promise<AgentRow | undefined> {
+    const [row] = await this.database.query<AgentRow>(LOCK_ANY, [id]);
+    return row;
+  }
+
+  /** Whether a run of the agent has not ended. */
+  async hasOpenRun(id: string): Promise<boolean> {
+    const [row] = await this.database.query<{ hasOpenRun: boolean }>(HAS_OPEN_RUN, [id]);
+    return row!.hasOpenRun;
   }
 
   /** Whether the agent has a connection of its own. */
@@ -130,7 +151,7 @@ export class AgentsRepository {
     const values: unknown[] = [workspaceId];
     // The counter leaves deleted agents out.
     let total: ListSource['total'] = isDeleted ? undefined : { list: 'agents' };
-    let where = `a.workspace_id = $1 AND a.deleted_at IS ${isDeleted ? 'NOT NULL' : 'NULL'}`;
+    let where = `a.workspace_id = $1 AND a.deleted_at IS ${isDeleted ? 'NOT NULL AND a.erased_at IS NULL' : 'NULL'}`;
     if (provider !== undefined) {
       where += ` AND a.provider = $${values.push(provider)}`;
       if (!isDeleted) total = { list: 'agents', facet: '$2' };
@@ -152,6 +173,12 @@ export class AgentsRepository {
   async softDelete(id: string): Promise<{ deletedAt: Date; updatedAt: Date } | undefined> {
     const [row] = await this.database.query<{ deletedAt: Date; updatedAt: Date }>(SOFT_DELETE, [id]);
     return row;
+  }
+
+  /** Marks an agent that exists as deleted and being erased. */
+  async markErased(id: string): Promise<{ deletedAt: Date; updatedAt: Date }> {
+    const [row] = await this.database.query<{ deletedAt: Date; updatedAt: Date }>(MARK_ERASED, [id]);
+    return row!;
   }
 
   /** @returns when it was restored, or undefined if it was not deleted */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { OutboundClient } from '../../../libs/outbound-http/index.js';
 import { type Caller, covers } from '../../platform/access/caller.js';
@@ -16,6 +16,7 @@ import { AgentSecrets } from './agent-secrets.js';
 import { type AgentRow, AgentsRepository } from './agents.repository.js';
 import type { CreateAgentRequest, ListAgentsQuery, UpdateAgentRequest } from './dto/agent.requests.js';
 import type { Agent } from './dto/agent.response.js';
+import { ErasedAgentsService } from './erased-agents.service.js';
 
 export type { AgentType } from './agent.entity.js';
 
@@ -36,11 +37,14 @@ export type AgentDescription = Pick<
 /** The agents of a workspace. */
 @Injectable()
 export class AgentsService {
+  private readonly logger = new Logger('Agents');
+
   constructor(
     private readonly database: Database,
     private readonly repository: AgentsRepository,
     private readonly secrets: AgentSecrets,
     private readonly outbound: OutboundClient,
+    private readonly erased: ErasedAgentsService,
   ) {}
 
   /**
@@ -187,6 +191,29 @@ export class AgentsService {
     const deletion = await this.repository.softDelete(row.id);
     if (!deletion) throw notFound();
     return this.toResponse(caller, { ...row, ...deletion });
+  }
+
+  /**
+   * Erases an agent, deleted or not, with everything that is stored of it. From then on nothing of it can be read; a job
+   * deletes it later.
+   * @throws DomainError FORBIDDEN unless the caller is an ADMIN, and as `get` does; CONFLICT while a run goes on
+   */
+  async erase(caller: Caller, id: string): Promise<Agent> {
+    if (!covers(caller.role, 'ADMIN')) throw forbidden('permanently requires an ADMIN key');
+    const row = await this.database.transaction(async () => {
+      const found = requireOwned(caller, await this.repository.lockDeletedToo(uuidOrNotFound(id)));
+      if (await this.repository.hasOpenRun(found.id)) {
+        throw conflict('A run of the agent has not ended yet; cancel it first');
+      }
+      const marked = await this.repository.markErased(found.id);
+      await this.erased.begin(found.id);
+      return { ...found, ...marked };
+    });
+    const { workspaceId, userId, apiKeyId } = caller;
+    this.logger.log(
+      `Agent ${row.id} of workspace ${workspaceId} is erased at the request of user ${userId} with API key ${apiKeyId}`,
+    );
+    return this.toResponse(caller, row);
   }
 
   /**

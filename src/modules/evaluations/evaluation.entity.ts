@@ -17,6 +17,7 @@ import type {
 @Constraint('evaluations_turn_end_ms_check', 'turn_end_ms BETWEEN 200 AND 3000')
 @Constraint('evaluations_max_duration_seconds_check', 'max_duration_seconds BETWEEN 1 AND 3600')
 @Index('evaluations_list_idx', ['agentId', 'createdAt', 'id'], { where: 'deleted_at IS NULL' })
+@Index('evaluations_agent_idx', ['agentId'])
 export class EvaluationEntity extends SoftDeletedRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'evaluations_pkey' })
   id: string;

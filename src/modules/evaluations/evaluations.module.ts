@@ -11,6 +11,7 @@ import { FileSchemaController } from './import-export/file-schema.controller.js'
 import { ImportGate } from './import-export/import-gate.js';
 import { ImportThreads } from './import-export/import-threads.js';
 import { ImportService } from './import-export/import.service.js';
+import { SuitePlanner } from './import-export/suite-planner.js';
 import { PersonalityImport } from './import-export/personality-import.js';
 
 @Module({
@@ -21,6 +22,7 @@ import { PersonalityImport } from './import-export/personality-import.js';
     EvaluationsRepository,
     ImportService,
     PersonalityImport,
+    SuitePlanner,
     ImportGate,
     ImportThreads,
     ExportService,

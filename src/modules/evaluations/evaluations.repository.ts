@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { EvaluationEntity } from './evaluation.entity.js';
 import { COLUMNS } from './evaluations.columns.js';
 
-const FIND = `SELECT ${COLUMNS} FROM evaluations e WHERE e.id = $1 AND e.deleted_at IS NULL`;
+const FIND = `
+  SELECT ${COLUMNS} FROM evaluations e
+   WHERE e.id = $1 AND e.deleted_at IS NULL AND ${notErased('e.agent_id')}`;
 
 const LIST = {
   columns: COLUMNS,
@@ -31,6 +34,13 @@ const IDS_BY_KEY = `
 
 const SOFT_DELETE = `
   UPDATE evaluations SET deleted_at = now(), updated_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id`;
+
+/** $2: maximum number. Also those that were deleted before. */
+const ERASE = `
+  DELETE FROM evaluations WHERE id = ANY (ARRAY(SELECT id FROM evaluations WHERE agent_id = $1 LIMIT $2)) RETURNING id`;
+
+/** Evaluations deleted by one statement; each can have hundreds of kilobytes. */
+const MAX_ERASED = 100;
 
 /** SQL for evaluations. */
 @Injectable()
@@ -75,5 +85,10 @@ export class EvaluationsRepository {
   /** @returns false if it does not exist or was deleted already */
   async softDelete(id: string): Promise<boolean> {
     return (await this.database.query(SOFT_DELETE, [id])).length > 0;
+  }
+
+  /** Deletes a batch of an agent's evaluations for good. @returns their number */
+  async eraseAgent(agentId: string): Promise<number> {
+    return (await this.database.query(ERASE, [agentId, MAX_ERASED])).length;
   }
 }

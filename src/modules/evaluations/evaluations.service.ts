@@ -85,7 +85,8 @@ export class EvaluationsService {
   async update(caller: Caller, id: string, changes: Partial<EvaluationInput>): Promise<Evaluation> {
     return this.database.transaction(async (manager) => {
       // Locked, so that of two concurrent updates the second is validated with the changes of the first.
-      const where = { id: uuidOrNotFound(id), deletedAt: IsNull() };
+      const { id: found } = await this.get(caller, id);
+      const where = { id: found, deletedAt: IsNull() };
       const row = requireOwned(
         caller,
         await manager.findOne(EvaluationEntity, { where, lock: { mode: 'pessimistic_write' } }),
@@ -104,6 +105,11 @@ export class EvaluationsService {
   async delete(caller: Caller, id: string): Promise<void> {
     const row = requireOwned(caller, await this.repository.find(uuidOrNotFound(id)));
     if (!(await this.repository.softDelete(row.id))) throw notFound();
+  }
+
+  /** Deletes a batch of the evaluations of an agent that is being erased. @returns their number */
+  eraseAgent(agentId: string): Promise<number> {
+    return this.repository.eraseAgent(agentId);
   }
 
   /**

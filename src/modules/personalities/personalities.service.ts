@@ -79,26 +79,6 @@ export class PersonalitiesService {
     );
   }
 
-  /**
-   * The personalities that set something that only a caller with a voice needs, with the names of these fields. The
-   * defaults do not count.
-   */
-  async voiceSettings(ids: readonly string[]): Promise<{ name: string; settings: string[] }[]> {
-    const where = { id: In([...ids]), deletedAt: IsNull() };
-    const rows = await this.database.manager.find(PersonalityEntity, { where, order: { name: 'ASC', id: 'ASC' } });
-    return rows.flatMap((row) => {
-      const fields: [string, boolean][] = [
-        ['accent', row.accent !== ''],
-        ['backgroundNoise', row.backgroundNoise],
-        ['gender', row.gender !== DEFAULT_VOICE.gender],
-        ['provider', row.provider !== DEFAULT_VOICE.provider],
-        ['voice_id', row.voiceId !== ''],
-      ];
-      const settings = fields.filter(([, isSet]) => isSet).map(([name]) => name);
-      return settings.length > 0 ? [{ name: row.name, settings }] : [];
-    });
-  }
-
   /** The ids that do not exist (`unknown`), and those that belong to another workspace (`foreign`). */
   async unusable(caller: Caller, ids: readonly string[]): Promise<{ unknown: Set<string>; foreign: Set<string> }> {
     const found = await this.repository.owners(ids);

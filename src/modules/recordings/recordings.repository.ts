@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { notErased } from '../../platform/database/erased-agents.js';
 import type { RecordingEntity } from './recording.entity.js';
 
 /** Names the files of a recording. */
@@ -32,7 +33,7 @@ const FIND = `
   SELECT c.workspace_id AS "workspaceId", c.run_id AS "runId", r.id
     FROM calls c JOIN runs ON runs.id = c.run_id
     LEFT JOIN recordings r ON r.call_id = c.id AND c.status = 'ENDED' AND r.id::text = c.attempts -> -1 ->> 'callId'
-   WHERE c.id = $1`;
+   WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
 
 /** $1: days since the recording; $2: maximum number of recordings. */
 const LOCK_EXPIRED = `

@@ -36,7 +36,7 @@ export class CallEntity extends UpdatedRow {
   @Column({ name: 'workspace_id', type: 'uuid' })
   workspaceId: string;
 
-  @ForeignKey('AgentEntity', { name: 'calls_agent_id_fkey' })
+  /** No foreign key: calls of an erased agent are deleted after it, with their run. */
   @Column({ name: 'agent_id', type: 'uuid' })
   agentId: string;
 

@@ -28,6 +28,7 @@ import { ReportLinksController } from './report-links/report-links.controller.js
 import { ReportLinksRepository } from './report-links/report-links.repository.js';
 import { ReportLinksService } from './report-links/report-links.service.js';
 import { SharedReportsController } from './report-links/shared-reports.controller.js';
+import { AgentEraser } from './retention/agent-eraser.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RunDeletionService } from './retention/run-deletion.service.js';
 import { RunPruner } from './retention/run-pruner.js';
@@ -89,6 +90,7 @@ import { RunStarterService } from './start/run-starter.service.js';
     ReportLinksRepository,
     RunDeletionService,
     RunPruner,
+    AgentEraser,
     RetentionRepository,
     AgentMetricsService,
     AgentMetricsRepository,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { notErased } from '../../platform/database/erased-agents.js';
 import { readPage } from '../../platform/database/page-query.js';
 import type { CallEntity } from './call.entity.js';
 import type { RunEntity, RunStatus } from './run.entity.js';
@@ -24,7 +25,7 @@ export interface CallCounts {
   readonly meanScore: number | null;
 }
 
-const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1`;
+const FIND = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
 const FIND_WITH_COUNTS = `
   SELECT ${RUN_COLUMNS}, c.* FROM runs r CROSS JOIN LATERAL (
@@ -37,7 +38,7 @@ const FIND_WITH_COUNTS = `
            count(*) FILTER (WHERE c.retries > 0)::int AS "retriedCalls",
            round(avg(c.score) FILTER (WHERE outcome IN ('passed', 'failed'))::numeric, 1)::float8 AS "meanScore"
       FROM calls c WHERE c.run_id = r.id) c
-   WHERE r.id = $1`;
+   WHERE r.id = $1 AND ${notErased('r.agent_id')}`;
 
 const HAS_ENDED = `
   SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND status IN ('QUEUED', 'RUNNING')) AS "hasEnded"`;

@@ -10,7 +10,7 @@ import type { WebhookEventType } from './webhook-event.js';
 import { nextDelay, WebhookPolicy } from './webhook-policy.js';
 
 /** Events deleted by one statement; each has a delivery per endpoint that subscribed to it. */
-const MAX_PRUNED_EVENTS = 100;
+const MAX_DELETED_EVENTS = 100;
 
 /** Identifies an attempt and the process that makes it. */
 export interface Claim {
@@ -95,7 +95,7 @@ export class WebhookDeliveriesRepository {
       columns: sql.COLUMNS,
       from: 'webhook_deliveries d',
       joins: sql.JOIN_EVENT,
-      where: byStatus ? 'd.endpoint_id = $1 AND d.status = $2' : 'd.endpoint_id = $1',
+      where: `d.endpoint_id = $1 AND ${sql.NOT_ERASED}${byStatus ? ' AND d.status = $2' : ''}`,
     };
     return readPage<DeliveryRow>(this.database, source, byStatus ? [endpointId, status] : [endpointId], page);
   }
@@ -196,7 +196,12 @@ export class WebhookDeliveriesRepository {
    * @returns the number of deleted events
    */
   async prune(days: number): Promise<number> {
-    return (await this.database.query(sql.PRUNE_EVENTS, [days, MAX_PRUNED_EVENTS])).length;
+    return (await this.database.query(sql.PRUNE_EVENTS, [days, MAX_DELETED_EVENTS])).length;
+  }
+
+  /** Deletes a batch of events about an agent with their deliveries. @returns the number of deleted events */
+  async eraseAgent(agentId: string): Promise<number> {
+    return (await this.database.query(sql.ERASE_EVENTS, [agentId, MAX_DELETED_EVENTS])).length;
   }
 
   /** @returns whether the endpoint is disabled now */

@@ -1,3 +1,4 @@
+import { notErased } from '../../platform/database/erased-agents.js';
 import { deliveryKey } from './delivery-job.js';
 
 /** Whether the process that claimed the delivery is alive; claims of dead processes are void. */
@@ -17,7 +18,7 @@ export const FIND_TO_CLAIM = `
     FROM webhook_deliveries d
     JOIN webhook_events v ON v.id = d.event_id
     LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id
-   WHERE d.id = $1 FOR UPDATE OF d`;
+   WHERE d.id = $1 AND ${notErased('v.agent_id')} FOR UPDATE OF d`;
 
 export const CLAIM = `UPDATE webhook_deliveries SET claimed_by = $2, claim_id = $3, is_parked = false WHERE id = $1`;
 
@@ -108,12 +109,23 @@ export const PRUNE_EVENTS = `
      ORDER BY v.created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+/** $2: maximum number of events. Also those of an earlier version, which have no agent, if they were sent to the agent's address. */
+export const ERASE_EVENTS = `
+  DELETE FROM webhook_events WHERE id = ANY (ARRAY(
+    SELECT id FROM webhook_events WHERE agent_id = $1
+     UNION SELECT event_id FROM webhook_deliveries WHERE agent_id = $1 LIMIT $2))
+  RETURNING id`;
+
+/** For a list of deliveries `d`: agents that are being erased are few, so their events are found first. */
+export const NOT_ERASED = `d.event_id NOT IN (
+  SELECT e.id FROM agents a JOIN webhook_events e ON e.agent_id = a.id WHERE a.erased_at IS NOT NULL)`;
+
 /** The columns of a delivery in responses, of `webhook_deliveries d` and `webhook_events v`. */
 export const COLUMNS = `d.id, d.workspace_id AS "workspaceId", d.event_id AS "eventId", v.type AS "eventType", d.status,
   d.attempts, d.next_attempt_at AS "nextAttemptAt", d.target_id AS "targetId", d.created_at AS "createdAt"`;
 export const JOIN_EVENT = 'JOIN webhook_events v ON v.id = d.event_id';
 
-export const FIND = `SELECT ${COLUMNS} FROM webhook_deliveries d ${JOIN_EVENT} WHERE d.id = $1`;
+export const FIND = `SELECT ${COLUMNS} FROM webhook_deliveries d ${JOIN_EVENT} WHERE d.id = $1 AND ${notErased('v.agent_id')}`;
 
 export const REDELIVER = `
   UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), is_forced = true,

@@ -43,6 +43,7 @@ export class WebhookDeliveryEntity extends UpdatedRow {
   endpointId: string | null;
 
   @ForeignKey('AgentEntity', { name: 'webhook_deliveries_agent_id_fkey' })
+  @Index('webhook_deliveries_agent_idx', { where: 'agent_id IS NOT NULL' })
   @Column({ name: 'agent_id', type: 'uuid', nullable: true })
   agentId: string | null;
 

@@ -58,8 +58,13 @@ export class WebhooksService {
     });
   }
 
+  /** Deletes a batch of events about an agent with their deliveries. @returns the number of deleted events */
+  eraseAgent(agentId: string): Promise<number> {
+    return this.deliveries.eraseAgent(agentId);
+  }
+
   private write<Type extends WebhookEventType>(
-    { workspaceId, type, data }: NewWebhookEvent<Type>,
+    { workspaceId, type, data, agentId: about }: NewWebhookEvent<Type>,
     targets: readonly Target[],
     isForced: boolean,
   ): Promise<string[]> {
@@ -69,6 +74,7 @@ export class WebhooksService {
       await manager.insert(WebhookEventEntity, {
         id: eventId,
         workspaceId,
+        agentId: about ?? null,
         type,
         body: eventBody(type, now, data),
         createdAt: now,

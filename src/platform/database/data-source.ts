@@ -15,6 +15,7 @@ import { CallProtocols1733000000000 } from './migrations/1733000000000-call-prot
 import { MediumOfEndedCalls1733000100000 } from './migrations/1733000100000-medium-of-ended-calls.js';
 import { RecordingSizes1733100000000 } from './migrations/1733100000000-recording-sizes.js';
 import { DeletedAgents1733100300000 } from './migrations/1733100300000-deleted-agents.js';
+import { ErasedAgents1733200300000 } from './migrations/1733200300000-erased-agents.js';
 
 export interface DataSourceInput {
   /** PostgreSQL connection string. */
@@ -45,6 +46,7 @@ export function buildDataSource({ url, poolSize, entities }: DataSourceInput): D
       MediumOfEndedCalls1733000100000,
       RecordingSizes1733100000000,
       DeletedAgents1733100300000,
+      ErasedAgents1733200300000,
     ],
   });
 }

@@ -9,6 +9,7 @@ import { KeyRing } from '../encryption/key-ring.js';
 import { conflict, DomainError, invalidInput } from '../errors/domain-error.js';
 import type { IdempotencyEntity } from './idempotency.entity.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
+import { subjectOf } from './response-subject.js';
 
 /** How long a response is kept, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -28,6 +29,7 @@ export const Idempotent = (options: IdempotentOptions) => SetMetadata(IDEMPOTENT
 interface KeyedRequest {
   /** Digest of workspace, method, path and key. */
   readonly id: string;
+  readonly path: string;
   readonly bodyHash: string;
   readonly apiKeyId: string;
   readonly showsSecretOnce: boolean;
@@ -84,11 +86,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     // What else decides what the request does: `?dryRun=true` is another request than the same without it.
     const rest = [request.originalUrl.split('?')[1] ?? '', request.headers['content-type'] ?? ''];
     const bodyHash = sha256(JSON.stringify([request.bodyHash ?? '', ...rest]));
-    return this.inTransaction({ id, bodyHash, apiKeyId, showsSecretOnce }, response, work);
+    return this.inTransaction({ id, path: request.path, bodyHash, apiKeyId, showsSecretOnce }, response, work);
   }
 
   private inTransaction(request: KeyedRequest, response: Response, work: () => Promise<unknown>) {
-    const { id, bodyHash, apiKeyId } = request;
+    const { id, path, bodyHash, apiKeyId } = request;
     return this.database.transaction(async (): Promise<unknown> => {
       if (!(await this.repository.tryLock(id))) throw stillInProgress();
       const stored = await this.repository.find(id);
@@ -99,6 +101,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         id,
         bodyHash,
         apiKeyId,
+        agentId: await this.repository.agentOf(subjectOf(path, body)),
         status: response.statusCode,
         response: this.keyRing.encrypt(JSON.stringify(body), responsePurpose(id)),
         expiresAt: new Date(Date.now() + KEPT_MS),

@@ -48,7 +48,7 @@ export interface OperationOptions {
     readonly message?: string;
     readonly status?: 200 | 201;
     /** Another success, which the route returns as an `AlternateResponse`. */
-    readonly alternate?: { readonly status: 200; readonly type: Type; readonly message: string };
+    readonly alternate?: { readonly status: 200 | 202; readonly type: Type; readonly message: string };
     /** Overrides fields of `data` in the documented example. */
     readonly example?: object;
   };

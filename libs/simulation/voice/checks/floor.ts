@@ -45,7 +45,7 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
   const heard = { startMs: atMs, endMs: atMs + yieldMs };
   const measured = { ms: yieldMs, plusMinusMs, ...(isBesideBed(facts, heard) && { isBesideBed: true as const }) };
   if (!hasYielded) {
-    const detail = `The agent did not yield: ${afterWindow(attempt, yieldMs, facts)}`;
+    const detail = `The agent did not yield: ${afterWindow(limit, attempt, yieldMs, facts)}`;
     return { met: false, detail, evidence: [] };
   }
   return timeFinding(
@@ -57,12 +57,13 @@ function yielded(limit: number, attempt: BargeInResult, facts: VoiceFacts): Find
 }
 
 /** When the agent stopped that did not yield. */
-function afterWindow({ atMs, plusMinusMs }: BargeInResult, yieldMs: number, facts: VoiceFacts): string {
+function afterWindow(limit: number, { atMs, plusMinusMs }: BargeInResult, yieldMs: number, facts: VoiceFacts): string {
   const after = time({ ms: yieldMs, plusMinusMs });
   if (yieldMs <= YIELD_MS) return `it was heard for ${after} more, all the sound that it had sent, without a clear`;
-  return isCutByEnd(facts, atMs + yieldMs)
-    ? `it was still heard when the call ended, ${after} later`
-    : `it stopped after ${after}, later than ${YIELD_MS} ms`;
+  if (isCutByEnd(facts, atMs + yieldMs)) return `it was still heard when the call ended, ${after} later`;
+  return yieldMs > limit
+    ? `it stopped after ${after}; the limit is ${limit}`
+    : `it stopped after ${after}, and a higher limit than ${YIELD_MS} ms does not count`;
 }
 
 const wasPossible = (act: CallerAct): boolean => act.type === 'say' && act.bargeIn?.possible === true;

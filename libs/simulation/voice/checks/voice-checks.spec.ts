@@ -73,7 +73,12 @@ describe('yields_within_ms', () => {
     });
     expect(await check(spec, { agent: [agentSound(0, 9_000)], caller: [bargeIn(1_000, 2_000)] })).toMatchObject({
       met: false,
-      detail: 'The agent did not yield: it stopped after 8000 ms, later than 2000 ms',
+      detail: 'The agent did not yield: it stopped after 8000 ms; the limit is 500',
+    });
+    const late = { agent: [agentSound(0, 3_500)], caller: [bargeIn(1_000, 2_000)] };
+    expect(await check({ ...spec, ms: 3_000 }, late)).toMatchObject({
+      met: false,
+      detail: 'The agent did not yield: it stopped after 2500 ms, and a higher limit than 2000 ms does not count',
     });
     const played = bargeIn(1_000, 2_000, { bufferedMs: 900 });
     expect(await check(spec, { agent: [agentSound(0, 1_900)], caller: [played] })).toMatchObject({
@@ -204,7 +209,7 @@ describe('max_interruptions and max_overlap_ms', () => {
   });
 
   it('an interruption that background audio may have made is undecided, a long one is not', async () => {
-    const background = { dbfs: -40, fromMs: 0 };
+    const background = { dbfs: -40, fromMs: 0, isUneven: false };
     const spec = { type: 'max_interruptions', count: 0 } as const;
     const short = { caller: [line(1_000, 3_000)], agent: [agentSound(2_690, 4_000)] };
     expect(await check(spec, short)).toMatchObject({ met: false });

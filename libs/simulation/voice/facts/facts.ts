@@ -125,6 +125,8 @@ export interface BackgroundFact {
   readonly dbfs: number;
   /** When it was first heard. */
   readonly fromMs: number;
+  /** Whether it comes and goes, such as other voices or a keyboard: its edges are those of the agent's voice less often. */
+  readonly isUneven: boolean;
 }
 
 export interface AgentTurnFact extends Span {

@@ -1,6 +1,6 @@
 import type { AgentSound, SayAct, VoiceFacts } from '../facts/facts.js';
 import { CONTINUATION_MS } from './lines.js';
-import { contains } from './spans.js';
+import { contains } from '../facts/spans.js';
 
 /** A sound of at least this length is more than an "mm-hmm" (those of the caller last 300 to 450 ms). */
 const MAX_BACKCHANNEL_MS = 700;

@@ -1,7 +1,7 @@
 import type { AgentSound, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
 import { FRAME_MS } from '../../../audio/index.js';
 import { lagAt } from './lag.js';
-import { contains, overlapOf } from './spans.js';
+import { contains, overlapOf } from '../facts/spans.js';
 
 type Stalls = MediaTiming['stalls'];
 type Underruns = VoiceFacts['underruns'];

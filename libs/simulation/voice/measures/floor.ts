@@ -4,7 +4,7 @@ import { isBackchannel } from './agent-backchannels.js';
 import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { BargeInResult, SoundResult, VoiceMeasures } from '../facts/results.js';
 import { CONTINUATION_MS, speechAt, type SpokenLine, takesFloor } from './lines.js';
-import { contains, lengthOf, overlapOf, tenth } from './spans.js';
+import { contains, lengthOf, overlapOf, tenth } from '../facts/spans.js';
 import { uncertaintyWithin } from './uncertainty.js';
 
 /** An agent that stops speaking later than this after the caller's onset has not yielded (tau-voice). */

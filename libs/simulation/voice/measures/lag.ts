@@ -1,6 +1,6 @@
 import { FRAME_MS, partitionPoint } from '../../../audio/index.js';
 import type { Arrival, MediaTiming, Span, VoiceFacts } from '../facts/facts.js';
-import { tenth } from './spans.js';
+import { tenth } from '../facts/spans.js';
 import { stallWithin } from './stall-within.js';
 
 interface Lag {

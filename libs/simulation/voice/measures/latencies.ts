@@ -3,7 +3,7 @@ import type { AgentSound, VoiceFacts } from '../facts/facts.js';
 import type { VoiceLatency } from '../facts/results.js';
 import { isBackchannel } from './agent-backchannels.js';
 import { speechAt, takesFloor } from './lines.js';
-import { contains, lengthOf, tenth } from './spans.js';
+import { contains, lengthOf, tenth } from '../facts/spans.js';
 import { stallWithin } from './stall-within.js';
 import { isBesideBed, uncertaintyWithin } from './uncertainty.js';
 

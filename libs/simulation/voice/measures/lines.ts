@@ -1,5 +1,5 @@
 import type { AgentSound, CallerAct, SayAct, VoiceFacts } from '../facts/facts.js';
-import { contains } from './spans.js';
+import { contains } from '../facts/spans.js';
 
 /** Two sounds of the agent with a shorter silence between them, and no clear, are the same speech going on. */
 export const CONTINUATION_MS = 700;

@@ -1,7 +1,7 @@
 import type { AgentSound, CallerAct, Span, VoiceFacts } from '../facts/facts.js';
 import type { VoiceMeasures } from '../facts/results.js';
 import { takesFloor } from './lines.js';
-import { tenth } from './spans.js';
+import { tenth } from '../facts/spans.js';
 import { type Uncertainty, uncertaintyWithin } from './uncertainty.js';
 
 /** A time in which neither side was heard and the agent should have been. */

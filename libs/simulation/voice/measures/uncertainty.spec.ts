@@ -9,8 +9,8 @@ import { heardTimes } from './heard-times.js';
 import { uncertaintyWithin } from './uncertainty.js';
 import { voiceMeasures } from './voice-measures.js';
 
-const background = { dbfs: -42, fromMs: 1_000 };
-const answered = (background: { dbfs: number; fromMs: number } | null) =>
+const background = { dbfs: -42, fromMs: 1_000, isUneven: false };
+const answered = (background: VoiceFacts['background']) =>
   factsOf({ background, caller: [line(2_000, 3_000)], agent: [agentSound(4_300, 6_000)] });
 
 describe('a time that was measured beside a bed', () => {
@@ -20,9 +20,14 @@ describe('a time that was measured beside a bed', () => {
     expect(uncertaintyWithin(facts, { startMs: 900, endMs: 2_000 })).toEqual({ plusMinusMs: 320, isBesideBed: true });
   });
 
+  it('is more uncertain beside voices or a keyboard, which come and go', () => {
+    const facts = factsOf({ background: { ...background, isUneven: true } });
+    expect(uncertaintyWithin(facts, { startMs: 900, endMs: 2_000 })).toEqual({ plusMinusMs: 600, isBesideBed: true });
+  });
+
   it('is shown with the bed', () => {
     const measures = voiceMeasures(answered(background));
-    expect(measures.background).toEqual(background);
+    expect(measures.background).toEqual({ dbfs: -42, fromMs: 1_000 });
     expect(measures.latencies).toEqual([expect.objectContaining({ heardMs: 1_300, plusMinusMs: 320 })]);
     expect(voiceMeasures(answered(null)).background).toBeNull();
   });

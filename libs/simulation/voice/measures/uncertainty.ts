@@ -1,9 +1,9 @@
 import type { Span, VoiceFacts } from '../facts/facts.js';
 import { stallAndLagWithin } from './lag.js';
-import { tenth } from './spans.js';
+import { tenth } from '../facts/spans.js';
 
 /** By how much a time may be off beside a bed: it hides the beginnings and ends of words (docs/decisions/0121). */
-const BESIDE_BED_MS = 320;
+const BESIDE_BED_MS = { even: 320, uneven: 600 } as const;
 
 /** What is uncertain about a time that was measured in a span. */
 export interface Uncertainty {
@@ -19,8 +19,10 @@ export function uncertaintyWithin(
   span: Span,
   testerMs: number = stallAndLagWithin(facts, span),
 ): Uncertainty {
-  if (!isBesideBed(facts, span)) return { plusMinusMs: testerMs };
-  return { plusMinusMs: tenth(testerMs + BESIDE_BED_MS), isBesideBed: true };
+  const { background } = facts;
+  if (!background || !isBesideBed(facts, span)) return { plusMinusMs: testerMs };
+  const hiddenMs = BESIDE_BED_MS[background.isUneven ? 'uneven' : 'even'];
+  return { plusMinusMs: tenth(testerMs + hiddenMs), isBesideBed: true };
 }
 
 export const isBesideBed = ({ background }: Pick<VoiceFacts, 'background'>, { endMs }: Span): boolean =>

@@ -4,7 +4,7 @@ import { bargeInsOf, conflictsOf, soundResultsOf } from './floor.js';
 import { latenciesOf } from './latencies.js';
 import { spokenLines, takesFloor } from './lines.js';
 import { deadAirOf, silencesOf } from './silences.js';
-import { lengthOf, tenth } from './spans.js';
+import { lengthOf, tenth } from '../facts/spans.js';
 import type { ItemWord } from '../words/item-words.js';
 import { wordsOfSounds } from '../words/utterances.js';
 

@@ -1,7 +1,7 @@
 import { partitionPoint } from '../../../audio/index.js';
 import type { AgentSound, Arrival, Span, VoiceFacts } from '../facts/facts.js';
 import type { TimedWord } from '../facts/results.js';
-import { overlapOf } from '../measures/spans.js';
+import { overlapOf } from '../facts/spans.js';
 import type { WordFacts } from './item-audio.js';
 import { type ItemWord, type ItemWords, wordsOfItems } from './item-words.js';
 

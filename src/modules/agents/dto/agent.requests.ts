@@ -97,6 +97,15 @@ export class UpdateAgentRequest extends PartialType(
   { skipNullProperties: false },
 ) {}
 
+export class DeleteAgentQuery {
+  @EnumField(['true', 'false'], {
+    description: 'With `true` the agent is erased and cannot be restored, which requires an ADMIN key',
+    optional: true,
+    default: 'false',
+  })
+  permanently?: 'true' | 'false';
+}
+
 export class ListAgentsQuery extends PageQuery {
   @EnumField(['true', 'false'], {
     description: 'With `true` only deleted agents are listed, which requires an EDITOR key',

@@ -8,6 +8,7 @@ import {
   type ToolResult,
   type VariablesRow,
 } from '../../../../libs/evaluation-definition/index.js';
+import type { Medium } from '../../../../libs/simulation/index.js';
 import { EnumField } from '../../../platform/http/dto/fields.js';
 import { AuthoredField } from '../definition/authored-fields.js';
 
@@ -79,6 +80,8 @@ export class ExportQuery {
   format?: ExportFormat;
 }
 
+const MEDIA = ['text', 'voice'] as const satisfies readonly Medium[];
+
 export class ImportQuery {
   @EnumField(['true', 'false'], {
     description: 'With `true` nothing is written; the response shows what an import would do',
@@ -86,4 +89,11 @@ export class ImportQuery {
     default: 'false',
   })
   dryRun?: 'true' | 'false';
+
+  @EnumField(MEDIA, {
+    description:
+      'Medium of the run that `plan` describes, as when a run is started; default: that of the protocol of the agent. Only with `dryRun=true`',
+    optional: true,
+  })
+  medium?: Medium;
 }

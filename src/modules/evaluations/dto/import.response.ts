@@ -78,6 +78,77 @@ export class ImportedPersonalities {
   items: ImportedPersonality[];
 }
 
+/** An evaluation of a file that a run could not take. */
+export class Misfit {
+  @IntegerField({
+    description: 'Position of the item among the evaluations of the file, from 0',
+    example: 0,
+    minimum: 0,
+  })
+  index: number;
+
+  @StringField({ description: 'Key of the item', example: 'table-for-four', maxLength: MAX_LENGTH.identifier })
+  key: string;
+
+  @StringField({
+    description: 'Why a run could not take it, as the start of a run would say',
+    example: 'it has no script, and no language model is configured to play its caller (LLM_BASE_URL, LLM_MODEL)',
+    maxLength: MAX_LENGTH.text,
+  })
+  reason: string;
+}
+
+/** What a run would do with an evaluation of a file. */
+export class SuiteEvaluation {
+  @StringField({ description: 'Key of the item', example: 'table-for-four', maxLength: MAX_LENGTH.identifier })
+  key: string;
+
+  @StringField({ description: 'Its name', example: 'Books a table for four', maxLength: MAX_LENGTH.name })
+  name: string;
+
+  @BooleanField({ description: 'Whether every call of it must pass', example: true })
+  critical: boolean;
+
+  @ApiProperty({ description: 'Its tags', type: [String], example: ['booking'] })
+  tags: string[];
+
+  @EnumField(['scripted', 'generated'], {
+    description: 'How the caller is played: from the script, or by a language model',
+    example: 'scripted',
+  })
+  caller: 'scripted' | 'generated';
+
+  @IntegerField({ description: 'Its cases: rows of variables, or 1 without', example: 1, minimum: 1 })
+  cases: number;
+
+  @ApiProperty({
+    description: 'What the caller does and what is checked, in words, one sentence each; variables are not replaced',
+    type: [String],
+    example: ['The caller says "A table for four, please."', 'Check: Agent says "booked".'],
+  })
+  explanation: string[];
+}
+
+/** What a run of the file's evaluations would do, by the protocol of the agent and the configured engines. */
+export class SuitePlan {
+  @ApiProperty({
+    description:
+      'Evaluations that a run could not take, each with the first reason. If the agent cannot be called at all, all of them',
+    type: [Misfit],
+  })
+  misfits: Misfit[];
+
+  @ApiProperty({
+    description: 'Weaknesses of the evaluations, one sentence each',
+    type: [String],
+    example: ['"Books a table": has neither checks nor criteria, so every completed call passes.'],
+  })
+  warnings: string[];
+
+  @ApiProperty({ description: 'One entry per evaluation of the file, in file order', type: [SuiteEvaluation] })
+  evaluations: SuiteEvaluation[];
+}
+
 /** Result of an import or of its dry run. */
 export class ImportResult {
   @BooleanField({ description: 'Whether this was a dry run: nothing was written', example: false })
@@ -97,4 +168,11 @@ export class ImportResult {
 
   @ApiProperty({ type: ImportedPersonalities, description: 'What was done with the personalities of the file' })
   personalities: ImportedPersonalities;
+
+  @ApiProperty({
+    type: SuitePlan,
+    required: false,
+    description: 'With `dryRun`, what a run of these evaluations would do, refuse and warn of; missing otherwise',
+  })
+  plan?: SuitePlan;
 }

@@ -27,7 +27,7 @@ export class ImportExportController {
   @Operation({
     summary: 'Import evaluations',
     description:
-      'Creates or replaces each evaluation of the file, matched by `key`, and each personality, matched by `name`, in one transaction. Those that are not in the file are kept. An evaluation names its personality by `personality`, its name, or by `personalityId`. Every violation is reported with its path, the key or name of the item and, in YAML and CSV, the line. With `dryRun` the response also lists the other agents that an updated personality affects. A file has at most 5,000 evaluations and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.',
+      'Creates or replaces each evaluation of the file, matched by `key`, and each personality, matched by `name`, in one transaction. Those that are not in the file are kept. An evaluation names its personality by `personality`, its name, or by `personalityId`. Every violation is reported with its path, the key or name of the item and, in YAML and CSV, the line. With `dryRun` nothing is written; the response also lists the other agents that an updated personality affects, and `plan` says which of these evaluations a run could not take and what it would warn of. A file has at most 5,000 evaluations and 10 MiB, as YAML 2 MiB, also after decompression. One import of a workspace runs at a time; four more wait, and further ones are 429 with `Retry-After`.',
     tag,
     access: 'EDITOR',
     path,
@@ -40,10 +40,10 @@ export class ImportExportController {
   importEvaluations(
     @CurrentCaller() caller: Caller,
     @Param('agentId') agentId: string,
-    @Query() { dryRun }: ImportQuery,
+    @Query() { dryRun, medium }: ImportQuery,
     @FileBody() file: ReadFile,
   ): Promise<ImportResult> {
-    return this.importer.import(caller, agentId, file, dryRun === 'true');
+    return this.importer.import(caller, agentId, file, { dryRun: dryRun === 'true', medium: medium ?? null });
   }
 
   @Operation({

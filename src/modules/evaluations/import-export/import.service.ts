@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Medium } from '../../../../libs/simulation/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { Database } from '../../../platform/database/database.js';
 import { sequentialIds } from '../../../platform/database/sequential-ids.js';
+import { invalidInput } from '../../../platform/errors/domain-error.js';
 import { AgentsService } from '../../agents/agents.service.js';
 import { IssueList } from '../definition/issue-list.js';
 import type { ImportResult } from '../dto/import.response.js';
@@ -11,6 +13,13 @@ import type { CheckedFile } from './check-file.js';
 import { type Content, ImportExportRepository, type Match } from './import-export.repository.js';
 import type { ReadFile } from './import-threads.js';
 import { PersonalityImport } from './personality-import.js';
+import { SuitePlanner } from './suite-planner.js';
+
+export interface ImportOptions {
+  /** Writes nothing, and plans a run. */
+  readonly dryRun: boolean;
+  readonly medium: Medium | null;
+}
 
 /** Imports evaluations and personalities from a file: all of them or, if anything is invalid, none. */
 @Injectable()
@@ -20,14 +29,22 @@ export class ImportService {
     private readonly repository: ImportExportRepository,
     private readonly agents: AgentsService,
     private readonly personalities: PersonalityImport,
+    private readonly planner: SuitePlanner,
   ) {}
 
   /**
    * Creates or replaces a personality per item, matched by name, and an evaluation per item, matched by key; others are
    * kept.
+   * @param options.medium of the run that a dry run plans; null: that of the agent's protocol
    * @throws DomainError NOT_FOUND or FORBIDDEN for the agent, BAD_REQUEST with every violation, PAYLOAD_TOO_LARGE
    */
-  async import(caller: Caller, agentId: string, read: ReadFile, dryRun: boolean): Promise<ImportResult> {
+  async import(
+    caller: Caller,
+    agentId: string,
+    read: ReadFile,
+    { dryRun, medium }: ImportOptions,
+  ): Promise<ImportResult> {
+    if (medium !== null && !dryRun) throw invalidInput('medium must only be given together with dryRun=true');
     if ('error' in read) throw read.error;
     const { file } = read;
     const issues = new IssueList(file.issues);
@@ -59,6 +76,7 @@ export class ImportService {
           action,
         })),
         personalities: { ...counted(described), items: described },
+        ...(dryRun && { plan: await this.planner.plan(agent, medium, contents, personalities) }),
       };
     });
   }

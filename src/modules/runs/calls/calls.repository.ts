@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CallResult } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
 import { Database } from '../../../platform/database/database.js';
+import { notErased } from '../../../platform/database/erased-agents.js';
 import { readPage } from '../../../platform/database/page-query.js';
 import type { RecordingFacts } from '../../recordings/recordings.service.js';
 import type { CallEntity } from '../call.entity.js';
@@ -55,7 +56,7 @@ const LIST_BY_OUTCOME = { ...LIST, where: 'c.run_id = $1 AND c.outcome = $2' };
 const FIND = `
   SELECT ${COLUMNS}, e.snapshot AS evaluation, r.agent_snapshot AS agent, r.agent_version AS "agentVersion", ${RESULTS}
     FROM calls c ${EVALUATION} JOIN runs r ON r.id = c.run_id LEFT JOIN call_results s ON s.call_id = c.id
-   WHERE c.id = $1`;
+   WHERE c.id = $1 AND ${notErased('c.agent_id')}`;
 
 const BATCH = `
   SELECT ${COLUMNS}, ${RESULTS} FROM calls c ${EVALUATION} LEFT JOIN call_results s ON s.call_id = c.id

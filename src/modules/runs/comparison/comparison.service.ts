@@ -8,7 +8,7 @@ import {
   wilsonInterval,
 } from '../../../../libs/statistics/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
-import { conflict, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
+import { conflict, DomainError, invalidInput, notFound } from '../../../platform/errors/domain-error.js';
 import type { ComparedCase, ComparedResult, ComparedRun, RunComparison } from '../dto/comparison.responses.js';
 import { hasEnded, type RunEntity } from '../run.entity.js';
 import { RunsService } from '../runs.service.js';
@@ -31,12 +31,22 @@ export class ComparisonService {
    */
   async compare(caller: Pick<Caller, 'workspaceId'>, id: string, baseline: string): Promise<RunComparison> {
     const run = await this.runs.require(caller, id);
-    const other = baseline === 'previous' ? undefined : await this.runs.require(caller, baseline);
+    const other = baseline === 'previous' ? undefined : await this.requireOther(caller, baseline);
     for (const each of [run, other]) if (each && !hasEnded(each.status)) throw conflict('The run has not ended yet');
     const comparison = other ? await this.between(run, other) : await this.withStored(run, await this.previous(run));
     if (!comparison) throw notFound(await this.noneFound(run));
     if (comparison.cases.length === 0) throw invalidInput('with must be a run that shares a case with this one');
     return comparison;
+  }
+
+  /** @throws DomainError as `compare` does; NOT_FOUND says that it is this one of the two runs */
+  private async requireOther(caller: Pick<Caller, 'workspaceId'>, id: string): Promise<RunEntity> {
+    try {
+      return await this.runs.require(caller, id);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'NOT_FOUND') throw notFound('with is not the id of a run');
+      throw error;
+    }
   }
 
   /** The comparison with the run of the gate or, without one, with the previous run; undefined without either. */

@@ -20,6 +20,9 @@ const DELETE_EXPIRED_RUNS = deleteRuns(`id IN (
    WHERE ended_at < now() - $1 * interval '24 hours' AND status NOT IN ('QUEUED', 'RUNNING')
    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)`);
 
+/** $1: an agent; $2: maximum number of runs. Nothing starts a run of an agent that is being erased. */
+const ERASE_RUNS = deleteRuns('id = ANY (ARRAY(SELECT id FROM runs WHERE agent_id = $1 LIMIT $2))');
+
 /** $1: milliseconds since the deletion. Processes that prune at the same time take different runs. */
 const LOCK_DELETED_RUN = `
   SELECT id FROM deleted_runs WHERE deleted_at <= now() - $1 * interval '1 millisecond'
@@ -64,6 +67,11 @@ export class RetentionRepository {
   /** Deletes a batch of runs that ended more than `days` ago. @returns the number of deleted runs */
   async deleteExpired(days: number): Promise<number> {
     return (await this.database.query(DELETE_EXPIRED_RUNS, [days, MAX_RUNS])).length;
+  }
+
+  /** Deletes a batch of the runs of an agent that is being erased. @returns their number */
+  async eraseAgent(agentId: string): Promise<number> {
+    return (await this.database.query(ERASE_RUNS, [agentId, MAX_RUNS])).length;
   }
 
   /** Whether no call of the run has been deleted. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
+import { explanationOf, misfits, PERSONALITY_DELETED } from '../../../../libs/run-plan/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -30,8 +31,6 @@ import {
   type PlannedCase,
   type PlannedEvaluation,
 } from './plan.js';
-import { explanationOf } from './plan-explanation.js';
-import { misfits } from './plan-misfits.js';
 import { planWarnings } from './plan-warnings.js';
 import { StartRepository } from './start.repository.js';
 
@@ -86,9 +85,6 @@ export class RunStarterService {
         protocol: choice.protocol,
         hasModel: this.settings.languageModel !== undefined,
         concurrency: { text: this.settings.workerConcurrency, voice: this.settings.voiceConcurrency },
-        voices: await this.personalities.voiceSettings([
-          ...new Set(evaluations.map(({ snapshot }) => snapshot.personality.id)),
-        ]),
       }),
     };
   }
@@ -217,7 +213,7 @@ export class RunStarterService {
   private async requirePersonalities(uses: readonly (readonly [name: string, personalityId: string])[]) {
     const known = await this.personalities.describe([...new Set(uses.map(([, id]) => id))]);
     const deleted = uses.filter(([, id]) => !known.has(id));
-    refuse(deleted.map(([name]) => ({ name, reason: 'its personality was deleted; choose another one' })));
+    refuse(deleted.map(([name]) => ({ name, reason: PERSONALITY_DELETED })));
     return known;
   }
 
@@ -226,18 +222,7 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
-    refuse(misfits(evaluations, protocol));
-    if (this.settings.languageModel) return;
-    const without = 'no language model is configured';
-    refuse(
-      evaluations.flatMap(({ snapshot: { name, definition } }) => {
-        if (definition.script.length === 0)
-          return { name, reason: `it has no script, and ${without} to play its caller` };
-        const isJudged = definition.criteria.some(({ required }) => required);
-        return isJudged ? { name, reason: `it has a required criterion, and ${without} to judge it` } : [];
-      }),
-      ' (LLM_BASE_URL, LLM_MODEL)',
-    );
+    refuse(misfits(evaluations, { protocol, hasModel: this.settings.languageModel !== undefined }));
   }
 
   /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */
@@ -289,14 +274,13 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
- * @param cure added to each reason
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
-function refuse(refused: readonly { readonly name: string; readonly reason: string }[], cure = ''): void {
+function refuse(refused: readonly { readonly name: string; readonly reason: string }[]): void {
   if (refused.length === 0) return;
   const issues = refused
     .slice(0, MAX_LISTED)
-    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}${cure}`);
+    .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
   throw new DomainError('CONFLICT', 'The run cannot be started', issues);

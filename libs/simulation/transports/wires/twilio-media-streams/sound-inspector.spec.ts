@@ -49,13 +49,24 @@ describe('SoundInspector', () => {
     );
   });
 
-  it.each(['RIFF\x24\x00\x00\x00WAVEfmt ', 'OggS', 'fLaC', 'ID3\x04', '\x1aE\xdf\xa3'])(
-    'finds the header of a file: %j',
-    (header) => {
-      const file = Buffer.concat([Buffer.from(header, 'latin1'), silence(100)]);
-      expect(faultsOf(file)).toEqual(new Set(['file_header_in_media']));
-    },
-  );
+  it.each([
+    'RIFF\x24\x00\x00\x00WAVEfmt ',
+    'FORM\x00\x00\x10\x00AIFFCOMM',
+    'OggS\x00\x02\x00\x00\x00\x00',
+    'fLaC\x00\x00\x00\x22',
+    'ID3\x04\x00\x00\x00\x00\x02\x01',
+    '.snd\x00\x00\x00\x18',
+    '\x1aE\xdf\xa3\x9fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webm',
+  ])('finds the header of a file: %j', (header) => {
+    const file = Buffer.concat([Buffer.from(header, 'latin1'), silence(100)]);
+    expect(faultsOf(file)).toEqual(new Set(['file_header_in_media']));
+  });
+
+  it.each(['RIFF', 'FORM', 'OggS', 'fLaC', '.snd', 'ID3\x04'])('takes %j before noise for noise', (text) => {
+    expect(
+      faultsOf(Buffer.concat([Buffer.from(text, 'latin1'), toMulaw(SOUNDS.speech!(1_500)).subarray(3_000)])),
+    ).toEqual(new Set());
+  });
 
   it('finds a frame of 0x00, also across messages, and not a shorter one', () => {
     expect(faultsOf(silence(20, 0x00), 80)).toEqual(new Set(['wrong_silence']));

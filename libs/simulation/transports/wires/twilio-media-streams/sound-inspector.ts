@@ -55,14 +55,25 @@ export class SoundInspector {
   }
 }
 
-/** Beginnings of files. MP3 without ID3 begins with bytes that are common in mu-law silence, and is left to `EncodingStatistic`. */
-const HEADERS = ['RIFF', 'RIFX', 'OggS', 'fLaC', 'ID3\x03', 'ID3\x04', 'FORM', '.snd', '\x1a\x45\xdf\xa3'].map((text) =>
-  Buffer.from(text, 'latin1'),
-);
+/**
+ * Beginnings of files, each of at least seven bytes: noise under a voice begins with four given bytes once in some thousand
+ * calls. MP3 without ID3 begins with bytes that are common in mu-law silence, and is left to `EncodingStatistic`.
+ */
+const HEADERS = [
+  /^RIF[FX].{4}WAVE/s,
+  /^FORM.{4}AIF[FC]/s,
+  /^OggS\0[\0-\x07].{4}/s,
+  /^fLaC[\0\x80]\0\0\x22/,
+  /^ID3[\x02-\x04]\0[^\x01-\x0f][\0-\x7f]{4}/s,
+  /^\.snd\0\0.{2}/s,
+  /^\x1a\x45\xdf\xa3.{1,60}(webm|matroska)/s,
+];
+/** Bytes of a message in which a header is looked for. */
+const HEADER_BYTES = 80;
 
 function hasFileHeader(sound: Uint8Array): boolean {
-  const start = Buffer.from(sound.buffer, sound.byteOffset, Math.min(4, sound.length));
-  return HEADERS.some((header) => header.equals(start));
+  const start = Buffer.from(sound.buffer, sound.byteOffset, Math.min(HEADER_BYTES, sound.length)).toString('latin1');
+  return HEADERS.some((header) => header.test(start));
 }
 
 /** Pairs of bytes that a decision needs: half a second of 16-bit sound at 8 kHz. */

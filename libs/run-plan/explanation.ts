@@ -5,10 +5,10 @@ import {
   type Matcher,
   type ScriptStep,
   type SpokenLine,
-} from '../../../../libs/evaluation-definition/index.js';
-import { describeCheck } from '../../../../libs/simulation/index.js';
-import { clipped, count, oneLine } from '../../../../libs/text/index.js';
-import type { PlannedEvaluation } from './plan.js';
+} from '../evaluation-definition/index.js';
+import { describeCheck } from '../simulation/index.js';
+import { clipped, count, oneLine } from '../text/index.js';
+import type { PlannedEvaluation } from './planned-evaluation.js';
 
 /** Steps of a script that are described; the rest is only counted. */
 const MAX_STEPS = 20;

@@ -1,4 +1,4 @@
-import type { Span } from '../facts/facts.js';
+import type { Span } from './facts.js';
 
 /** Milliseconds that two spans have in common. */
 export const overlapOf = (a: Span, b: Span): number =>

@@ -1,6 +1,6 @@
-import { type DefinitionInput, normalise } from '../../../../libs/evaluation-definition/index.js';
-import type { PlannedEvaluation } from './plan.js';
-import { explanationOf } from './plan-explanation.js';
+import { type DefinitionInput, normalise } from '../evaluation-definition/index.js';
+import type { PlannedEvaluation } from './planned-evaluation.js';
+import { explanationOf } from './explanation.js';
 
 const explained = (input: DefinitionInput) =>
   explanationOf({

@@ -1,0 +1,47 @@
+import { DEFAULT_LANGUAGE, withVariables } from '../evaluation-definition/index.js';
+import { misfitOf, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import type { PlannedEvaluation } from './planned-evaluation.js';
+
+/** Why an evaluation whose personality was deleted cannot be run. */
+export const PERSONALITY_DELETED = 'its personality was deleted; choose another one';
+
+/** What calls are made with. */
+export interface Equipment {
+  /** How the agent is called. */
+  readonly protocol: ProtocolName;
+  /** Whether a language model is configured. */
+  readonly hasModel: boolean;
+}
+
+/** Evaluations that cannot be run with this protocol and these engines: index in the list, name, and the first reason. */
+export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Equipment) {
+  return evaluations.flatMap((evaluation, index) => {
+    const reason = protocolMisfit(evaluation, equipment.protocol) ?? modelMisfit(evaluation, equipment);
+    return reason === undefined ? [] : [{ index, name: evaluation.snapshot.name, reason }];
+  });
+}
+
+function protocolMisfit({ snapshot, cases }: PlannedEvaluation, protocol: ProtocolName): string | undefined {
+  const { language, definition } = snapshot;
+  const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
+  for (const row of rows) {
+    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, PROTOCOLS.of(protocol));
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** Whether a variable decides the type of a check or whose words it is about: only then must the rows be examined. */
+const hasVariableKinds = ({ checks }: PlannedEvaluation['snapshot']['definition']): boolean =>
+  /"(type|speaker)":"[^"]*\{\{/.test(JSON.stringify(checks));
+
+function modelMisfit(
+  { snapshot: { definition } }: PlannedEvaluation,
+  { hasModel }: Pick<Equipment, 'hasModel'>,
+): string | undefined {
+  if (hasModel) return undefined;
+  const without = (purpose: string) => `no language model is configured to ${purpose} (LLM_BASE_URL, LLM_MODEL)`;
+  if (definition.script.length === 0) return `it has no script, and ${without('play its caller')}`;
+  const isJudged = definition.criteria.some(({ required }) => required);
+  return isJudged ? `it has a required criterion, and ${without('judge it')}` : undefined;
+}

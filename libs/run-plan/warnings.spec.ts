@@ -1,0 +1,134 @@
+import { type DefinitionInput, normalise } from '../evaluation-definition/index.js';
+import type { Equipment } from './misfits.js';
+import type { PlannedEvaluation } from './planned-evaluation.js';
+import { evaluationWarnings } from './warnings.js';
+
+const EQUIPMENT: Equipment = { protocol: 'chat-completions', hasModel: true };
+const never = { type: 'never_says', text: 'prompt' } as const;
+const says = { type: 'says', text: 'welcome' } as const;
+const criterion = { text: 'The agent is polite.' };
+
+type Voice = NonNullable<PlannedEvaluation['snapshot']['personality']['voice']>;
+const VOICE: Voice = {
+  gender: 'FEMALE',
+  accent: '',
+  voice_id: '',
+  provider: 'PERSONALITY_PROVIDER_1',
+  backgroundNoise: false,
+};
+
+/** @param voices personalities by name; the first evaluation has the first one, and so on */
+const planned = (
+  definitions: Readonly<Record<string, DefinitionInput>>,
+  voices: Readonly<Record<string, Partial<Voice>>> = { Caller: {} },
+): PlannedEvaluation[] =>
+  Object.entries(definitions).map(([name, definition], index) => {
+    const personality = Object.keys(voices)[index] ?? Object.keys(voices)[0]!;
+    return {
+      cases: [{ variables: null }],
+      snapshot: {
+        name,
+        language: 'en-US',
+        personality: { id: personality, name: personality, voice: { ...VOICE, ...voices[personality] } },
+        definition: normalise(definition),
+      },
+    };
+  });
+const warningsOf = (definitions: Readonly<Record<string, DefinitionInput>>, equipment: Partial<Equipment> = {}) =>
+  evaluationWarnings(planned(definitions), { ...EQUIPMENT, ...equipment });
+
+describe('evaluationWarnings for text and voice calls', () => {
+  const script = [
+    { say: 'Hello.' },
+    { backchannel: 'yeah' as const, afterMs: 1 },
+    { say: 'Stop.', bargeIn: { afterMs: 900 } },
+    { press: '1' },
+  ];
+  const optional = { ...criterion, required: false };
+  const checks = [{ type: 'max_turns', turns: 3 }] as const;
+
+  it('says what text calls leave out', () => {
+    const conditions = { gainDb: -6 };
+    expect(warningsOf({ A: { script, checks, conditions }, B: { script: script.slice(3), checks } })).toEqual([
+      '"A": lines with bargeIn are said after the response, because the agent is called over text.',
+      '"A", "B": backchannels, noises and keys are left out, because the agent is called over text.',
+      '"A": its conditions have no effect, because the agent is called over text.',
+    ]);
+  });
+
+  it('says what calls without words and tool calls leave out, and that an agent without checks passes', () => {
+    const protocol = 'twilio-media-streams';
+    const toolResults = [{ tool: 'a', result: 1 }];
+    const gainDb = -6;
+    expect(warningsOf({ A: { script, checks, conditions: { gainDb } } }, { protocol })).toEqual([]);
+    expect(
+      warningsOf(
+        { A: { script, checks: [{ type: 'clean_protocol' }], criteria: [optional], toolResults } },
+        { protocol },
+      ),
+    ).toEqual([
+      '"A": has only checks for what must never happen, so an agent that does nothing useful passes.',
+      `"A": the criteria are not judged, because ${protocol} does not provide the agent's words.`,
+      `"A": its toolResults have no effect, because ${protocol} does not provide the agent's tool calls.`,
+    ]);
+  });
+});
+
+describe('evaluationWarnings for voice calls', () => {
+  const checks = [{ type: 'max_turns', turns: 3 }] as const;
+  const protocol = 'twilio-media-streams';
+
+  it('says what the embedded voices cannot do for a personality, once for each', () => {
+    const voice = { gender: 'MALE', accent: 'Welsh', voice_id: 'nova' } as const;
+    const spoken = planned({ A: { checks }, B: { checks } }, { Caller: voice });
+    expect(evaluationWarnings(spoken, { ...EQUIPMENT, protocol })).toEqual([
+      expect.stringMatching(
+        /^Personality "Caller": voice_id "nova" is not an embedded voice .*; there is no embedded male voice with the accent "Welsh"; .* rms\.$/,
+      ),
+    ]);
+  });
+});
+
+describe('evaluationWarnings', () => {
+  it('has none for a plan without faults', () => {
+    expect(warningsOf({ A: { checks: [says, never] }, B: { criteria: [criterion] } })).toEqual([]);
+  });
+
+  it('names evaluations that ask nothing', () => {
+    expect(warningsOf({ A: {}, B: { checks: [says] }, C: { checks: [] } })).toEqual([
+      '"A", "C": has neither checks nor criteria, so every completed call passes.',
+    ]);
+  });
+
+  it('names evaluations that an agent passes by doing nothing useful', () => {
+    const tool = { type: 'never_calls_tool', tool: 'pay' } as const;
+    const warning = '"A": has only checks for what must never happen, so an agent that does nothing useful passes.';
+    expect(warningsOf({ A: { checks: [never, tool] }, B: { checks: [never, says] } })).toEqual([warning]);
+    const composed = { type: 'all_of', checks: [never, { type: 'not', check: says }] } as const;
+    expect(warningsOf({ A: { checks: [composed, { type: 'speakable' }] } })).toEqual([warning]);
+    expect(warningsOf({ A: { checks: [{ type: 'when', if: never, then: says }] } })).toEqual([]);
+    expect(warningsOf({ A: { checks: [never], criteria: [criterion] } })).toEqual([]);
+    expect(warningsOf({ A: { checks: [never], criteria: [criterion] } }, { hasModel: false })).toEqual([
+      warning,
+      expect.stringMatching(/^"A": the criteria are not judged, .*LLM_BASE_URL/),
+    ]);
+  });
+
+  it('names settings of personalities that have no effect over text, once per combination', () => {
+    const voices = {
+      Z: { accent: 'a', gender: 'MALE' },
+      Y: { voice_id: 'v' },
+      X: { accent: 'b', gender: 'MALE' },
+    } as const;
+    const definitions = { A: { checks: [says] }, B: { checks: [says] }, C: { checks: [says] } };
+    expect(evaluationWarnings(planned(definitions, voices), EQUIPMENT)).toEqual([
+      'Personalities "X", "Z": without effect, because the agent is called over text: accent, gender.',
+      'Personality "Y": without effect, because the agent is called over text: voice_id.',
+    ]);
+  });
+
+  it('lists a limited number of names', () => {
+    const [warning] = warningsOf(Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`E${n}`, {}])));
+    expect(warning).toMatch(/^"E0", .*"E9" and 4990 more: has neither/);
+  });
+});

@@ -1,0 +1,138 @@
+import { type EvaluationDefinition, type NestedCheck, personalityFields } from '../evaluation-definition/index.js';
+import { PROTOCOLS } from '../simulation/index.js';
+import { voiceOf } from '../speech/index.js';
+import type { Equipment } from './misfits.js';
+import type { PlannedEvaluation } from './planned-evaluation.js';
+
+/** Names listed in one warning; the rest is only counted. */
+const MAX_NAMED = 10;
+
+/** Weaknesses of evaluations that are run with this protocol and these engines, one sentence each. */
+export function evaluationWarnings(
+  evaluations: readonly PlannedEvaluation[],
+  { protocol, hasModel }: Equipment,
+): string[] {
+  const { medium, provides } = PROTOCOLS.of(protocol);
+  const hasWords = medium === 'text' && provides.words;
+  const isJudged = hasModel && hasWords;
+  const weaknesses: readonly [string, readonly string[]][] = [
+    ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
+    [
+      'has only checks for what must never happen, so an agent that does nothing useful passes',
+      namesOf(evaluations, (evaluation) => asksOnlyNever(evaluation, isJudged)),
+    ],
+    [
+      hasWords
+        ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words`,
+      isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
+    ],
+    ...(medium === 'text' ? textWeaknesses(evaluations) : []),
+    [
+      `its toolResults have no effect, because ${protocol} does not provide the agent's tool calls`,
+      provides.toolCalls === 'answered'
+        ? []
+        : namesOf(evaluations, ({ snapshot }) => snapshot.definition.toolResults.length > 0),
+    ],
+  ];
+  return [
+    ...weaknesses.flatMap(([weakness, names]) => (names.length > 0 ? [`${listed(names)}: ${weakness}.`] : [])),
+    ...(medium === 'text' ? unusedVoiceWarnings(evaluations) : chosenVoiceWarnings(evaluations)),
+  ];
+}
+
+/** How the voices of callers differ from what their personalities ask for. */
+function chosenVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[] {
+  return personalitiesOf(evaluations).flatMap(({ name, voice }) => {
+    const warning = voice && voiceOf(voice).warning;
+    return warning === undefined ? [] : [`Personality "${name}": ${warning}.`];
+  });
+}
+
+/** What text calls leave out of evaluations for voice calls. */
+function textWeaknesses(evaluations: readonly PlannedEvaluation[]): [string, readonly string[]][] {
+  const having = (matches: (definition: EvaluationDefinition) => boolean) =>
+    namesOf(evaluations, ({ snapshot }) => matches(snapshot.definition));
+  return [
+    [
+      'lines with bargeIn are said after the response, because the agent is called over text',
+      having(({ script }) => script.some((step) => 'bargeIn' in step)),
+    ],
+    [
+      'backchannels, noises and keys are left out, because the agent is called over text',
+      having(({ script }) => script.some((step) => 'backchannel' in step || 'noise' in step || 'press' in step)),
+    ],
+    [
+      'its conditions have no effect, because the agent is called over text',
+      having(({ conditions }) => Object.keys(conditions).length > 0),
+    ],
+  ];
+}
+
+const namesOf = (evaluations: readonly PlannedEvaluation[], matches: (evaluation: PlannedEvaluation) => boolean) =>
+  evaluations.filter(matches).map(({ snapshot }) => snapshot.name);
+
+const asksNothing = ({ snapshot: { definition } }: PlannedEvaluation): boolean =>
+  definition.checks.length + definition.criteria.length === 0;
+
+function asksOnlyNever({ snapshot: { definition } }: PlannedEvaluation, isJudged: boolean): boolean {
+  const { checks, criteria } = definition;
+  if (isJudged && criteria.length > 0) return false;
+  return checks.length > 0 && checks.every(isProhibition);
+}
+
+/** Whether an agent that does nothing meets the check. */
+function isProhibition(check: NestedCheck): boolean {
+  switch (check.type) {
+    case 'never_says':
+    case 'never_calls_tool':
+    case 'speakable':
+    case 'no_personal_data':
+    case 'max_interruptions':
+    case 'max_overlap_ms':
+    case 'max_choppiness':
+    case 'clean_protocol':
+      return true;
+    case 'any_of':
+    case 'all_of':
+      return check.checks.every(isProhibition);
+    case 'not':
+      return check.check.type === 'says' || check.check.type === 'calls_tool';
+    case 'when':
+      return isProhibition(check.then);
+    default:
+      return false;
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  const shown = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Each personality once. */
+const personalitiesOf = (evaluations: readonly PlannedEvaluation[]): Personality[] => [
+  ...new Map(evaluations.map(({ snapshot: { personality } }) => [personality.id, personality])).values(),
+];
+
+type Personality = PlannedEvaluation['snapshot']['personality'];
+
+/** Settings of personalities that only a caller with a voice needs, one warning per combination. */
+function unusedVoiceWarnings(evaluations: readonly PlannedEvaluation[]): string[] {
+  const namesBySettings = new Map<string, string[]>();
+  const personalities = personalitiesOf(evaluations).sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { name, voice } of personalities) {
+    const settings =
+      voice === undefined ? [] : VOICE_FIELDS.filter((key) => voice[key] !== personalityFields[key].default);
+    if (settings.length === 0) continue;
+    const key = settings.join(', ');
+    namesBySettings.set(key, [...(namesBySettings.get(key) ?? []), name]);
+  }
+  return [...namesBySettings].map(([settings, names]) => {
+    const subject = names.length === 1 ? 'Personality' : 'Personalities';
+    return `${subject} ${listed(names)}: without effect, because the agent is called over text: ${settings}.`;
+  });
+}
+
+const VOICE_FIELDS = ['accent', 'backgroundNoise', 'gender', 'provider', 'voice_id'] as const;

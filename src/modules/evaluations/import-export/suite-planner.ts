@@ -1,0 +1,135 @@
+import { setImmediate } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type AuthoredEvaluation,
+  type AuthoredPersonality,
+  callLanguage,
+} from '../../../../libs/evaluation-definition/index.js';
+import {
+  evaluationWarnings,
+  explanationOf,
+  misfits,
+  PERSONALITY_DELETED,
+  type PlannedEvaluation,
+} from '../../../../libs/run-plan/index.js';
+import type { Medium } from '../../../../libs/simulation/index.js';
+import { SETTINGS } from '../../../platform/config/settings.module.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { DomainError } from '../../../platform/errors/domain-error.js';
+import type { AgentDescription } from '../../agents/agents.service.js';
+import { ConnectionService, type ProtocolChoice } from '../../agents/connection/connection.service.js';
+import { PersonalitiesService } from '../../personalities/personalities.service.js';
+import type { Misfit, SuiteEvaluation, SuitePlan } from '../dto/import.response.js';
+import type { Content } from './import-export.repository.js';
+import type { FilePersonalities } from './personality-import.js';
+
+type Personality = PlannedEvaluation['snapshot']['personality'];
+
+interface Item extends PlannedEvaluation {
+  readonly key: string;
+  readonly snapshot: PlannedEvaluation['snapshot'] & Pick<AuthoredEvaluation, 'critical' | 'tags'>;
+  readonly hasPersonality: boolean;
+}
+
+/** Says what a run of a file's evaluations would do, before they are stored. */
+@Injectable()
+export class SuitePlanner {
+  constructor(
+    private readonly connections: ConnectionService,
+    private readonly personalities: PersonalitiesService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @param medium of the run; null: that of the agent's protocol */
+  async plan(
+    agent: AgentDescription,
+    medium: Medium | null,
+    contents: readonly Content[],
+    file: FilePersonalities,
+  ): Promise<SuitePlan> {
+    const personalities = await this.personalitiesOf(contents, file);
+    const choice = await this.choose(agent, medium);
+    const hasModel = this.settings.languageModel !== undefined;
+    const items: Item[] = [];
+    const unfit: Misfit[] = [];
+    const evaluations: SuiteEvaluation[] = [];
+    for (const content of contents) {
+      const batch = itemsOf(content, agent.language, personalities);
+      const reasonOf = 'refusal' in choice ? () => choice.refusal : reasonsOf(batch, { ...choice, hasModel });
+      batch.forEach((item, index) => {
+        const reason = reasonOf(index);
+        if (reason !== undefined) unfit.push({ index: items.length + index, key: item.key, reason });
+        evaluations.push(described(item));
+      });
+      items.push(...batch);
+      // Other requests are served between the batches of a large file.
+      await setImmediate();
+    }
+    const warnings = 'refusal' in choice ? [] : evaluationWarnings(items, { ...choice, hasModel });
+    return { misfits: unfit, warnings, evaluations };
+  }
+
+  private async choose(agent: AgentDescription, medium: Medium | null): Promise<ProtocolChoice | { refusal: string }> {
+    try {
+      return await this.connections.choose(agent, medium);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'CONFLICT') return { refusal: error.message };
+      throw error;
+    }
+  }
+
+  /** The personalities of the evaluations by their ids, as the import would leave them. */
+  private async personalitiesOf(contents: readonly Content[], file: FilePersonalities) {
+    const personalities = new Map<string, Personality>(
+      await this.personalities.describe([...new Set(contents.flatMap(({ personalityIds }) => personalityIds))]),
+    );
+    for (const { json, ids } of file.batches) {
+      const authored = JSON.parse(json) as AuthoredPersonality[];
+      authored.forEach(({ name, ...voice }, index) => {
+        const id = ids[index] ?? '';
+        personalities.set(id, { id, name, voice });
+      });
+    }
+    return personalities;
+  }
+}
+
+/** Why an item, by its index, could not be run; undefined if it can. */
+function reasonsOf(items: readonly Item[], equipment: Parameters<typeof misfits>[1]) {
+  const reasons = new Map(misfits(items, equipment).map(({ index, reason }) => [index, reason]));
+  return (index: number) => (items[index]?.hasPersonality === false ? PERSONALITY_DELETED : reasons.get(index));
+}
+
+function itemsOf(
+  { json, personalityIds }: Content,
+  agentLanguage: string | null,
+  personalities: ReadonlyMap<string, Personality>,
+): Item[] {
+  return (JSON.parse(json) as AuthoredEvaluation[]).map((evaluation, index) => {
+    const { key, name, critical, tags, language, variables, ...definition } = evaluation;
+    const personality = personalities.get(personalityIds[index] ?? '');
+    return {
+      key: key ?? '',
+      snapshot: {
+        name,
+        critical,
+        tags,
+        language: callLanguage(language, agentLanguage),
+        personality: personality ?? { id: '', name: '' },
+        definition,
+      },
+      cases: (variables.length > 0 ? variables : [null]).map((row) => ({ variables: row })),
+      hasPersonality: personality !== undefined,
+    };
+  });
+}
+
+const described = ({ key, snapshot, cases }: Item): SuiteEvaluation => ({
+  key,
+  name: snapshot.name,
+  critical: snapshot.critical,
+  tags: [...snapshot.tags],
+  caller: snapshot.definition.script.length > 0 ? 'scripted' : 'generated',
+  cases: cases.length,
+  explanation: explanationOf({ snapshot }),
+});
