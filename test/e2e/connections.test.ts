@@ -53,7 +53,12 @@ describe('the connection of an agent', () => {
       firstSpeaker: 'agent',
       options: {},
     };
-    const shown = { ...connection, headers: { Authorization: null, 'X-Tenant': null }, source: 'agent', address: 'own' };
+    const shown = {
+      ...connection,
+      headers: { Authorization: null, 'X-Tenant': null },
+      source: 'agent',
+      address: 'own',
+    };
     const put = await editor.put(path, connection);
     expect([put.status, put.body]).toEqual([200, { message: 'Connection set successfully', data: shown }]);
     for (const client of [viewer, editor, admin]) {
@@ -89,6 +94,38 @@ describe('the connection of an agent', () => {
     expect((await viewer.get<any>(path)).body.data).toMatchObject({ url: URL, source: 'agent' });
     await editor.delete(path);
     expect((await viewer.get<any>(path)).body.data).toEqual(ofProvider);
+  });
+
+  it('needs no address where the protocol has one', async () => {
+    const path = await pathOf();
+    const put = await editor.put<any>(path, { protocol: 'openai-realtime' });
+    expect(put.body.data).toEqual({
+      protocol: 'openai-realtime',
+      url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
+      address: 'vendor',
+      headers: {},
+      firstSpeaker: 'agent',
+      options: {},
+      source: 'agent',
+    });
+    const own = { protocol: 'openai-realtime', url: 'wss://voice.example.com/v1/realtime' };
+    expect((await editor.put<any>(path, own)).body.data).toMatchObject({ ...own, address: 'own' });
+    expectInvalid(await editor.put(path, { protocol: 'twilio-media-streams' }), 'url');
+    expectInvalid(await editor.put(path, {}), 'url');
+  });
+
+  it('keeps the settings of a Realtime session, and refuses those that cannot be sent', async () => {
+    const protocol = 'openai-realtime';
+    const session = { instructions: 'You book tables.', audio: { output: { voice: 'marin' } } };
+    const path = await pathOf();
+    expect((await editor.put<any>(path, { protocol, options: { session, line: 'wide' } })).body.data).toMatchObject({
+      options: { session, line: 'wide' },
+    });
+    const nested: object = JSON.parse(`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+    for (const wrong of [{ tools: [{ type: 'mcp' }] }, nested, 'text', null]) {
+      expectInvalid(await editor.put(path, { protocol, options: { session: wrong } }), 'options');
+    }
+    expectInvalid(await editor.put(path, { protocol, options: { line: 'narrow' } }), 'options.line');
   });
 
   it('needs EDITOR to be written', async () => {

@@ -99,6 +99,18 @@ describe('misfitOf', () => {
     }
   });
 
+  it('finds keys, which only a telephone transmits', () => {
+    const keys = {
+      script: [{ say: 'Hello.' }, { press: '1' }],
+      checks: [{ type: 'hears_keys', keys: '1', name: 'It' }],
+    };
+    const definition = normalise(keys as DefinitionInput);
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('openai-realtime'))).toBe(
+      'it presses keys, which openai-realtime does not transmit: script[1] (press), checks[0] (It)',
+    );
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('twilio-media-streams'))).toBeUndefined();
+  });
+
   it('describes checks without a name, and names only some of many parts', () => {
     const says = Array.from({ length: 7 }, (_, index) => ({ type: 'says', text: `a${index}` }) as const);
     expect(overTwilio({ script, checks: says })).toMatch(

@@ -324,6 +324,14 @@ describe('settings', () => {
     ]);
   });
 
+  it('need no address where the protocol has one', () => {
+    expect(readSettings({ AGENT_PROVIDER_2_PROTOCOL: 'openai-realtime' }).agentProviders.AGENT_PROVIDER_2).toEqual({
+      protocol: 'openai-realtime',
+      url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
+      isVendors: true,
+    });
+  });
+
   it('report all invalid settings, one line each', () => {
     const lines = errorLines({ PORT: 'x', ROLE: 'y', DATABASE_URL: 'z', HOST: 'fine', CORS_ORIGINS: 'a,b' });
     expect(lines.map((line) => line.split(/[= ]/, 1)[0]).sort()).toEqual([
