@@ -73,7 +73,7 @@ describe('the reference agent as a Realtime server, on the virtual clock', () =>
   });
 
   it.each([0, 150, 400])(
-    'is told within 80 ms of its own account what was heard, with %i ms of delay in each direction',
+    'gets a truncation within 80 ms of its own account of what was heard, with %i ms of delay in each direction',
     async (oneWayMs) => {
       const truncations: Truncation[] = [];
       const result = await call('phone-barge-in', { oneWayMs, onTruncate: (one) => truncations.push(one) });

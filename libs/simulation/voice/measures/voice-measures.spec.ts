@@ -124,15 +124,6 @@ describe('barge-in', () => {
     });
   });
 
-  it.each([
-    ['cleared', { clears: [{ atMs: 1_240, droppedMs: 3_000 }], agent: [agentSound(0, 1_230)] }, 1_240],
-    ['not cleared', { agent: [agentSound(0, 1_600)] }, 1_600],
-  ])('says how much of the item was played when its sound stopped: %s', (_how, given, heardUntilMs) => {
-    const arrivals = [{ arrivedMs: 0, playedFromMs: 0, playedToMs: heardUntilMs }];
-    const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
-    expect(one({ ...given, caller, arrivals })).toMatchObject({ heardUntilMs });
-  });
-
   it('is not yielded to if the buffered sound was played to its end without a clear, however soon', () => {
     const caller = [bargeIn(1_000, 3_000, { bufferedMs: 600 })];
     expect(one({ caller, agent: [agentSound(0, 1_600)] })).toMatchObject({ yielded: false, yieldMs: 600 });

@@ -22,7 +22,8 @@ export type ServerEvent =
   | { readonly type: 'speech_started' | 'speech_stopped' }
   | { readonly type: 'rate_limits'; readonly exhausted: readonly string[] }
   | { readonly type: 'error'; readonly error: PlatformError }
-  | { readonly type: 'other' | 'invalid' };
+  | { readonly type: 'other' }
+  | { readonly type: 'invalid' };
 
 export interface AudioDelta {
   readonly itemId: string;

@@ -97,7 +97,7 @@ class RealtimeWire implements Wire {
     return reviewCall(facts, this.moments);
   }
 
-  private obey(now: number, event: ServerEvent): void {
+  private obey(now: number, event: Exclude<ServerEvent, Of<'invalid'>>): void {
     switch (event.type) {
       case 'session.updated':
         return this.ready(now, event);
@@ -128,6 +128,8 @@ class RealtimeWire implements Wire {
         return;
       case 'error':
         return this.failed(now, event.error);
+      case 'other':
+        return;
     }
   }
 
