@@ -16,15 +16,17 @@ const shared = {
 
 const project = (displayName, ...testMatch) => ({ ...shared, displayName, testMatch });
 
-/** Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL) and wait for them. */
-const PROCESSES = [
+/** Tests that start many processes (the service, `vat`, npx, Redis, PostgreSQL), or make thousands of requests or calls. */
+const LONG = [
   '<rootDir>/libs/embedded-postgres/**/*.spec.ts',
   '<rootDir>/test/e2e/{call-metrics,client-package,client-upgrade,cluster,embedded-database,first-start}.test.ts',
   '<rootDir>/test/e2e/{guide-commands,killed-run,operation,pipelines,rate-limits-redis}.test.ts',
   '<rootDir>/test/e2e/{vat,vat-certificates,vat-connection,vat-suites}.test.ts',
+  '<rootDir>/test/e2e/{conformance,evaluation-import,hostile-input,suite-moves}.test.ts',
+  '<rootDir>/libs/reference-agent/voice/accuracy.spec.ts',
 ];
 // Jest does not replace <rootDir> after an exclamation mark.
-const except = PROCESSES.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
+const except = LONG.map((pattern) => pattern.replace('<rootDir>', `!${import.meta.dirname}`));
 
 export default {
   testTimeout: 120_000,
@@ -37,7 +39,7 @@ export default {
     project('unit', '<rootDir>/src/**/*.spec.ts', '<rootDir>/libs/**/*.spec.ts', ...except),
     project('integration', '<rootDir>/test/integration/**/*.test.ts'),
     project('e2e', '<rootDir>/test/e2e/**/*.test.ts', ...except),
-    project('processes', ...PROCESSES),
+    project('long', ...LONG),
     project('browser', '<rootDir>/test/browser/**/*.test.ts'),
     project('realtime', '<rootDir>/test/realtime/**/*.test.ts'),
   ],

@@ -1,5 +1,5 @@
 import { DEFAULT_LANGUAGE, withVariables } from '../evaluation-definition/index.js';
-import { misfitOf, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
+import { misfitOf, type ProtocolModule, type ProtocolName, PROTOCOLS } from '../simulation/index.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 
 /** Why an evaluation whose personality was deleted cannot be run. */
@@ -16,16 +16,33 @@ export interface Equipment {
 /** Evaluations that cannot be run with this protocol and these engines: index in the list, name, and the first reason. */
 export function misfits(evaluations: readonly PlannedEvaluation[], equipment: Equipment) {
   return evaluations.flatMap((evaluation, index) => {
-    const reason = protocolMisfit(evaluation, equipment.protocol) ?? modelMisfit(evaluation, equipment);
+    const reason = protocolMisfit(evaluation, PROTOCOLS.of(equipment.protocol)) ?? modelMisfit(evaluation, equipment);
     return reason === undefined ? [] : [{ index, name: evaluation.snapshot.name, reason }];
   });
 }
 
-function protocolMisfit({ snapshot, cases }: PlannedEvaluation, protocol: ProtocolName): string | undefined {
+/** The beginning of a sentence: `chat-completions provides`. */
+export function protocolsWithWords(): string {
+  const names = PROTOCOLS.all.flatMap(({ name, provides }) => (provides.words ? [name] : []));
+  return `${names.join(' and ')} ${names.length === 1 ? 'provides' : 'provide'}`;
+}
+
+/** What would provide the agent's words; undefined unless an evaluation cannot be run for want of them. */
+export function wordsCure(
+  evaluations: readonly PlannedEvaluation[],
+  { protocol }: Pick<Equipment, 'protocol'>,
+): string | undefined {
+  const module = PROTOCOLS.of(protocol);
+  const withWords = { ...module, provides: { ...module.provides, words: true } };
+  if (evaluations.every((each) => protocolMisfit(each, module) === protocolMisfit(each, withWords))) return undefined;
+  return `protocol: ${protocolsWithWords()} the agent's words; set one in the agent's connection, or start the run with "medium": "text" if the agent also has an address for text`;
+}
+
+function protocolMisfit({ snapshot, cases }: PlannedEvaluation, module: ProtocolModule): string | undefined {
   const { language, definition } = snapshot;
   const rows = hasVariableKinds(definition) ? cases.map(({ variables }) => variables) : [null];
   for (const row of rows) {
-    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, PROTOCOLS.of(protocol));
+    const reason = misfitOf(withVariables(definition, row), language ?? DEFAULT_LANGUAGE, module);
     if (reason !== undefined) return reason;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { type EvaluationDefinition, type NestedCheck, personalityFields } from '../evaluation-definition/index.js';
 import { PROTOCOLS } from '../simulation/index.js';
 import { voiceOf } from '../speech/index.js';
-import type { Equipment } from './misfits.js';
+import { type Equipment, protocolsWithWords } from './misfits.js';
 import type { PlannedEvaluation } from './planned-evaluation.js';
 
 /** Names listed in one warning; the rest is only counted. */
@@ -13,7 +13,7 @@ export function evaluationWarnings(
   { protocol, hasModel }: Equipment,
 ): string[] {
   const { medium, provides } = PROTOCOLS.of(protocol);
-  const hasWords = medium === 'text' && provides.words;
+  const hasWords = provides.words;
   const isJudged = hasModel && hasWords;
   const weaknesses: readonly [string, readonly string[]][] = [
     ['has neither checks nor criteria, so every completed call passes', namesOf(evaluations, asksNothing)],
@@ -24,7 +24,7 @@ export function evaluationWarnings(
     [
       hasWords
         ? 'the criteria are not judged, because no language model is configured (LLM_BASE_URL, LLM_MODEL)'
-        : `the criteria are not judged, because ${protocol} does not provide the agent's words`,
+        : `the criteria are not judged, because ${protocol} does not provide the agent's words (${protocolsWithWords()} them)`,
       isJudged ? [] : namesOf(evaluations, ({ snapshot }) => snapshot.definition.criteria.length > 0),
     ],
     ...(medium === 'text' ? textWeaknesses(evaluations) : []),

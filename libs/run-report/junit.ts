@@ -1,4 +1,11 @@
-import { isRootCause, platformText, soundText, type TimelineEntry, toolCallText } from '../simulation/index.js';
+import {
+  heardText,
+  isRootCause,
+  platformText,
+  soundText,
+  type TimelineEntry,
+  toolCallText,
+} from '../simulation/index.js';
 import { findingsOf } from './findings.js';
 import type { CallReader, ReportedCall, ReportedEvaluation, ReportedRun } from './reported.js';
 import { stateOf } from './reported.js';
@@ -215,7 +222,7 @@ function transcript({ timeline }: ReportedCall): string {
 function words(entry: TimelineEntry): string {
   switch (entry.type) {
     case 'speech':
-      return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${entry.text}`;
+      return `${entry.speaker === 'agent' ? 'Agent' : 'Caller'}: ${heardText(entry)}`;
     case 'tool_call':
       return `Agent calls ${toolCallText(entry)}${entry.result === undefined ? '' : `, result ${JSON.stringify(entry.result)}`}`;
     case 'sound':

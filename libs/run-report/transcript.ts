@@ -6,6 +6,7 @@ import {
   END_CODES,
   type EndEntry,
   type ScriptSource,
+  type SpeechEntry,
   type TimelineEntry,
   type ToolCallEntry,
 } from '../simulation/index.js';
@@ -122,14 +123,16 @@ function content(shown: Line): Html {
           ${entry.bargeIn && html`<span>${bargeInText(entry.bargeIn)}</span>`}
           ${entry.continues && html`<span>after a pause</span>`}
           ${entry.cut && html`<span class="cut">cut off by the end of the call</span>`}
+          ${entry.interrupted && html`<span class="cut">broken off: the rest was not heard</span>`}
+          ${entry.words === 'partly' && html`<span class="cut">some of its words are not known</span>`}
         </p>
         <p>
           ${
             entry.words === 'unknown'
               ? html`<span class="note">speech, words not known</span>${afterwards(shown)}`
               : html`<span class="words" dir="auto" ${language !== null && html`lang="${language}"`}
-                  >${marked(entry.text, shown)}</span
-                >`
+                    >${marked(entry.text, shown)}</span
+                  >${entry.uncertain && html` <small class="note">${uncertainText(entry)}</small>`}`
           }
         </p>`;
     case 'tool_call': {
@@ -165,6 +168,12 @@ function content(shown: Line): Html {
         ${marked(entry.reason, shown)}${!isSaid(entry) && html` <small>(${END_CODES[entry.code]})</small>`}
       </p>`;
   }
+}
+
+/** The words at which the agent was cut off. */
+function uncertainText({ text, uncertain = [] }: SpeechEntry): string {
+  const [from, to] = [uncertain[0]?.[0] ?? 0, uncertain.at(-1)?.[1] ?? 0];
+  return `It is not certain that "${clipped(text.slice(from, to), 120)}" was heard.`;
 }
 
 /** Steps and answers are numbered from 1 for people. */

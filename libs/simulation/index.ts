@@ -39,7 +39,7 @@ export type { CheckResult } from './checks/check-result.js';
 export type { Evidence } from './timeline/evidence.js';
 export { FINDING_SEVERITIES, type FindingSeverity } from './voice/facts/facts.js';
 export { isRootCause } from './call/root-causes.js';
-export { bargeInText, platformText, soundText } from './timeline/sound-text.js';
+export { bargeInText, heardText, platformText, soundText } from './timeline/sound-text.js';
 export { toolCallText } from './timeline/tool-call-text.js';
 export type { JsonValue } from './timeline/text.js';
 export { type ConnectionStep, type ConnectionTestResult, STEP_STATUSES } from './connection-test/steps.js';
@@ -84,7 +84,7 @@ export type { RecordingSink, VoiceTransport } from './voice/wire/voice-transport
 export type { InProcessMediaAgentFactory } from './voice/call/in-process-agent.js';
 export type { VoiceFacts } from './voice/facts/facts.js';
 export { recordingFormat } from './voice/facts/recording-format.js';
-export type { TimedWord, VoiceMeasures, VoiceResult } from './voice/facts/results.js';
+export type { TimedWord, VoiceMeasures, VoiceResult, WordsFrom } from './voice/facts/results.js';
 export type { VoiceOptions } from './voice/conversation/voice-conversation.js';
 export { virtualCalls, type VirtualCallOptions } from './voice/call/virtual-call.js';
 export type { MediaTiming, WireFinding } from './voice/facts/facts.js';

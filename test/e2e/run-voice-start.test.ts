@@ -101,11 +101,14 @@ describe('starting a run with what the protocol of the agent does not provide', 
         'Both',
         `${words}: the caller, which has no script; ${tools}: checks[0] (Agent calls book); its language is de, and the voices of the caller speak English`,
       ),
+      expect.stringMatching(/^protocol: .*chat-completions.* the agent's words; .*"medium": "text"/),
     ]);
     expect(await runs()).toBe(0);
     const plan = await start({ evaluationKeys: ['Fits'], dryRun: true });
     expect(plan.body.data.warnings).toEqual([
-      `"Fits": the criteria are not judged, because twilio-media-streams does not provide the agent's words.`,
+      expect.stringMatching(
+        /^"Fits": the criteria are not judged, because .* does not provide the agent's words \(chat-completions.* them\)\.$/,
+      ),
     ]);
   });
 
@@ -119,7 +122,10 @@ describe('starting a run with what the protocol of the agent does not provide', 
       ],
       TWILIO,
     );
-    expect(issuesOf(await start())).toEqual([expect.stringContaining('checks[0] (Agent says "please")')]);
+    expect(issuesOf(await start())).toEqual([
+      expect.stringContaining('checks[0] (Agent says "please")'),
+      expect.stringMatching(/provides? the agent's words/),
+    ]);
   });
 
   it('refuses a rerun when the agent has got another protocol since', async () => {
@@ -132,7 +138,10 @@ describe('starting a run with what the protocol of the agent does not provide', 
       const response = await client.post(`/runs/${run.id}/rerun${query}`);
       expect(response.status).toBe(409);
       if (query === '')
-        expect(issuesOf(response)).toEqual([expect.stringMatching(/^evaluations "Says" .*checks\[0\]/)]);
+        expect(issuesOf(response)).toEqual([
+          expect.stringMatching(/^evaluations "Says" .*checks\[0\]/),
+          expect.stringMatching(/provides? the agent's words/),
+        ]);
     }
     expect(await runs()).toBe(1);
     await client.delete(`/agents/${agentId}/connection`);

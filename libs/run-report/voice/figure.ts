@@ -2,7 +2,7 @@ import { html, type Html, NOTHING } from '../html.js';
 import { axis } from '../latency.js';
 import { share } from '../parts.js';
 import { platformText, type TimelineEntry } from '../../simulation/index.js';
-import { duration, number, title } from '../../text/index.js';
+import { duration, moment, number, title } from '../../text/index.js';
 import type { ReportedAudio, ReportedVoice } from './reported-voice.js';
 import { waveform } from './waveform.js';
 
@@ -179,19 +179,53 @@ function markOf(entry: TimelineEntry): Mark[] {
   return [];
 }
 
+/** A pause between two words that begins a new phrase, and the length of a phrase. */
+const PAUSE_MS = 300;
+const PHRASE_MS = 2_000;
+
+interface Phrase extends Span {
+  readonly text: string;
+}
+
+/** What one side said: its words by their times where they are known, else whole entries. */
+function phrasesOf({ voice, timeline }: Figure, speaker: 'caller' | 'agent'): Phrase[] {
+  const heard = voice.words.filter((word) => word.speaker === speaker && !word.unheard);
+  const phrases: Phrase[] = [];
+  for (const entry of timeline) {
+    if (phrases.length >= MAX_MARKS) break;
+    if (entry.type !== 'speech' || entry.speaker !== speaker || entry.text === '') continue;
+    const own = heard.filter((word) => middleOf(word) >= entry.start && middleOf(word) <= entry.end);
+    phrases.push(...(own.length > 0 ? phrased(own) : [{ text: entry.text, startMs: entry.start, endMs: entry.end }]));
+  }
+  return phrases;
+}
+
+const middleOf = ({ startMs, endMs }: Span): number => (startMs + endMs) / 2;
+
+function phrased(words: readonly Phrase[]): Phrase[] {
+  const phrases: Phrase[] = [];
+  for (const { text, startMs, endMs } of words) {
+    const last = phrases.at(-1);
+    const goesOn = last && startMs - last.endMs < PAUSE_MS && endMs - last.startMs <= PHRASE_MS;
+    if (goesOn) phrases[phrases.length - 1] = { ...last, text: `${last.text} ${text}`, endMs };
+    else phrases.push({ text, startMs, endMs });
+  }
+  return phrases;
+}
+
 /**
- * Lines where they were spoken, each cut at the beginning of the next one; the whole text on the pointer. HTML, because text
- * of SVG cannot end with an ellipsis.
+ * Phrases where they were spoken, each cut at the beginning of the next one; the whole text with its times on the pointer.
+ * HTML, because text of SVG cannot end with an ellipsis.
  */
 const words = (figure: Figure): Html =>
   html`${lines(figure, 'caller', CALLER_WORDS_Y)}${lines(figure, 'agent', AGENT_WORDS_Y)}`;
 
-function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: number): Html {
-  const spoken = timeline.flatMap((entry) =>
-    entry.type === 'speech' && entry.speaker === speaker && entry.text !== '' ? [entry] : [],
-  );
-  return html`${spoken.slice(0, MAX_MARKS).map(({ text, start }, index) => {
-    const until = spoken[index + 1]?.start ?? whole;
+function lines(figure: Figure, speaker: 'caller' | 'agent', y: number): Html {
+  const { whole } = figure;
+  const spoken = phrasesOf(figure, speaker);
+  return html`${spoken.slice(0, MAX_MARKS).map(({ text, startMs: start, endMs }, index) => {
+    const until = spoken[index + 1]?.startMs ?? whole;
+    const label = `${moment(start)} to ${moment(endMs)}: ${text}`;
     return html`<line
         class="line-start"
         x1="${share(start, whole)}"
@@ -200,7 +234,7 @@ function lines({ timeline, whole }: Figure, speaker: 'caller' | 'agent', y: numb
         y2="${y + WORDS - 2}"
       />
       <foreignObject x="${share(start, whole)}" y="${y}" width="${share(until - start, whole)}" height="${WORDS}">
-        <div class="caption" title="${title(text)}">${title(text)}</div>
+        <div class="caption" title="${title(label)}">${title(text)}</div>
       </foreignObject>`;
   })}`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { renderReport, REPORT_CSP } from '../index.js';
+import type { TimelineEntry } from '../../simulation/index.js';
+import { renderJunit, renderReport, REPORT_CSP, type ReportedVoice } from '../index.js';
 import { readerOf } from '../testing/build.js';
 import { VOICE, voiceRun, voiceAudio } from '../testing/voice-run.js';
 import { MAX_AUDIO } from './audio-budget.js';
@@ -35,6 +36,60 @@ describe('a voice call in a report', () => {
     const text = await page(1, all);
     expect(text).toContain('Longest silence');
     expect(text).not.toMatch(/Words, caller|share of words|Tool calls/);
+  });
+
+  /** The agent's second answer with words: "Or fish" may have been heard, and "today" was not. */
+  function withWords(): ReturnType<typeof voiceRun> {
+    const { run, calls, ...rest } = voiceRun(1);
+    const word = (text: string, startMs: number, more: object = {}) =>
+      ({ speaker: 'agent', text, startMs, endMs: startMs + 280, source: 'wire', ...more }) as const;
+    const words = [
+      ...[word('We', 6_212), word('have', 6_512), word('pasta.', 6_812)],
+      ...[word('Or', 9_300, { uncertain: true }), word('fish', 9_600, { uncertain: true })],
+      word('today.', 9_950, { unheard: true }),
+    ];
+    const voice: ReportedVoice = {
+      ...VOICE,
+      words,
+      wordsFrom: { source: 'wire', model: null, times: 'estimated' },
+      measures: { ...VOICE.measures, agentWordsPerMinute: 148.4 },
+    };
+    const of = (entry: TimelineEntry): TimelineEntry => {
+      if (entry.type !== 'speech' || entry.speaker !== 'agent') return entry;
+      if (entry.start === 11_050) return { ...entry, text: 'And wine.', words: 'partly' };
+      if (entry.start !== 6_212) return entry;
+      return { ...entry, text: 'We have pasta. Or fish', words: 'known', uncertain: [[15, 22]], interrupted: true };
+    };
+    const shown = calls.map((call) => ({ ...call, voice, timeline: call.timeline.map(of) }));
+    return { run, calls: shown, ...rest, read: readerOf(shown) };
+  }
+
+  it('has phrases under the lanes by the times of their words, without those that were not heard', async () => {
+    const { run, read } = withWords();
+    let text = '';
+    for await (const part of renderReport(run, read, all)) text += part;
+    const captions = [...text.matchAll(/class="caption" title="([^"]*)"/g)].map(([, title]) => title);
+    expect(captions).toContain('0:06.2 to 0:07.1: We have pasta.');
+    expect(captions).toContain('0:09.3 to 0:09.9: Or fish');
+    expect(captions.join()).not.toContain('today');
+    // Without known times: the whole entry.
+    expect(captions).toContain('0:11.1 to 0:12.4: And wine.');
+    expect(text).toMatch(/Words of the agent<\/dt>\s*<dd>reported by the platform, times estimated; 148 per minute</);
+    expect(await page(1)).not.toContain('Words of the agent');
+  });
+
+  it('says which words of the agent are not certain or not known', async () => {
+    const { run, read } = withWords();
+    let text = '';
+    for await (const part of renderReport(run, read)) text += part;
+    expect(text).toContain('It is not certain that &#34;Or fish&#34; was heard.');
+    expect(count(text, 'broken off: the rest was not heard')).toBe(1);
+    expect(count(text, 'some of its words are not known')).toBe(1);
+    let junit = '';
+    for await (const part of renderJunit(run, read)) junit += part;
+    expect(junit).toContain('Agent: We have pasta. Or fish (broken off)');
+    expect(junit).toContain('Agent: And wine. (other words not known)');
+    expect(junit).toContain('Agent: (words not known)');
   });
 
   it('does not count undecided barge-ins and backchannels as failures', async () => {

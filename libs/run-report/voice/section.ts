@@ -61,7 +61,16 @@ const interruptionsText = (total: number, overlapMs: number): string =>
 const gapsText = (total: number, perMinute: number): string =>
   total === 0 ? 'none' : `${total}, ${number(perMinute)} per minute`;
 
-function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice): Html {
+/** Where the agent's words come from, and how fast it spoke. */
+function wordsText({ wordsFrom, measures }: ReportedVoice): string | undefined {
+  if (!wordsFrom) return undefined;
+  const rate = measures.agentWordsPerMinute;
+  const times = wordsFrom.times === 'word' ? 'with their times' : 'times estimated';
+  return `reported by the platform, ${times}${rate === null ? '' : `; ${number(Math.round(rate))} per minute`}`;
+}
+
+function heardFacts(voice: ReportedVoice): Html {
+  const { measures, wireFindings, frameLatenessMs } = voice;
   const { background, deadAir, interruptions, level, speech, speechShare, choppiness, bargeIns, backchannels } =
     measures;
   const tried = bargeIns.filter(({ possible }) => possible);
@@ -94,6 +103,7 @@ function heardFacts({ measures, wireFindings, frameLatenessMs }: ReportedVoice):
       'Speech of agent and caller',
       `${duration(speech.agentMs)} and ${duration(speech.callerMs)}${speechShare === null ? '' : ` (${percent(speechShare)})`}`,
     ],
+    ['Words of the agent', wordsText(voice)],
     ['Gaps in the audio', choppiness.perMinute === null ? undefined : gapsText(choppiness.gaps, choppiness.perMinute)],
     [
       'Level',

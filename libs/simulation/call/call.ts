@@ -18,7 +18,8 @@ import {
 } from '../voice/conversation/voice-conversation.js';
 import type { VoiceTransport } from '../voice/wire/voice-transport.js';
 import type { VoiceResult } from '../voice/facts/results.js';
-import { CallFailure, failure } from '../timeline/failure.js';
+import { CallFailure, type Failure, failure } from '../timeline/failure.js';
+import { areAllWordsUnknown } from '../timeline/known-words.js';
 import type { CriterionResult } from '../judge/criterion-result.js';
 import { Judge, type JudgeSamples, unjudged } from '../judge/judge.js';
 import { JUDGE_PROMPT_VERSION } from '../judge/prompt.js';
@@ -267,22 +268,23 @@ class Call {
   }
 
   /** Judges the criteria and a generated caller's role, unless the call is not counted anyway. */
-  private async judge(
-    { failure, voice }: ConversationResult & Partial<VoiceConversationResult>,
-    invalidity: Invalidity | undefined,
-  ) {
+  private async judge({ failure: broken }: Pick<ConversationResult, 'failure'>, invalidity: Invalidity | undefined) {
     const { definition, model, scenario } = this.options;
     const isGenerated = this.kind === 'generated';
-    const skip = (reason: string) => ({ criteria: unjudged(definition.criteria, reason), invalidity });
-    if (failure?.fault === 'infrastructure') return skip('The call broke off');
+    const { entries } = this.timeline;
+    const skip = (reason: string, cause?: Failure) => ({
+      criteria: unjudged(definition.criteria, reason, cause),
+      invalidity,
+    });
+    if (broken?.fault === 'infrastructure') return skip('The call broke off');
     if (invalidity) return skip('The caller broke its role');
-    if (voice) return skip('The words of the agent are not known');
+    if (areAllWordsUnknown(entries)) return skip('The words of the agent are not known', failure('words_unknown'));
     if (!model) return skip('No language model is configured');
     if (definition.criteria.length === 0 && !isGenerated) return { criteria: [], invalidity };
     this.enter('judging');
     const { clock, signal, judgeMeter: meter } = this;
     const samples = this.options.judgeSamples ?? 3;
-    const judge = new Judge({ model, entries: this.timeline.entries, scenario, clock, signal, meter, samples });
+    const judge = new Judge({ model, entries, scenario, clock, signal, meter, samples });
     const role = isGenerated ? await judge.callerRole() : {};
     if (role.invalidity) return { ...skip('The caller broke its role'), invalidity: role.invalidity };
     return { criteria: await judge.criteria(definition.criteria), invalidity, roleFailure: role.failure };

@@ -32,8 +32,7 @@ export function misfitOf(
   { name, medium, provides }: Pick<ProtocolModule, 'name' | 'medium' | 'provides'>,
 ): string | undefined {
   const isThere: Readonly<Record<Need, boolean>> = {
-    // Words that a platform reports on a voice call are shown, and not judged yet.
-    words: medium === 'text' && provides.words,
+    words: provides.words,
     toolCalls: provides.toolCalls !== 'none',
     voice: medium === 'voice',
   };

@@ -80,6 +80,7 @@ const UNDECIDED_FAILURES = {
   stalled: 'tester_overloaded',
   evidence: 'check_undecided',
   not_exercised: 'not_exercised',
+  words_unknown: 'words_unknown',
 } as const satisfies Record<Undecided | 'stalled', FailureCode>;
 
 /** Whether the call tested nothing, or a check is undecided that the outcome depends on. Stalls are the tester's. */
@@ -94,7 +95,8 @@ function overload({ checks, unexercised }: VerdictInput, countedItems: number): 
 
 /** Why a call that did not fail cannot pass either. */
 function missingVerdict({ checks, criteria }: VerdictInput, countedItems: number): Failure | undefined {
-  const failed = criteria.find((criterion) => criterion.failure)?.failure;
+  const isFatal = ({ failure: cause, required }: CriterionResult) => required || cause?.code !== 'words_unknown';
+  const failed = criteria.find((criterion) => criterion.failure && isFatal(criterion))?.failure;
   if (failed) return failed;
   const open = criteria.filter(({ verdict }) => verdict === 'no_verdict' || verdict === 'not_judged');
   const required = open.find((criterion) => criterion.required);

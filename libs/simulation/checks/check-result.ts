@@ -20,10 +20,10 @@ export interface CheckResult {
 }
 
 /**
- * Present if undecided for another reason than a stall of the tester: the call holds too little evidence, or the event that
- * the check is about did not happen.
+ * Present if undecided for another reason than a stall of the tester: the call holds too little evidence, the event that the
+ * check is about did not happen, or it depends on words of the agent that are not known.
  */
-export type Undecided = 'evidence' | 'not_exercised';
+export type Undecided = 'evidence' | 'not_exercised' | 'words_unknown';
 
 /** What a check found. */
 export interface Finding extends Pick<CheckResult, 'met' | 'detail' | 'evidence'> {

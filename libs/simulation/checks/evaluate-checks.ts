@@ -6,6 +6,7 @@ import { describeCheck } from './check-description.js';
 import type { CheckResult, Finding } from './check-result.js';
 import { allOf, anyOf, notMet, whenMet } from './composition.js';
 import { happens, neverHappens } from './happens.js';
+import { byHeardWords } from './heard-words.js';
 import { speaksLanguage } from './language.js';
 import { EventFinder } from './occurrences.js';
 import { inOrder, saysBefore } from './order.js';
@@ -68,8 +69,26 @@ async function found(
   finder: EventFinder,
   evaluateVoiceCheck: EvaluateVoiceCheck,
 ): Promise<Finding> {
-  const { view } = finder;
   const inner = (nested: NestedCheck) => evaluate(nested, finder, evaluateVoiceCheck);
+  switch (check.type) {
+    case 'any_of':
+      return anyOf(check, inner);
+    case 'all_of':
+      return allOf(check, inner);
+    case 'not':
+      return notMet(check, inner);
+    case 'when':
+      return whenMet(check, inner);
+    default:
+      return byHeardWords(check, finder, (heard) => leaf(check, heard, evaluateVoiceCheck));
+  }
+}
+
+/** A check without others inside it. */
+type Leaf = Exclude<NestedCheck, { readonly type: 'any_of' | 'all_of' | 'not' | 'when' }>;
+
+function leaf(check: Leaf, finder: EventFinder, evaluateVoiceCheck: EvaluateVoiceCheck): Finding | Promise<Finding> {
+  const { view } = finder;
   switch (check.type) {
     case 'says':
     case 'calls_tool':
@@ -81,14 +100,6 @@ async function found(
       return inOrder(check, finder);
     case 'says_before':
       return saysBefore(check, finder);
-    case 'any_of':
-      return anyOf(check, inner);
-    case 'all_of':
-      return allOf(check, inner);
-    case 'not':
-      return notMet(check, inner);
-    case 'when':
-      return whenMet(check, inner);
     case 'same_value':
       return holdSameValue(check.sources, finder);
     case 'ends_by':

@@ -7,6 +7,8 @@ export interface Sample {
   readonly met: boolean | null;
   readonly reasoning: string;
   readonly evidence: Evidence | null;
+  /** Present if it depends on words of the agent that are not known, as the judge says. */
+  readonly isUnclear?: true;
   /** Answers of the model that were unusable, truncated; absent without any. */
   readonly unusable?: readonly string[];
 }

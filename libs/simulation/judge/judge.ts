@@ -34,7 +34,9 @@ const MAX_REASONING = 1_000;
 /** Maximum length of an unusable answer in the result. */
 const MAX_UNUSABLE = 500;
 
-type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement'>;
+const UNCLEAR = 'It depends on words of the agent that are not known';
+
+type Ruling = Pick<CriterionResult, 'verdict' | 'reason' | 'evidence' | 'samples' | 'disagreement' | 'failure'>;
 type Who = 'agent' | 'caller' | undefined;
 
 /** Judges statements about a call with a language model. Only verdicts with a quote from the transcript count. */
@@ -74,7 +76,7 @@ export class Judge {
     return { invalidity: { code: 'left_role', message: `The caller left its role: ${reason}`, evidence: [evidence] } };
   }
 
-  private async rule(statement: string, who?: Who): Promise<Ruling & Pick<CriterionResult, 'failure'>> {
+  private async rule(statement: string, who?: Who): Promise<Ruling> {
     try {
       return await this.decide(statement, who);
     } catch (error) {
@@ -97,6 +99,10 @@ export class Judge {
     const disagreement = count(true) > 0 && count(false) > 0;
     const met = count(true) >= majority ? true : count(false) >= majority ? false : undefined;
     const winner = samples.find((sample) => sample.met === met);
+    if (samples.filter(({ isUnclear }) => isUnclear).length >= majority) {
+      const cause = failure('words_unknown');
+      return { verdict: 'no_verdict', reason: UNCLEAR, evidence: null, samples, disagreement, failure: cause };
+    }
     if (met === undefined || !winner) {
       const reason = disagreement
         ? "The judge's verdicts contradict each other"
@@ -112,7 +118,11 @@ export class Judge {
     const { model, scenario, clock, signal, meter } = this.options;
     const told = [scenario.scenarioText, scenario.generalInstructions ?? ''].join('\n').trim();
     const language = languageName(scenario.language ?? DEFAULT_LANGUAGE);
-    const messages = judgeMessages(statement, this.text, told, language);
+    const {
+      text: transcript,
+      transcript: { voice },
+    } = this;
+    const messages = judgeMessages({ statement, transcript, context: told, language, voice });
     const ask = () => model.ask(messages, { temperature, clock, signal, meter });
     const answer = await ask();
     const sample = this.read(answer, who);
@@ -128,19 +138,22 @@ export class Judge {
   /** @returns the sample, or what is wrong with the answer, as a sentence for the model */
   private read(answer: string, who: Who): Sample | string {
     const { met, quote, reasoning } = extractJsonObject(answer) ?? {};
+    const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
+    if (met === null && this.transcript.voice?.isUnclear) {
+      return { met, reasoning: text.replace(/\.$/, '') || UNCLEAR, evidence: null, isUnclear: true };
+    }
     if (typeof met !== 'boolean') return 'That was not a JSON object with "met" as true or false.';
     if (typeof quote !== 'string' || quote.trim() === '') return 'That had no quote.';
     const evidence = this.transcript.locate(sanitizeText(quote), who, met);
     if ('fault' in evidence) return evidence.fault;
-    const text = typeof reasoning === 'string' ? truncate(sanitizeText(reasoning).trim(), MAX_REASONING) : '';
     return { met, reasoning: text.replace(/\.$/, '') || 'The judge gave no reason', evidence };
   }
 }
 
 const shown = (answer: string): string => truncate(sanitizeText(answer), MAX_UNUSABLE);
 
-/** The results of criteria that were not judged. */
-export const unjudged = (criteria: readonly Criterion[], reason: string): CriterionResult[] =>
+/** The results of criteria that were not judged. @param cause that makes the call an error if one is required */
+export const unjudged = (criteria: readonly Criterion[], reason: string, cause?: Failure): CriterionResult[] =>
   criteria.map((criterion, index) => ({
     index,
     ...criterion,
@@ -149,4 +162,5 @@ export const unjudged = (criteria: readonly Criterion[], reason: string): Criter
     evidence: null,
     samples: [],
     disagreement: false,
+    ...(cause && { failure: cause }),
   }));

@@ -4,13 +4,16 @@ import { platformText, soundText } from '../timeline/sound-text.js';
 import { toolCallText } from '../timeline/tool-call-text.js';
 import { quotedJson } from '../model/quoted-json.js';
 import { truncate, trimQuotes } from '../timeline/text.js';
-import type { TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
+import { withUnknownWords } from '../timeline/known-words.js';
+import type { SpeechEntry, TimelineEntry, ToolCallEntry } from '../timeline/timeline.js';
 
 /** A line of the transcript as the judge sees it. */
 interface TranscriptLine {
   readonly who: 'agent' | 'caller' | 'agent calls tool' | 'call';
   readonly atMs: number;
   readonly text: string;
+  /** The text with marks where words of a voice call were cut off or are not known; quotes are not located in it. */
+  readonly shown: string;
   /** The timeline entries that it consists of, with the position of their text in `text`. */
   readonly parts: readonly { readonly entry: number; readonly start: number }[];
 }
@@ -26,6 +29,9 @@ const MAX_QUOTE = 500;
 /** A shorter quote is evidence only if it is everything that was said: single words stand in nearly every transcript. */
 const MIN_WORDS = 3;
 
+const CUT_OFF = '[cut off]';
+const UNCLEAR = '[unclear]';
+
 /** An agent that speaks to the judge, by its form of answer or its prompt, gives no evidence in its own favour. */
 const ADDRESSES_JUDGE = /["']?\bmet\b["']?\s*[:=]\s*["']?(true|false)\b|\btranscript is over\b|\bstatement\s*:/iu;
 
@@ -34,14 +40,18 @@ export class Transcript {
   private readonly lines: readonly TranscriptLine[];
   /** Normalised texts of the lines for comparison with quotes, computed on first use. */
   private readonly normalised: string[] = [];
+  /** Present on a voice call: whether some words of the agent are not known. */
+  readonly voice: { readonly isUnclear: boolean } | undefined;
 
   constructor(entries: readonly TimelineEntry[]) {
     this.lines = linesOf(entries);
+    const isVoice = entries.some((entry) => entry.type === 'speech' && entry.words !== undefined);
+    this.voice = isVoice ? { isUnclear: withUnknownWords({ entries }).length > 0 } : undefined;
   }
 
   /** One JSON object per line, so that no text can imitate another line or the end of the transcript. */
   toString(): string {
-    return this.lines.map(({ who, atMs, text }) => quotedJson({ who, atMs, text })).join('\n');
+    return this.lines.map(({ who, atMs, shown }) => quotedJson({ who, atMs, text: shown })).join('\n');
   }
 
   /**
@@ -52,7 +62,8 @@ export class Transcript {
    */
   locate(quote: string, who?: 'agent' | 'caller', met = false): Evidence | UnusableQuote {
     // Models escape the quotation marks of a tool's arguments once more.
-    const wanted = normaliseText(trimQuotes(quote.replaceAll('\\"', '"')));
+    const said = quote.replaceAll('\\"', '"');
+    const wanted = normaliseText(trimQuotes(this.voice ? withoutMarks(said) : said));
     const missing = { fault: `Nobody said "${truncate(quote, 200)}" in the transcript.` };
     if (wanted.length > MAX_LINE || !/[\p{L}\p{N}]/u.test(wanted)) return missing;
     const isLong = hasWords(wanted, MIN_WORDS);
@@ -75,22 +86,40 @@ export class Transcript {
 
 /** Speech of one side that only pauses divide is one line. */
 function linesOf(entries: readonly TimelineEntry[]): TranscriptLine[] {
-  const lines: (TranscriptLine & { text: string; parts: { entry: number; start: number }[]; turn: number })[] = [];
+  const lines: (TranscriptLine & {
+    text: string;
+    shown: string;
+    parts: { entry: number; start: number }[];
+    turn: number;
+  })[] = [];
   for (const [entry, item] of entries.entries()) {
     const content = contentOf(item);
     const text = truncate(content.text, MAX_LINE);
+    const shown = item.type === 'speech' ? withMarks(text, item) : text;
     const last = lines.at(-1);
     if (last && item.type === 'speech' && last.who === item.speaker && last.turn === item.turn) {
       const separator = item.continues ? '' : ' ';
       last.parts.push({ entry, start: last.text.length + separator.length });
       last.text = truncate(`${last.text}${separator}${text}`, MAX_LINE);
+      last.shown = truncate(`${last.shown}${separator}${shown}`, MAX_LINE);
     } else {
       const atMs = Math.round(item.start);
-      lines.push({ who: content.who, text, atMs, turn: item.turn, parts: [{ entry, start: 0 }] });
+      lines.push({ who: content.who, text, shown, atMs, turn: item.turn, parts: [{ entry, start: 0 }] });
     }
   }
   return lines;
 }
+
+/** What was heard of the agent on a voice call, with what is missing of it. */
+function withMarks(text: string, { words, interrupted, cut }: SpeechEntry): string {
+  if (words === undefined) return text;
+  const isCut = interrupted || cut;
+  return [text, words === 'known' ? '' : UNCLEAR, isCut ? CUT_OFF : ''].filter((part) => part !== '').join(' ');
+}
+
+/** Judges quote the marks with the words. */
+const withoutMarks = (quote: string): string =>
+  quote.replaceAll(CUT_OFF, ' ').replaceAll(UNCLEAR, ' ').replace(/ {2,}/g, ' ').trim();
 
 /** Normalising changes lengths a little, so the entry of a quote near a pause may be the one beside it. */
 function entryAt({ parts }: TranscriptLine, position: number): number {

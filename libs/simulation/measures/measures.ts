@@ -1,5 +1,6 @@
 import { type LatencyMeasures, latencyMeasures } from '../../statistics/index.js';
 import { CallView, type Gap } from '../timeline/call-view.js';
+import { areAllWordsUnknown, withUnknownWords } from '../timeline/known-words.js';
 import type { Stall } from '../time/stalls.js';
 import type { EndCode, EndEntry, TimelineEntry } from '../timeline/timeline.js';
 import type { TesterUsage } from './tester-usage.js';
@@ -12,7 +13,7 @@ export interface Measures {
   readonly latency: LatencyMeasures & { readonly plusMinusMs?: number };
   /** From the start of the call to the agent's first word; null without one. */
   readonly timeToFirstWordMs: number | null;
-  /** `agent`: null if its words are not known, as in a voice call whose protocol transmits no words. */
+  /** `agent`: null if not all its words are known, as in a voice call whose protocol transmits no words. */
   readonly words: { readonly caller: number; readonly agent: number | null };
   /** The agent's share of all words, 0 to 1; null without words or if the agent's are not known. */
   readonly talkRatio: number | null;
@@ -43,7 +44,7 @@ export function measure(
   const silence = longestOf(view.gaps);
   const durationMs = view.end?.end ?? 0;
   const firstWord = entries.find((entry) => entry.type === 'speech' && entry.speaker === 'agent');
-  const isWordless = entries.some((entry) => entry.type === 'speech' && entry.words === 'unknown');
+  const isWordless = withUnknownWords(view).length > 0;
   const callerWords = wordsOf(view, 'caller');
   const agentWords = isWordless ? null : wordsOf(view, 'agent');
   return {
@@ -62,7 +63,7 @@ export function measure(
       timeToFirstWordMs: firstWord ? view.stallWithin(0, firstWord.start) : 0,
       longestSilenceMs: silence.plusMinusMs,
     },
-    toolCalls: isWordless ? null : view.toolCalls.length,
+    toolCalls: areAllWordsUnknown(entries) && view.toolCalls.length === 0 ? null : view.toolCalls.length,
     endedBy: view.end?.by ?? null,
     endCode: view.end?.code ?? null,
     endReason: view.end?.reason ?? null,

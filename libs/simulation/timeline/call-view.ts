@@ -82,6 +82,11 @@ export class CallView {
     this.waits = heard?.waits ?? waitsOf(placed, this.end, stalls);
   }
 
+  /** The same call with other words: the times stay what they are. */
+  withEntries(entries: readonly TimelineEntry[]): CallView {
+    return new CallView(entries, this.stalls, this.heard);
+  }
+
   /** Longest stall of the tester in a span of the call. */
   stallWithin(start: number, end: number): number {
     return worstStall(this.stalls, start, end);

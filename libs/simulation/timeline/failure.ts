@@ -45,6 +45,7 @@ export const FAILURES = {
   nothing_judged: ['infrastructure', false, 'None of the criteria could be decided'],
   not_exercised: ['infrastructure', false, 'What a required check is about did not happen on the call'],
   check_undecided: ['infrastructure', false, 'A required check could not be decided'],
+  words_unknown: ['infrastructure', true, 'What is judged depends on words of the agent that are not known'],
   never_silent: ['infrastructure', false, "The agent's audio never fell silent, so its turn never ended"],
   platform_refused: ['infrastructure', false, 'The platform refused the call'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],

@@ -8,9 +8,12 @@ import type { VoiceEvidence } from './evidence.js';
 /** Fewer gaps are an accident of the network. */
 const MIN_GAPS = 3;
 
-export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice }: VoiceEvidence): Finding {
+export function speakingRateWithin({ minWpm, maxWpm }: SpeakingRateSpec, { voice, facts }: VoiceEvidence): Finding {
   const rate = voice.agentWordsPerMinute;
-  if (rate === null) return notExercised('The words of the agent are not known');
+  if (rate === null) {
+    if (facts.agent.length === 0) return notExercised('The agent was not heard');
+    return { ...notExercised('The words of the agent are not known'), undecided: 'words_unknown' };
+  }
   const met = rate >= (minWpm ?? 0) && rate <= (maxWpm ?? Infinity);
   return { met, detail: `The agent spoke ${Math.round(rate)} words per minute`, evidence: [] };
 }

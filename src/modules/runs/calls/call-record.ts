@@ -18,6 +18,8 @@ export const toRecord = (result: CallResult | null, recording: RecordingFacts | 
   voice: result?.voice?.voice ?? null,
   wireFindings: result?.voice?.wireFindings ?? [],
   words: result?.voice?.words ?? [],
+  wordsOmitted: result?.voice?.wordsOmitted ?? 0,
+  wordsFrom: result?.voice?.wordsFrom ?? null,
   recording,
   recordingOmitted: result?.recordingOmitted ?? null,
 });

@@ -190,9 +190,13 @@ const SCHEMAS = {
             met: or(flag),
             reasoning: text,
             evidence: or(ref('Evidence')),
+            isUnclear: {
+              ...flag,
+              description: 'Present if it depends on words of the agent on a voice call that are not known',
+            },
             unusable: { ...list(text), description: 'Answers of the model that were unusable, truncated' },
           },
-          ['unusable'],
+          ['isUnclear', 'unusable'],
         ),
       ),
       disagreement: flag,
@@ -209,7 +213,7 @@ const SCHEMAS = {
       timeToFirstWordMs: or(number),
       words: object({
         caller: count,
-        agent: { ...or(count), description: 'Null if the agent spoke and the protocol transmits no words' },
+        agent: { ...or(count), description: 'Null if the agent spoke and not all its words are known' },
       }),
       talkRatio: or(number),
       longestSilenceMs: number,

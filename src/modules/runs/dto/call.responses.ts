@@ -16,6 +16,7 @@ import type {
   UnusableAnswer,
   VoiceMeasures,
   WireFinding,
+  WordsFrom,
 } from '../../../../libs/simulation/index.js';
 import { RECORDING_OMITTED, type RecordingOmitted } from '../../../../libs/simulation/index.js';
 import type { Outcome } from '../../../../libs/statistics/index.js';
@@ -214,6 +215,16 @@ export class CallRecord {
 
   @ListField('TimedWord', 'Words of a voice call with their times, where they are known')
   words: readonly TimedWord[];
+
+  @IntegerField({
+    description: 'Further words of the call, which are not listed: at most 20,000 are',
+    example: 0,
+    minimum: 0,
+  })
+  wordsOmitted: number;
+
+  @NullableField('WordsFrom', 'Where the words of the agent on a voice call come from; null if none are known')
+  wordsFrom: WordsFrom | null;
 
   @NullableField('CallRecording', 'What was recorded (`GET /calls/{id}/recording`)')
   recording: RecordingFacts | null;

@@ -112,6 +112,14 @@ export const VOICE_SCHEMAS = {
     },
     ['source', 'unheard', 'uncertain'],
   ),
+  WordsFrom: object({
+    source: { enum: ['wire'], description: '`wire`: the platform reported what the agent said' },
+    model: described(or(text), 'The model that recognised them; null where the platform reported them'),
+    times: {
+      enum: ['word', 'estimated'],
+      description: "`word`: the platform's own; `estimated`: spread over the audio of what they belong to",
+    },
+  }),
   CallRecording: object({
     seconds: number,
     sampleRate: count,
@@ -158,5 +166,6 @@ export const VOICE_EXAMPLES = {
       '"Send a clear message if you want to interrupt the audio that has been sent in various media messages. This empties all buffered audio" (https://www.twilio.com/docs/voice/media-streams/websocket-messages)',
   },
   TimedWord: { speaker: 'caller', text: 'table', startMs: 3420, endMs: 3780 },
+  WordsFrom: { source: 'wire', model: null, times: 'estimated' },
   CallRecording: { seconds: 31.2, sampleRate: 8000, channels: ['caller', 'agent'], bytes: 499_200 },
 };

@@ -168,13 +168,14 @@ async function* mapped(calls: AsyncIterable<CallWithResult>): AsyncGenerator<Rep
 }
 
 const reportedVoice = (
-  { voice: measures, wireFindings, words, lanes }: VoiceResult,
+  { voice: measures, wireFindings, words, wordsFrom, lanes }: VoiceResult,
   { frameLatenessMs }: CallResult['reliability'],
   recording: RecordingFacts | null,
 ): ReportedVoice => ({
   measures,
   wireFindings,
   words,
+  wordsFrom,
   lanes,
   recording,
   ...(frameLatenessMs && { frameLatenessMs }),

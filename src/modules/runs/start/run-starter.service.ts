@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { callLanguage, caseKey } from '../../../../libs/evaluation-definition/index.js';
-import { explanationOf, misfits, PERSONALITY_DELETED } from '../../../../libs/run-plan/index.js';
+import { explanationOf, misfits, PERSONALITY_DELETED, wordsCure } from '../../../../libs/run-plan/index.js';
 import type { Caller } from '../../../platform/access/caller.js';
 import { requireOwned } from '../../../platform/access/ownership.js';
 import { SETTINGS } from '../../../platform/config/settings.module.js';
@@ -222,7 +222,8 @@ export class RunStarterService {
    * @throws DomainError CONFLICT that lists the evaluations
    */
   private requireRunnable(evaluations: readonly PlannedEvaluation[], { protocol }: ProtocolChoice): void {
-    refuse(misfits(evaluations, { protocol, hasModel: this.settings.languageModel !== undefined }));
+    const equipment = { protocol, hasModel: this.settings.languageModel !== undefined };
+    refuse(misfits(evaluations, equipment), wordsCure(evaluations, equipment));
   }
 
   /** Limits the waiting calls, because every claim searches them. @throws DomainError CONFLICT */
@@ -274,14 +275,16 @@ const casesOf = ({ id, variables }: SelectedEvaluation): PlannedCase[] =>
 
 /**
  * @param refused evaluations with the reason of each
+ * @param cure of all of them
  * @throws DomainError CONFLICT with an issue per evaluation, if there are any
  */
-function refuse(refused: readonly { readonly name: string; readonly reason: string }[]): void {
+function refuse(refused: readonly { readonly name: string; readonly reason: string }[], cure?: string): void {
   if (refused.length === 0) return;
   const issues = refused
     .slice(0, MAX_LISTED)
     .map(({ name, reason }) => `evaluations "${name}" cannot be run: ${reason}`);
   const more = refused.length - issues.length;
   if (more > 0) issues.push(`evaluations: ${more} more cannot be run`);
+  if (cure !== undefined) issues.push(cure);
   throw new DomainError('CONFLICT', 'The run cannot be started', issues);
 }

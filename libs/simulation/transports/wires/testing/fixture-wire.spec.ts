@@ -249,9 +249,11 @@ describe('the fixture wire over a socket', () => {
 describe('evaluations over the fixture wire', () => {
   const misfit = (definition: DefinitionInput) => misfitOf(normalise(definition), 'en-US', fixtureWire);
 
-  it('may check tool calls, and not words', () => {
+  it('may check tool calls and words, and have criteria', () => {
     expect(misfit({ ...ONE_LINE, checks: [{ type: 'calls_tool', tool: 'book' }] })).toBeUndefined();
-    expect(misfit({ ...ONE_LINE, checks: [{ type: 'says', text: 'hello' }] })).toContain("it needs the agent's words");
+    expect(misfit({ ...ONE_LINE, checks: [{ type: 'says', text: 'hello' }] })).toBeUndefined();
+    expect(misfit({ ...ONE_LINE, checks: [{ type: 'speaking_rate', maxWpm: 200 }] })).toBeUndefined();
+    expect(misfit({ ...ONE_LINE, criteria: [{ text: 'Polite.' }] })).toBeUndefined();
   });
 });
 
