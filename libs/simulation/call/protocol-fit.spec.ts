@@ -99,6 +99,19 @@ describe('misfitOf', () => {
     }
   });
 
+  it('finds what a caller on a voice call cannot decide, though the protocol provides words', () => {
+    const open = (definition: DefinitionInput) => misfit(definition, 'openai-realtime');
+    const answers = [{ contains: 'day', say: 'On Friday.' }];
+    expect(open({ script: [{ say: 'Hello.' }, { answers }, { end: 'Done' }] })).toBe(
+      'the caller of a voice call follows a fixed script: script[1] (answers)',
+    );
+    expect(open({ script: [] })).toBe(
+      'the caller of a voice call follows a fixed script: the caller, which has no script',
+    );
+    const said = { script: [{ say: 'Hello.' }], checks: [{ type: 'says', text: 'evening' }] } as const;
+    expect(open(said)).toBeUndefined();
+  });
+
   it('finds keys, which only a telephone transmits', () => {
     const keys = {
       script: [{ say: 'Hello.' }, { press: '1' }],

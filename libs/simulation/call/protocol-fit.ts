@@ -45,6 +45,9 @@ export function misfitOf(
   if (medium === 'voice' && !/^en(-|$)/i.test(language)) {
     reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
   }
+  // Everything that a caller on a voice call says is prepared before the call.
+  const open = medium === 'voice' && provides.words ? openParts(definition.script) : [];
+  if (open.length > 0) reasons.push(`the caller of a voice call follows a fixed script: ${listed(open)}`);
   const keys = medium === 'voice' && !provides.keys ? keySteps(definition) : [];
   if (keys.length > 0) reasons.push(`it presses keys, which ${name} does not transmit: ${listed(keys)}`);
   const silent = medium === 'voice' ? silentLines(definition.script) : [];
@@ -54,16 +57,19 @@ export function misfitOf(
 
 function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
   return [
-    ...(script.length === 0 ? [{ need: 'words', part: 'the caller, which has no script' } as const] : []),
-    ...script.flatMap((step, index) =>
-      conditionsOf(step).map((field) => ({ need: 'words', part: `script[${index}] (${field})` }) as const),
-    ),
+    ...openParts(script).map((part) => ({ need: 'words', part }) as const),
     ...checks.flatMap((check, index) => needsOf(check).map((need) => ({ need, part: checkName(check, index) }))),
     ...criteria.flatMap(({ required }, index) =>
       required ? [{ need: 'words', part: `criteria[${index}]` } as const] : [],
     ),
   ];
 }
+
+/** What the caller can only decide by the words of the agent. */
+const openParts = (script: readonly ScriptStep[]): string[] => [
+  ...(script.length === 0 ? ['the caller, which has no script'] : []),
+  ...script.flatMap((step, index) => conditionsOf(step).map((field) => `script[${index}] (${field})`)),
+];
 
 /** The fields of a step that depend on what the agent says. */
 const conditionsOf = (step: ScriptStep): string[] => [
