@@ -101,7 +101,7 @@ describe('misfitOf', () => {
 
   it('finds what a caller on a voice call cannot decide, though the protocol provides words', () => {
     const open = (definition: DefinitionInput) => misfit(definition, 'openai-realtime');
-    const answers = [{ contains: 'day', say: 'On Friday.' }];
+    const answers = [{ when: { says: { text: 'day' } }, say: 'On Friday.' }];
     expect(open({ script: [{ say: 'Hello.' }, { answers }, { end: 'Done' }] })).toBe(
       'the caller of a voice call follows a fixed script: script[1] (answers)',
     );
