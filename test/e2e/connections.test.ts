@@ -124,8 +124,9 @@ describe('the connection of an agent', () => {
     for (const wrong of [{ tools: [{ type: 'mcp' }] }, 'text', null]) {
       expectInvalid(await editor.put(path, { protocol, options: { session: wrong } }), 'options.session');
     }
-    const nested: unknown = JSON.parse(`{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`);
-    expect((await editor.put(path, { protocol, options: { session: nested } })).status).toBe(400);
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const raw = `{"protocol":"${protocol}","options":{"session":{"a":${nested}}}}`;
+    expect((await editor.send('PUT', path, raw)).status).toBe(400);
     expectInvalid(await editor.put(path, { protocol, options: { line: 'narrow' } }), 'options.line');
   });
 
