@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { EvaluationInput } from '../../libs/evaluation-definition/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type ReferenceAgentServer, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -11,7 +10,7 @@ import { TODAY, type Truncation, VoiceCalls } from '../../libs/reference-agent/t
 import { type CallResult, mediaThread, testConnection } from '../../libs/simulation/index.js';
 import { until } from '../support/until.js';
 
-const FOLDER = path.join(path.dirname(fileURLToPath(import.meta.url)), '../realtime-agent');
+const FOLDER = path.resolve(__dirname, '../realtime-agent');
 const KEY = 'sk-of-the-test-1234567890';
 const QUESTIONS = 'When are you open, where are you, and can I park there?';
 const BARGE_IN = "Thank you, that's enough. Do you have vegan dishes?";
