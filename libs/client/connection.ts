@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<ConnectionTest['steps'][number]['step'], string>> =
   accepted: 'Accepted',
   twiml: 'TwiML',
   websocket: 'WebSocket',
+  ready: 'Session ready',
   answered: 'First words',
 };
 const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim' } as const;

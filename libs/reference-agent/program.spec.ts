@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { FAULT_NAMES } from './faults.js';
 import { agentProgram, faultList } from './program.js';
 import type { ReferenceAgentServerOptions } from './server.js';
+import { REALTIME_FAULT_NAMES } from './voice/realtime/realtime-faults.js';
 import { VOICE_FAULT_NAMES } from './voice/voice-faults.js';
 
 /** Runs the CLI with these arguments. @returns the options of the started server, errors and output */
@@ -59,6 +60,24 @@ describe('agentProgram', () => {
     expect(printed).toContain('POST http://127.0.0.1:1/voice ');
   });
 
+  it('is a Realtime server instead of an agent on the telephone, with the faults that exist there', async () => {
+    const args = ['--as', 'openai-realtime', '--auth-token', 'secret', '--fault'];
+    const { started, printed } = await run(...args, 'no-answer');
+    expect(started).toMatchObject([{ realtime: { fault: 'no-answer', apiKey: 'secret', slowMs: 2_500 } }]);
+    expect(started[0]!.telephone).toBeUndefined();
+    expect(printed).toContain('ws://127.0.0.1:1/v1/realtime?model=booking ');
+    for (const [platform, fault] of [
+      ['openai-realtime', 'no-clear'],
+      ['twilio-media-streams', 'no-answer'],
+    ] as const) {
+      const program = agentProgram(() => Promise.reject(new Error('It was started')));
+      await expect(program.parseAsync(['--as', platform, '--fault', fault], { from: 'user' })).rejects.toThrow(
+        `--fault ${fault} is not a fault of an agent with --as ${platform}`,
+      );
+    }
+    expect((await run('--as', 'sip')).errors).toMatch(/Allowed choices are twilio-media-streams, openai-realtime/);
+  });
+
   it.each([
     [['--fault', 'nonsense'], /Valid faults: slow-answer, /],
     [['--port', '70000'], /whole number from 0 to 65535/],
@@ -75,7 +94,8 @@ describe('agentProgram', () => {
     const { started, printed } = await run('--list-faults');
     expect(started).toEqual([]);
     expect(printed).toBe(`${faultList()}\n`);
-    for (const fault of [...FAULT_NAMES, ...VOICE_FAULT_NAMES]) expect(printed).toContain(`${fault}\n`);
+    for (const fault of [...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...REALTIME_FAULT_NAMES])
+      expect(printed).toContain(`${fault}\n`);
   });
 
   it('reports a port that is already in use', async () => {

@@ -6,10 +6,21 @@ import { DEFAULT_SLOW_MS } from './agent.js';
 import { FAULT_NAMES, FAULTS, type FaultName, isFault } from './faults.js';
 import { AGENT_NAME, DEFAULT_HOST, DEFAULT_PORT, startReferenceAgent } from './server.js';
 import { prepareVoice } from './voice/prepare.js';
+import {
+  isRealtimeFault,
+  REALTIME_FAULT_NAMES,
+  REALTIME_FAULTS,
+  type RealtimeFaultName,
+  SHARED_FAULT_NAMES,
+} from './voice/realtime/realtime-faults.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 
+/** What the agent can be on the telephone. */
+const PLATFORMS = ['twilio-media-streams', 'openai-realtime'] as const;
+
 interface Flags {
-  readonly fault?: FaultName | VoiceFaultName;
+  readonly fault?: FaultName | VoiceFaultName | RealtimeFaultName;
+  readonly as: (typeof PLATFORMS)[number];
   readonly listFaults?: boolean;
   readonly port: number;
   readonly host: string;
@@ -30,6 +41,9 @@ export function agentProgram(start = startReferenceAgent): Command {
     .description('A restaurant-booking agent to test against: correct by default, or with one planted fault.')
     .option('--fault <name>', 'fault to plant, one of --list-faults', fault)
     .option('--list-faults', 'print all faults and how to detect them, then exit')
+    .addOption(
+      new Option('--as <platform>', 'how the agent answers voice calls').choices(PLATFORMS).default(PLATFORMS[0]),
+    )
     .option('--port <n>', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', DEFAULT_HOST)
     .option('--latency-ms <n>', 'delay before the first part of every answer', wholeNumber(0, MAX_DELAY_MS), 0)
@@ -42,11 +56,14 @@ export function agentProgram(start = startReferenceAgent): Command {
     )
     .option(
       '--response-ms <n>',
-      "on the telephone: time from the caller's last sound to the answer",
+      "on voice calls: time from the caller's last sound to the answer",
       wholeNumber(0, MAX_DELAY_MS),
     )
     .addOption(
-      new Option('--auth-token <token>', 'on the telephone: check the signatures of Twilio').env('TWILIO_AUTH_TOKEN'),
+      new Option(
+        '--auth-token <token>',
+        'on voice calls: check the signatures of Twilio; as openai-realtime: the API key',
+      ).env('TWILIO_AUTH_TOKEN'),
     )
     .option('--public-url <url>', 'on the telephone: address of this server as Twilio sees it')
     .allowExcessArguments(false)
@@ -57,23 +74,39 @@ export function agentProgram(start = startReferenceAgent): Command {
       print(`The ${flags.fault ? `agent with the fault ${flags.fault}` : 'healthy agent'} is listening on ${server.url}
   text       POST ${server.url}/v1/chat/completions
              POST ${server.url}/agents/${AGENT_NAME}:FAULT/v1/chat/completions
-  telephone  POST ${server.url}/voice                         (webhook of Twilio Media Streams)
-             POST ${server.url}/agents/${AGENT_NAME}:FAULT/voice
+${voiceAddresses(flags.as, server.url)}
 FAULT is any of --list-faults, or "healthy".`);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
     });
 }
 
+function voiceAddresses(as: Flags['as'], url: string): string {
+  if (as === 'openai-realtime') {
+    const address = url.replace(/^http/, 'ws');
+    return `  realtime   ${address}/v1/realtime?model=${AGENT_NAME}       (WebSocket of OpenAI Realtime)
+             ${address}/v1/realtime?model=${AGENT_NAME}:FAULT`;
+  }
+  return `  telephone  POST ${url}/voice                         (webhook of Twilio Media Streams)
+             POST ${url}/agents/${AGENT_NAME}:FAULT/voice`;
+}
+
 async function startOrExplain(start: typeof startReferenceAgent, options: Omit<Flags, 'listFaults'>) {
-  const { fault: name, responseMs, authToken, publicUrl, ...rest } = options;
+  const { fault: name, as, responseMs, authToken, publicUrl, ...rest } = options;
+  const isRealtime = as === 'openai-realtime';
+  if (name !== undefined && !isFault(name) && !(isRealtime ? isRealtimeFault(name) : isVoiceFault(name))) {
+    throw new Error(`--fault ${name} is not a fault of an agent with --as ${as}`);
+  }
   const fault = name !== undefined && isFault(name) ? { fault: name } : {};
   const voiceFault = name !== undefined && isVoiceFault(name) ? { fault: name } : {};
-  const { slowMs } = options;
+  const realtimeFault = name !== undefined && isRealtimeFault(name) ? { fault: name } : {};
+  const common = { slowMs: options.slowMs, responseMs, prepare };
   try {
     return await start({
       ...rest,
       ...fault,
-      telephone: { ...voiceFault, slowMs, responseMs, authToken, publicUrl, prepare },
+      ...(isRealtime
+        ? { realtime: { ...common, ...realtimeFault, apiKey: authToken } }
+        : { telephone: { ...common, ...voiceFault, authToken, publicUrl } }),
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -103,12 +136,15 @@ export function faultList(): string {
     '',
     'Faults on the telephone',
     ...list(VOICE_FAULT_NAMES, VOICE_FAULTS),
+    '',
+    `Faults with --as openai-realtime: ${SHARED_FAULT_NAMES.join(', ')}, and`,
+    ...list(REALTIME_FAULT_NAMES, REALTIME_FAULTS),
   ].join('\n');
 }
 
-function fault(name: string): FaultName | VoiceFaultName {
-  if (isFault(name) || isVoiceFault(name)) return name;
-  const names = new Set<string>([...FAULT_NAMES, ...VOICE_FAULT_NAMES]);
+function fault(name: string): FaultName | VoiceFaultName | RealtimeFaultName {
+  if (isFault(name) || isVoiceFault(name) || isRealtimeFault(name)) return name;
+  const names = new Set<string>([...FAULT_NAMES, ...VOICE_FAULT_NAMES, ...REALTIME_FAULT_NAMES]);
   throw new InvalidArgumentError(`Valid faults: ${[...names].join(', ')}.`);
 }
 

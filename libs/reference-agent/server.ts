@@ -12,6 +12,7 @@ import {
 import { ChunkWriter, completion, type CompletionHead } from './completion-format.js';
 import { type CompletionRequest, readCompletionRequest, RequestError } from './completion-request.js';
 import { FAULT_NAMES, type FaultName, isFault, isHealthy } from './faults.js';
+import { RealtimeService, type RealtimeServiceOptions } from './voice/realtime/service.js';
 import { Telephone, type TelephoneOptions } from './voice/telephone.js';
 
 export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
@@ -20,7 +21,12 @@ export interface ReferenceAgentServerOptions extends ReferenceAgentOptions {
   readonly host?: string;
   /** The agent also answers the telephone (Twilio Media Streams). */
   readonly telephone?: TelephoneOptions;
+  /** In place of the telephone, the agent is a Realtime server. */
+  readonly realtime?: RealtimeServiceOptions;
 }
+
+/** What answers voice calls on the agent's port. */
+type VoiceService = Pick<Telephone, 'prepare' | 'handle' | 'upgrade' | 'close'>;
 
 export interface ReferenceAgentServer {
   /** Base URL without a trailing slash. */
@@ -43,20 +49,21 @@ const ADDRESS = /^(?:\/agents\/([^/]{1,100}))?\/v1\/chat\/completions$/;
  */
 export async function startReferenceAgent(options: ReferenceAgentServerOptions = {}): Promise<ReferenceAgentServer> {
   const { port = DEFAULT_PORT, host = DEFAULT_HOST } = options;
-  const telephone = options.telephone && new Telephone(options.telephone);
-  const handler = new Handler(options, telephone);
+  const { telephone, realtime } = options;
+  const voice = realtime ? new RealtimeService(realtime) : telephone && new Telephone(telephone);
+  const handler = new Handler(options, voice);
   const server = createServer((request, response) => void handler.handle(request, response));
-  if (telephone) server.on('upgrade', (...upgrade) => void telephone.upgrade(...upgrade));
+  if (voice) server.on('upgrade', (...upgrade) => void voice.upgrade(...upgrade));
   server.requestTimeout = 30_000;
   server.headersTimeout = 10_000;
   server.keepAliveTimeout = 30_000;
   server.listen(port, host);
   await once(server, 'listening');
-  void telephone?.prepare();
+  void voice?.prepare();
   return {
     url: urlOf(server),
     close: () => {
-      telephone?.close();
+      voice?.close();
       return close(server);
     },
   };
@@ -80,7 +87,7 @@ class Handler {
 
   constructor(
     private readonly options: ReferenceAgentOptions,
-    private readonly telephone: Telephone | undefined,
+    private readonly voice: VoiceService | undefined,
   ) {
     for (const fault of [undefined, ...FAULT_NAMES])
       this.agents.set(fault, createReferenceAgent({ ...options, fault }));
@@ -95,7 +102,7 @@ class Handler {
       const path = (request.url ?? '').split('?')[0] ?? '';
       if (path === '/health' && request.method === 'GET') return send(response, 200, { status: 'ok' });
       if (path === '/v1/models' && request.method === 'GET') return send(response, 200, MODELS);
-      if (await this.telephone?.handle(request, response)) return;
+      if (await this.voice?.handle(request, response)) return;
       const match = ADDRESS.exec(path);
       if (!match) throw new RequestError(404, `Unknown path ${path.slice(0, 200)}`, null, 'unknown_url');
       if (request.method !== 'POST')

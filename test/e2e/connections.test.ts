@@ -53,7 +53,12 @@ describe('the connection of an agent', () => {
       firstSpeaker: 'agent',
       options: {},
     };
-    const shown = { ...connection, headers: { Authorization: null, 'X-Tenant': null }, source: 'agent' };
+    const shown = {
+      ...connection,
+      headers: { Authorization: null, 'X-Tenant': null },
+      source: 'agent',
+      address: 'own',
+    };
     const put = await editor.put(path, connection);
     expect([put.status, put.body]).toEqual([200, { message: 'Connection set successfully', data: shown }]);
     for (const client of [viewer, editor, admin]) {
@@ -61,7 +66,7 @@ describe('the connection of an agent', () => {
       expect([status, body]).toEqual([200, { message: 'Connection retrieved successfully', data: shown }]);
     }
     const defaults = { protocol: 'chat-completions', headers: {}, firstSpeaker: 'caller', options: {} };
-    const replaced = { ...defaults, url: URL, source: 'agent' };
+    const replaced = { ...defaults, url: URL, source: 'agent', address: 'own' };
     expect((await editor.put<any>(path, { url: URL })).body.data).toEqual(replaced);
     const deleted = await editor.delete(path);
     expect([deleted.status, deleted.body]).toEqual([
@@ -81,6 +86,7 @@ describe('the connection of an agent', () => {
       firstSpeaker: 'caller',
       options: {},
       source: 'provider',
+      address: 'setting',
     };
     expect((await viewer.get<any>(path)).body.data).toEqual(ofProvider);
     expect((await editor.delete<any>(path)).body.data).toEqual(ofProvider);
@@ -88,6 +94,40 @@ describe('the connection of an agent', () => {
     expect((await viewer.get<any>(path)).body.data).toMatchObject({ url: URL, source: 'agent' });
     await editor.delete(path);
     expect((await viewer.get<any>(path)).body.data).toEqual(ofProvider);
+  });
+
+  it('needs no address where the protocol has one', async () => {
+    const path = await pathOf();
+    const put = await editor.put<any>(path, { protocol: 'openai-realtime' });
+    expect(put.body.data).toEqual({
+      protocol: 'openai-realtime',
+      url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
+      address: 'vendor',
+      headers: {},
+      firstSpeaker: 'agent',
+      options: {},
+      source: 'agent',
+    });
+    const own = { protocol: 'openai-realtime', url: 'wss://voice.example.com/v1/realtime' };
+    expect((await editor.put<any>(path, own)).body.data).toMatchObject({ ...own, address: 'own' });
+    expectInvalid(await editor.put(path, { protocol: 'twilio-media-streams' }), 'url');
+    expectInvalid(await editor.put(path, {}), 'url');
+  });
+
+  it('keeps the settings of a Realtime session, and refuses those that cannot be sent', async () => {
+    const protocol = 'openai-realtime';
+    const session = { instructions: 'You book tables.', audio: { output: { voice: 'marin' } } };
+    const path = await pathOf();
+    expect((await editor.put<any>(path, { protocol, options: { session, line: 'wide' } })).body.data).toMatchObject({
+      options: { session, line: 'wide' },
+    });
+    for (const wrong of [{ tools: [{ type: 'mcp' }] }, 'text', null]) {
+      expectInvalid(await editor.put(path, { protocol, options: { session: wrong } }), 'options.session');
+    }
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const raw = `{"protocol":"${protocol}","options":{"session":{"a":${nested}}}}`;
+    expect((await editor.send('PUT', path, raw)).status).toBe(400);
+    expectInvalid(await editor.put(path, { protocol, options: { line: 'narrow' } }), 'options.line');
   });
 
   it('needs EDITOR to be written', async () => {
@@ -256,7 +296,7 @@ describe('the connection of an agent', () => {
 
   it.each([
     [{ protocol: 'carrier-pigeon' }, 'protocol'],
-    [{ protocol: 'openai-realtime' }, 'protocol'],
+    [{ protocol: 'sip' }, 'protocol'],
     [{ firstSpeaker: 'both' }, 'firstSpeaker'],
     [{ options: { model: 'x' } }, 'options.model'],
     [{ options: { toString: 'x' } }, 'options.toString'],

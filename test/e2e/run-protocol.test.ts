@@ -85,7 +85,7 @@ describe('the protocol of a run', () => {
       expect(await start({ medium: 'voice', dryRun })).toMatchObject({
         status: 409,
         body: {
-          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls: ${cure('voice', 'twilio-media-streams')}`,
+          message: `medium is voice, and the protocol of AGENT_PROVIDER_1_PROTOCOL, chat-completions, is for text calls: ${cure('voice', 'twilio-media-streams, openai-realtime')}`,
         },
       });
     }

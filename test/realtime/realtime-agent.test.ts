@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { encodeMulaw } from '../../libs/audio/index.js';
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { prepareScript, transportTo, type VoiceFacts, type VoiceTransport } from '../../libs/simulation/index.js';
@@ -12,7 +11,7 @@ import { FliteEngine, soundOf } from '../../libs/speech/index.js';
 import { RealtimeServer } from '../support/realtime-server.js';
 import { until } from '../support/until.js';
 
-const FOLDER = path.join(path.dirname(fileURLToPath(import.meta.url)), '../realtime-agent');
+const FOLDER = path.resolve(__dirname, '../realtime-agent');
 const TOKEN = 'twilio-auth-token-of-the-test';
 const ANSWER =
   'Tonight we have tomato soup, then grilled sea bass with lemon, a mushroom risotto, and a vegan curry with rice. For dessert there is lemon tart or ice cream.';

@@ -21,8 +21,8 @@ export const SWC_OPTIONS = {
 
 const FOLDERS = ['src', 'libs', 'test'];
 
-// Neither tests nor types.
-const isSource = (file) => /(?<!\.spec|\.test|\.d)\.ts$/.test(file);
+// Neither tests nor types, nor the packages of an agent that has a folder of its own.
+const isSource = (file) => /(?<!\.spec|\.test|\.d)\.ts$/.test(file) && !/(^|\/)node_modules\//.test(file);
 
 /** The compiled file of a file in TypeScript; undefined if it is a test or outside of the folders that are compiled. */
 export function compiledFile(file) {

@@ -1,4 +1,5 @@
 /** Voice calls, for measurements outside of this library. */
+export type { Truncation } from '../voice/realtime/heard-account.js';
 export { type RecordedVoiceCall, remeasured } from '../voice/testing/remeasured.js';
 export { TODAY, VoiceCalls } from '../voice/testing/voice-call.js';
 export {

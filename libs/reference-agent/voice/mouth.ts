@@ -1,3 +1,5 @@
+import type { SpokenAnswer, ToolRequest } from './spoken-dialogue.js';
+
 /** The agent's side of a telephone line: what it sends. */
 export interface AgentLine {
   /** Bytes for the playout buffer of the platform, which plays 8 of them in a millisecond. */
@@ -5,6 +7,14 @@ export interface AgentLine {
   mark(name: string): void;
   clear(): void;
   hangUp(): void;
+  /** An answer begins, before its first audio. */
+  answer?(answer: SpokenAnswer, bytes: number): void;
+  /** The agent waits for the results of tools that the other side runs. */
+  callTools?(calls: readonly ToolRequest[]): void;
+  /** The caller has begun to speak. */
+  callerStarts?(): void;
+  /** The agent answers what it heard. */
+  callerEnds?(heard: string): void;
 }
 
 /** How quickly audio is sent: a chunk at a time, at most `leadMs` before it is played. */

@@ -1,11 +1,16 @@
-import { answerTo, type Message } from '../conversation.js';
+import { answerTo, type AnswerToolCall, type Message } from '../conversation.js';
 import { behaviourOf } from '../faults.js';
 import { FACTS } from '../restaurant.js';
 
+/** A tool that the other side runs. */
+export type ToolRequest = AnswerToolCall;
+
 /** One answer of the agent, and what it does after it. */
 export interface SpokenAnswer {
+  /** Empty while the agent waits for the results of `calls`. */
   readonly text: string;
   readonly then?: 'hang-up' | 'transfer';
+  readonly calls?: readonly ToolRequest[];
 }
 
 /** Stands for words that the agent did not understand; not empty, because the dialogue takes that for silence. */
@@ -32,20 +37,29 @@ export class SpokenDialogue {
   /**
    * @param today milliseconds since 1970, to resolve dates such as "on Friday"
    * @param isEndless whether the first answer begins with the monologue
+   * @param hostedTools tools that the other side runs
    */
   constructor(
     private readonly today: number,
     private readonly isEndless: boolean,
+    private readonly hostedTools?: () => ReadonlySet<string>,
   ) {}
 
   /** Answers the caller's words; the greeting if nothing was said yet. */
   answer(said?: string): SpokenAnswer {
     if (said !== undefined) this.messages.push({ role: 'user', content: said });
-    const { text, toolCalls } = answerTo(this.messages, behaviourOf(undefined), this.today);
+    const answer = answerTo(this.messages, behaviourOf(undefined), this.today, this.hostedTools?.());
+    const { text, toolCalls, finishReason } = answer;
+    if (finishReason === 'tool_calls') return { text, calls: toolCalls.slice(-1) };
     this.messages.push({ role: 'assistant', content: text });
     // The greeting is the first message.
     const opening = this.isEndless && this.messages.length === 3 ? `${MONOLOGUE} ` : '';
     return { text: `${opening}${text}`, ...(toolCalls.some(({ name }) => name === 'end_call') && { then: 'hang-up' }) };
+  }
+
+  /** Takes the result of a tool of the other side; `answer` goes on with it. */
+  result(toolCallId: string, content: string): void {
+    this.messages.push({ role: 'tool', content, toolCallId });
   }
 
   /** Answers keys: a fact, a colleague, or a telephone number as if it had been said. */

@@ -170,6 +170,6 @@ function respond(response: ServerResponse, status: number, xml: string): void {
   response.end(xml);
 }
 
-function refuse(socket: Duplex, status: string): void {
+export function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

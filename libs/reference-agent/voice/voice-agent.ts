@@ -18,6 +18,8 @@ export interface VoiceAgentOptions {
   readonly slowMs?: number;
   readonly voice: Voice;
   readonly recogniser: Recogniser;
+  /** Tools that the other side runs. */
+  readonly hostedTools?: () => ReadonlySet<string>;
   /** Called with the agent's own times of each answer. */
   readonly onAnswer?: (stamp: AnswerStamp) => void;
 }
@@ -77,6 +79,8 @@ export class VoiceAgent {
   private unsaid: { readonly answer: SpokenAnswer; readonly onSaid: (now: number, leadMs: number) => void } | undefined;
   private then: SpokenAnswer['then'];
   private hasEnded = false;
+  /** Whether the line knows that the caller speaks. */
+  private isNoticed = false;
 
   /** Whether the agent has ended the call to put the caller through. */
   transfers = false;
@@ -86,7 +90,7 @@ export class VoiceAgent {
     private readonly options: VoiceAgentOptions,
   ) {
     this.behaviour = voiceBehaviourOf(options.fault);
-    this.dialogue = new SpokenDialogue(options.today, this.behaviour.isEndless);
+    this.dialogue = new SpokenDialogue(options.today, this.behaviour.isEndless, options.hostedTools);
     this.ear = new Ear(options.recogniser);
     this.mouth = new Mouth(line, pacingOf(this.behaviour));
   }
@@ -101,10 +105,27 @@ export class VoiceAgent {
     if (this.hasEnded) return;
     this.ear.hear(now, frame);
     const { utterance } = this.ear;
-    if (!utterance) this.pending = undefined;
-    else if (this.mouth.isSpeaking(now)) this.listenWhileSpeaking(now, utterance);
+    if (!utterance) {
+      this.pending = undefined;
+      this.isNoticed = false;
+    } else if (this.mouth.isSpeaking(now)) this.listenWhileSpeaking(now, utterance);
     else this.listen(now, utterance);
     this.tick(now);
+  }
+
+  /** Takes the result of a tool that the other side has run. */
+  toolResult(id: string, content: string): void {
+    this.dialogue.result(id, content);
+  }
+
+  /** Answers again with the results of the tools. */
+  goOn(now: number): void {
+    if (!this.hasEnded) this.say(now, this.dialogue.answer());
+  }
+
+  /** Stops speaking, for no reason that the caller gave. */
+  fallSilent(now: number): void {
+    this.mouth.stop(now, true);
   }
 
   key(now: number, digit: string): void {
@@ -127,6 +148,7 @@ export class VoiceAgent {
   }
 
   private listen(now: number, utterance: Utterance): void {
+    this.notice(utterance);
     const { waitsForSentence, answersAfterSpeechMs } = this.behaviour;
     const { endMs, activeMs } = utterance;
     if (this.pending?.callerEndMs !== endMs) this.pending = undefined;
@@ -140,15 +162,27 @@ export class VoiceAgent {
     if (isComplete || !waitsForSentence || silence >= INCOMPLETE_MS) this.plan(now, endMs);
   }
 
-  private listenWhileSpeaking(now: number, { activeMs, segmentActiveMs }: Utterance): void {
+  /** Only a line that passes it on needs to know early. */
+  private notice(utterance: Utterance): void {
+    if (!this.line.callerStarts || this.isNoticed || !this.isSpeech(utterance)) return;
+    this.isNoticed = true;
+    this.line.callerStarts();
+  }
+
+  private isSpeech({ activeMs }: Utterance): boolean {
+    const isRecognised = () => activeMs % RECOGNISE_EVERY_MS === 0 && this.ear.recognise().type === 'line';
+    return activeMs >= CERTAIN_BARGE_IN_MS || (activeMs >= BARGE_IN_MS && isRecognised());
+  }
+
+  private listenWhileSpeaking(now: number, utterance: Utterance): void {
     const isTaking = {
       nothing: () => false,
-      'any-sound': () => segmentActiveMs >= ANY_SOUND_MS,
-      speech: () =>
-        activeMs >= CERTAIN_BARGE_IN_MS ||
-        (activeMs >= BARGE_IN_MS && activeMs % RECOGNISE_EVERY_MS === 0 && this.ear.recognise().type === 'line'),
+      'any-sound': () => utterance.segmentActiveMs >= ANY_SOUND_MS,
+      speech: () => this.isSpeech(utterance),
     }[this.behaviour.yieldsTo];
     if (!isTaking()) return;
+    this.isNoticed = true;
+    this.line.callerStarts?.();
     this.mouth.stop(now, this.behaviour.clears);
     // The caller has more to say after a goodbye.
     this.then = undefined;
@@ -167,6 +201,9 @@ export class VoiceAgent {
     this.pending = undefined;
     // Otherwise the rest of a sentence that the agent has cut short would be an utterance of its own.
     this.ear.drop(this.behaviour.answersAfterSpeechMs !== undefined);
+    if (!this.isNoticed) this.line.callerStarts?.();
+    this.isNoticed = false;
+    this.line.callerEnds?.(heard);
     this.say(now, this.dialogue.answer(heard), (firstByteMs, leadMs) =>
       this.options.onAnswer?.({ heard, callerEndMs, firstByteMs, leadMs }),
     );
@@ -191,11 +228,16 @@ export class VoiceAgent {
   private sayWhenReady(now: number): void {
     if (!this.unsaid) return;
     const { answer, onSaid } = this.unsaid;
+    if (answer.calls) {
+      this.unsaid = undefined;
+      return this.line.callTools?.(answer.calls);
+    }
     const bytes = this.options.voice.say(answer.text, this.behaviour);
     if (!bytes) return;
     this.unsaid = undefined;
     this.answers += 1;
     this.then = answer.then;
+    this.line.answer?.(answer, bytes.length);
     this.mouth.say(now, bytes, `answer-${this.answers}`);
     onSaid(now, (1_000 * speechBounds(decodeMulaw(bytes.subarray(0, RATE))).start) / RATE);
   }

@@ -99,6 +99,30 @@ describe('misfitOf', () => {
     }
   });
 
+  it('finds nothing that a caller on a voice call cannot decide if the protocol provides words', () => {
+    const answers = [{ when: { says: { text: 'day' } }, say: 'On Friday.' }];
+    for (const definition of [
+      { script: [{ say: 'Hello.' }, { answers }, { end: 'Done' }] },
+      { script: [] },
+      { script: [{ say: 'Hello.' }], checks: [{ type: 'says', text: 'evening' }] },
+    ] satisfies DefinitionInput[]) {
+      expect(misfit(definition, 'openai-realtime')).toBeUndefined();
+      expect(misfit(definition, 'twilio-media-streams')).toContain("it needs the agent's words");
+    }
+  });
+
+  it('finds keys, which only a telephone transmits', () => {
+    const keys = {
+      script: [{ say: 'Hello.' }, { press: '1' }],
+      checks: [{ type: 'hears_keys', keys: '1', name: 'It' }],
+    };
+    const definition = normalise(keys as DefinitionInput);
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('openai-realtime'))).toBe(
+      'it presses keys, which openai-realtime does not transmit: script[1] (press), checks[0] (It)',
+    );
+    expect(misfitOf(definition, 'en', PROTOCOLS.of('twilio-media-streams'))).toBeUndefined();
+  });
+
   it('describes checks without a name, and names only some of many parts', () => {
     const says = Array.from({ length: 7 }, (_, index) => ({ type: 'says', text: `a${index}` }) as const);
     expect(overTwilio({ script, checks: says })).toMatch(

@@ -45,6 +45,8 @@ export function misfitOf(
   if (medium === 'voice' && !/^en(-|$)/i.test(language)) {
     reasons.push(`its language is ${truncate(language, 64)}, and the voices of the caller speak English`);
   }
+  const keys = medium === 'voice' && !provides.keys ? keySteps(definition) : [];
+  if (keys.length > 0) reasons.push(`it presses keys, which ${name} does not transmit: ${listed(keys)}`);
   const silent = medium === 'voice' ? silentLines(definition.script) : [];
   if (silent.length > 0) reasons.push(`it has lines without a word to speak: ${listed(silent)}`);
   return reasons.length === 0 ? undefined : reasons.join('; ');
@@ -52,10 +54,7 @@ export function misfitOf(
 
 function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'script' | 'checks' | 'criteria'>): Lack[] {
   return [
-    ...(script.length === 0 ? [{ need: 'words', part: 'the caller, which has no script' } as const] : []),
-    ...script.flatMap((step, index) =>
-      conditionsOf(step).map((field) => ({ need: 'words', part: `script[${index}] (${field})` }) as const),
-    ),
+    ...openParts(script).map((part) => ({ need: 'words', part }) as const),
     ...checks.flatMap((check, index) => needsOf(check).map((need) => ({ need, part: checkName(check, index) }))),
     ...criteria.flatMap(({ required }, index) =>
       required ? [{ need: 'words', part: `criteria[${index}]` } as const] : [],
@@ -63,11 +62,24 @@ function partsOf({ script, checks, criteria }: Pick<EvaluationDefinition, 'scrip
   ];
 }
 
+/** What the caller can only decide by the words of the agent. */
+const openParts = (script: readonly ScriptStep[]): string[] => [
+  ...(script.length === 0 ? ['the caller, which has no script'] : []),
+  ...script.flatMap((step, index) => conditionsOf(step).map((field) => `script[${index}] (${field})`)),
+];
+
 /** The fields of a step that depend on what the agent says. */
 const conditionsOf = (step: ScriptStep): string[] => [
   ...(step.when ? ['when'] : []),
   ...('answers' in step ? ['answers'] : []),
 ];
+
+/** Steps that press keys, and checks of what follows them. */
+function keySteps({ script, checks }: Pick<EvaluationDefinition, 'script' | 'checks'>): string[] {
+  const steps = script.flatMap((step, index) => ('press' in step ? [`script[${index}] (press)`] : []));
+  const about = checks.flatMap((check, index) => (check.type === 'hears_keys' ? [checkName(check, index)] : []));
+  return [...steps, ...about];
+}
 
 /** Lines that no voice can speak, such as "...". */
 function silentLines(script: readonly ScriptStep[]): string[] {

@@ -50,6 +50,7 @@ export const FAILURES = {
   words_unknown: ['infrastructure', true, 'What is judged depends on words of the agent that are not known'],
   not_remeasured: ['infrastructure', false, 'The recording of the call could not be measured again'],
   never_silent: ['infrastructure', false, "The agent's audio never fell silent, so its turn never ended"],
+  platform_refused: ['infrastructure', false, 'The platform refused the call'],
   not_ready: ['infrastructure', true, 'The platform did not become ready for audio'],
   interrupted: ['infrastructure', true, 'The process that executed the attempt ended before the attempt did'],
   thread_ended: ['infrastructure', true, 'The thread that carried the audio of the call ended'],

@@ -7,10 +7,11 @@ import type { AgentCall, AgentEndpoint } from './modules/endpoint.js';
 import { registry } from './modules/registry.js';
 import { chatCompletionsModule } from './text/chat-completions/index.js';
 import { voiceTransport } from './voice-call.js';
+import { openaiRealtime } from './wires/openai-realtime/index.js';
 import { twilioMediaStreams } from './wires/twilio-media-streams/index.js';
 
 /** The protocols of the service. A further one is a folder and a line here. */
-export const PROTOCOLS = registry([chatCompletionsModule, twilioMediaStreams]);
+export const PROTOCOLS = registry([chatCompletionsModule, twilioMediaStreams, openaiRealtime]);
 
 /** Emits `death` when a thread that carries the audio of voice calls has ended unexpectedly. */
 export const mediaThreadEvents = new EventEmitter<{ death: [ThreadDeath] }>();

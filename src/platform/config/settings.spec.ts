@@ -251,12 +251,12 @@ describe('settings', () => {
     ],
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'sip' },
-      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams',
+      'AGENT_PROVIDER_1_PROTOCOL="sip" must be one of chat-completions, twilio-media-streams, openai-realtime',
     ],
     // Only the tests have this protocol.
     [
       { AGENT_PROVIDER_1_PROTOCOL: 'fixture-wire' },
-      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams',
+      'AGENT_PROVIDER_1_PROTOCOL="fixture-wire" must be one of chat-completions, twilio-media-streams, openai-realtime',
     ],
     [
       { AGENT_PROVIDER_2_URL: 'ftp://agents' },
@@ -322,6 +322,14 @@ describe('settings', () => {
     expect(errorLines({ AGENT_PROVIDER_2_URL: url })).toEqual([
       'AGENT_PROVIDER_2_URL must begin with http:// or https:// for chat-completions',
     ]);
+  });
+
+  it('need no address where the protocol has one', () => {
+    expect(readSettings({ AGENT_PROVIDER_2_PROTOCOL: 'openai-realtime' }).agentProviders.AGENT_PROVIDER_2).toEqual({
+      protocol: 'openai-realtime',
+      url: 'wss://api.openai.com/v1/realtime?model={assistantId}',
+      isVendors: true,
+    });
   });
 
   it('report all invalid settings, one line each', () => {

@@ -74,6 +74,8 @@ export interface AgentProviderSetting {
   readonly protocol: ProtocolName;
   /** May contain `{assistantId}`, `{phoneNumber}` and `{callId}`; undefined if agents of this provider cannot be called. */
   readonly url: string | undefined;
+  /** Present if it is not set: the address is the default of the protocol. */
+  readonly isVendors?: true;
 }
 
 export interface EncryptionKeySetting {
@@ -367,7 +369,9 @@ const agentProviders = (clean: ProviderSettings) =>
         const allowed = schemes.map((scheme) => `${scheme}//`).join(' or ');
         throw new SettingsError(`${provider}_URL must begin with ${allowed} for ${protocol}`);
       }
-      return [provider, { protocol, url }];
+      const { defaultUrl } = PROTOCOLS.of(protocol);
+      const isVendors = url === undefined && defaultUrl !== undefined;
+      return [provider, { protocol, url: url ?? defaultUrl, ...(isVendors && { isVendors }) }];
     }),
   ) as Record<AgentProvider, AgentProviderSetting>;
 

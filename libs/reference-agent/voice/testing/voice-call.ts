@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type EvaluationInput, normalise } from '../../../evaluation-definition/index.js';
 import { OutboundClient } from '../../../outbound-http/index.js';
 import {
+  type AgentEndpoint,
   type CallResult,
   executeCall,
   type InProcessMediaAgentFactory,
@@ -13,10 +14,12 @@ import {
   type VirtualCallOptions,
   type VoiceTransport,
 } from '../../../simulation/index.js';
-import { twilioWire } from '../../../simulation/testing/wires.js';
+import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
 import { babbleLoop, CachedSpeech, FliteEngine, soundOf, type SpeechEngine } from '../../../speech/index.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
+import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
+import { delayed } from './delay.js';
 import type { VoiceAgentOptions } from '../voice-agent.js';
 
 /** Friday, 4 December 2026. */
@@ -28,6 +31,18 @@ export interface TestCallOptions
   extends Pick<VoiceAgentOptions, 'fault' | 'responseMs' | 'onAnswer'>, Pick<VirtualCallOptions, 'stalls'> {
   readonly recording?: RecordingSink;
   /** Puts something between the agent and its line. */
+  readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
+}
+
+export interface RealtimeCallOptions extends Pick<
+  RealtimeSessionOptions,
+  'fault' | 'responseMs' | 'oneWayMs' | 'onTruncate' | 'onAnswer'
+> {
+  /** Further settings of the session. */
+  readonly session?: object;
+  readonly isWide?: boolean;
+  readonly firstSpeaker?: 'caller';
+  readonly recording?: RecordingSink;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
 }
 
@@ -63,10 +78,36 @@ export class VoiceCalls {
     return this.execute(evaluation, voice, transport, recording);
   }
 
-  /** Calls an agent over sockets, in real time. @param url of its webhook */
-  callOver(url: string, evaluation: EvaluationInput, voice: string, recording?: RecordingSink): Promise<CallResult> {
+  /** The same with the agent as a Realtime server. */
+  callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
+    const { prepared } = this;
+    if (!prepared) throw new Error('prepare() was not called');
+    const { recording, session, isWide = false, firstSpeaker, around = (inner) => inner, ...agent } = options;
+    const { oneWayMs = 0 } = agent;
+    const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
+    const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
+    const state = { session: { type: 'realtime', audio, ...session }, greets: firstSpeaker !== 'caller', secrets: [] };
+    const answering: InProcessMediaAgentFactory = (socket) =>
+      new RealtimeAgentSession(socket, { ...prepared, ...agent, today: TODAY });
+    const transport = virtualCalls({
+      wire: realtimeWire(state),
+      lineRate: isWide ? 24_000 : 8_000,
+      agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
+    });
+    return this.execute(evaluation, voice, transport, recording, firstSpeaker);
+  }
+
+  /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
+  callOver(
+    url: string,
+    evaluation: EvaluationInput,
+    voice: string,
+    recording?: RecordingSink,
+    more: Partial<AgentEndpoint> = {},
+  ): Promise<CallResult> {
+    const common = { headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' };
     const transport = transportTo(
-      { protocol: 'twilio-media-streams', url, headers: {}, firstSpeaker: null, options: {}, apiKey: 'not-checked' },
+      { protocol: 'twilio-media-streams', url, ...common, ...more },
       { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
@@ -82,6 +123,7 @@ export class VoiceCalls {
     voice: string,
     transport: VoiceTransport,
     recording?: RecordingSink,
+    firstSpeaker: 'caller' | null = null,
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -92,6 +134,7 @@ export class VoiceCalls {
       voice: {
         sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf },
         voice,
+        firstSpeaker,
         ...(this.babble && { babble: await this.babble }),
         ...(recording && { recording }),
       },

@@ -25,6 +25,8 @@ export interface Provides {
   readonly words: boolean;
   /** `seen`: the platform runs the agent's tools; `answered`: it waits for the tester's results. */
   readonly toolCalls: 'none' | 'seen' | 'answered';
+  /** Whether it transmits keys of the caller. */
+  readonly keys: boolean;
 }
 
 /** How a platform is reached: what the rest of the service knows of it. */
@@ -34,6 +36,8 @@ interface ModuleBase {
   readonly title: string;
   /** Schemes of its addresses, with colon; `ws:` and `wss:` are those of WebSocket. */
   readonly schemes: readonly string[];
+  /** The vendor's address, with placeholders; connections then need none. Has TLS, since credentials are sent there. */
+  readonly defaultUrl?: string;
   /** Null: whichever side speaks. */
   readonly firstSpeaker: FirstSpeaker | null;
   readonly provides: Provides;

@@ -56,6 +56,7 @@ export interface BargeInResult {
   readonly yielded: boolean | null;
   readonly yieldMs: number | null;
   readonly plusMinusMs: number;
+  /** Played milliseconds of the agent's item at the cut, leading silence included; without a cut, at the end of its sound. */
   readonly heardUntilMs: number;
 }
 

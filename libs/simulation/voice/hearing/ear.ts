@@ -15,11 +15,10 @@ import type { Line } from '../facts/line.js';
 import { recordingFormat } from '../facts/recording-format.js';
 import { agentSounds, finite } from './agent-sounds.js';
 import { HeardSounds } from './heard-sounds.js';
+import { playedOfItem } from './item-played.js';
 
 /** Shorter gaps between two sounds in the playout buffer are left out. */
 const MIN_UNDERRUN_MS = 5;
-/** A longer gap in the playout separates two items of the agent's sound. */
-const ITEM_GAP_MS = 400;
 /** Moments of clipped sound that are kept. */
 const MAX_CLIPPED = 10;
 /** What a note on a sound or the end of a turn keeps, about. */
@@ -167,15 +166,7 @@ export class Ear implements HeardAgent {
 
   /** @param sinceMs end of the caller's line before: what arrived after it is the agent's present item */
   playoutAt(atMs: number, sinceMs: number): { bufferedMs: number; heardUntilMs: number } {
-    let heardUntilMs = 0;
-    let itemStart = Infinity;
-    for (const { arrivedMs, playedFromMs, playedToMs } of this.buffer.latestArrivals()) {
-      if (playedFromMs >= atMs) continue;
-      const playedTo = Math.min(playedToMs, atMs);
-      if (arrivedMs < sinceMs || (itemStart !== Infinity && itemStart - playedTo > ITEM_GAP_MS)) break;
-      heardUntilMs += playedTo - playedFromMs;
-      itemStart = playedFromMs;
-    }
+    const heardUntilMs = playedOfItem(this.buffer.latestArrivals(), atMs, sinceMs);
     return { bufferedMs: Math.max(0, (this.buffer.endMs ?? 0) - atMs), heardUntilMs };
   }
 

@@ -1,3 +1,4 @@
+import { playedOfItem } from '../hearing/item-played.js';
 import { COLLISION } from '../hearing/agent-turns.js';
 import { isBackchannel } from './agent-backchannels.js';
 import type { AgentSound, SayAct, SoundAct, Span, VoiceFacts } from '../facts/facts.js';
@@ -34,8 +35,9 @@ function bargeInOf(
   over: readonly AgentSound[],
 ): BargeInResult {
   const { startMs } = act;
-  const result = { atMs: tenth(startMs), afterHeardMs: tenth(afterHeardMs), heardUntilMs: tenth(heardUntilMs) };
   const end = over.at(-1)?.endMs;
+  const heardMs = possible && end !== undefined ? Math.max(heardUntilMs, playedAtCut(facts, act, end)) : heardUntilMs;
+  const result = { atMs: tenth(startMs), afterHeardMs: tenth(afterHeardMs), heardUntilMs: tenth(heardMs) };
   if (!possible || end === undefined) {
     return { ...result, possible: false, yielded: null, yieldMs: null, plusMinusMs: 0 };
   }
@@ -48,6 +50,14 @@ function bargeInOf(
   const yielded = hasYielded({ yieldMs, isCleared, isCut, bufferedMs, hasStopped });
   const { plusMinusMs } = uncertaintyWithin(facts, { startMs, endMs: end });
   return { ...result, possible, yielded, yieldMs, plusMinusMs };
+}
+
+/** Milliseconds of the agent's item that were played when its sound was dropped, or else ended. */
+function playedAtCut({ arrivals, caller, clears }: VoiceFacts, { startMs }: SayAct, endMs: number): number {
+  const isCut = ({ atMs, droppedMs }: VoiceFacts['clears'][number]) =>
+    droppedMs > 0 && atMs >= startMs && atMs <= endMs + NATURAL_END_MS;
+  const before = caller.findLast((act) => takesFloor(act) && act.endMs <= startMs);
+  return playedOfItem([...arrivals].reverse(), clears.find(isCut)?.atMs ?? endMs, before?.endMs ?? 0);
 }
 
 /**

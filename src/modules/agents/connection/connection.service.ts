@@ -50,7 +50,9 @@ export class ConnectionService {
     return this.database.transaction(async () => {
       const agent = await this.lock(caller, id);
       const stored = await this.repository.find(agent.id);
-      const { protocol = 'chat-completions', url, headers = {}, firstSpeaker = null, options = {} } = input;
+      const { protocol = 'chat-completions', headers = {}, firstSpeaker = null, options = {} } = input;
+      const url = input.url ?? PROTOCOLS.of(protocol).defaultUrl;
+      if (url === undefined) throw invalidInput(`url is required: ${protocol} has no default address`);
       const previous = stored && { url: stored.url, secrets: this.open(stored) };
       const checked = new ConnectionCheck({ url, headers, options }, PROTOCOLS.of(protocol), this.outbound, previous);
       const [issue, ...more] = checked.issues;
@@ -82,10 +84,11 @@ export class ConnectionService {
     const { provider, connection } = agent;
     const apiKey = this.agentSecrets.keyOf(agent) ?? undefined;
     if (!connection) {
-      const { protocol, url } = this.settings.agentProviders[provider];
+      const { protocol, url, isVendors } = this.settings.agentProviders[provider];
       if (url === undefined) return undefined;
-      // The address belongs to the operator, not to the workspace.
-      const common = { protocol, url, shownUrl: `${provider}_URL`, headers: {}, firstSpeaker: null, options: {} };
+      // An address that was set belongs to the operator, not to the workspace.
+      const shown = isVendors ? {} : { shownUrl: `${provider}_URL` };
+      const common = { protocol, url, ...shown, headers: {}, firstSpeaker: null, options: {} };
       return { ...common, ...(apiKey !== undefined && { apiKey }) };
     }
     const { protocol, url, firstSpeaker, options } = connection;
@@ -153,10 +156,11 @@ export class ConnectionService {
   }
 
   private ofProvider(provider: AgentProvider): Connection {
-    const { protocol, url } = this.settings.agentProviders[provider];
+    const { protocol, url, isVendors } = this.settings.agentProviders[provider];
     if (url === undefined) throw notFound();
     const { firstSpeaker } = PROTOCOLS.of(protocol);
-    return { protocol, url: null, headers: {}, firstSpeaker, options: {}, source: 'provider' };
+    const where = isVendors ? ({ url, address: 'vendor' } as const) : ({ url: null, address: 'setting' } as const);
+    return { protocol, ...where, headers: {}, firstSpeaker, options: {}, source: 'provider' };
   }
 
   private toResponse(row: ConnectionRow): Connection {
@@ -167,6 +171,7 @@ export class ConnectionService {
     return {
       protocol,
       url,
+      address: url === PROTOCOLS.of(protocol).defaultUrl ? 'vendor' : 'own',
       headers: namesOf(secrets.headers),
       firstSpeaker,
       options: { ...options, ...secretOptions },

@@ -29,7 +29,7 @@ describe('chooseProtocol', () => {
   it('refuses a medium that the own connection does not have, whatever the settings have', () => {
     const refusal =
       "medium is voice, and the protocol of the agent's connection, chat-completions, is for text calls: leave medium " +
-      'out, or set a connection with a protocol for voice calls (twilio-media-streams)';
+      'out, or set a connection with a protocol for voice calls (twilio-media-streams, openai-realtime)';
     for (const provider of [TEXT, VOICE] as const)
       expect(chooseProtocol({ own: TEXT, provider, setting }, 'voice')).toEqual({ refusal });
   });

@@ -48,7 +48,10 @@ export const VOICE_SCHEMAS = {
           yielded: described(or(flag), 'Null when undecided: nothing shows whether the agent stopped or was over'),
           yieldMs: described(or(number), 'How long the agent was heard after it'),
           plusMinusMs: described(number, 'How far it may be off, likewise'),
-          heardUntilMs: described(number, "Played milliseconds of the agent's item, leading silence included"),
+          heardUntilMs: described(
+            number,
+            "Played milliseconds of the agent's item when its sound was dropped, or else ended, leading silence included",
+          ),
         }),
       ),
       backchannels: list(

@@ -3,6 +3,7 @@ import {
   failure,
   mediaThread,
   type ProtocolName,
+  PROTOCOLS,
   type Reliability,
   unstartedCall,
 } from '../../../../libs/simulation/index.js';
@@ -12,6 +13,7 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import { CallMetrics } from './call-metrics.js';
 
 const VOICE = 'twilio-media-streams';
+const IDLE = Object.fromEntries(PROTOCOLS.names.map((name) => [`{protocol="${name}"}`, 0]));
 const UNSTARTED = unstartedCall('none', failure('internal'));
 
 describe('metrics of calls', () => {
@@ -46,7 +48,7 @@ describe('metrics of calls', () => {
       await new Promise<void>((resolve) => (end = resolve));
       return { ...UNSTARTED, outcome: 'passed' };
     });
-    const started = { [`{protocol="${VOICE}"}`]: 1, '{protocol="chat-completions"}': 0 };
+    const started = { ...IDLE, [`{protocol="${VOICE}"}`]: 1 };
     expect(await samples('calls_in_progress')).toEqual(started);
     end();
     expect(await ended).toMatchObject({ outcome: 'passed' });
@@ -55,7 +57,7 @@ describe('metrics of calls', () => {
 
   it('count ended attempts by protocol and outcome, all of which exist from the start', async () => {
     const before = await samples('call_attempts_ended_total');
-    expect(Object.values(before)).toEqual(Array.from({ length: 10 }, () => 0));
+    expect(Object.values(before)).toEqual(Array.from({ length: 5 * PROTOCOLS.names.length }, () => 0));
     await observe('passed', {}, 'chat-completions');
     await observe('passed');
     await observe('passed');
@@ -103,9 +105,9 @@ describe('metrics of calls', () => {
     const agents = [agent, { ...agent, slots: 3 }, { ...agent, protocol: VOICE, medium: 'voice', slots: 4 }] as const;
     calls.setWaiting(agents);
     const name = 'calls_waiting_for_slot';
-    expect(await samples(name)).toEqual({ '{protocol="chat-completions"}': 5, [`{protocol="${VOICE}"}`]: 4 });
+    expect(await samples(name)).toEqual({ ...IDLE, '{protocol="chat-completions"}': 5, [`{protocol="${VOICE}"}`]: 4 });
     calls.setWaiting([]);
-    expect(await samples(name)).toEqual({ '{protocol="chat-completions"}': 0, [`{protocol="${VOICE}"}`]: 0 });
+    expect(await samples(name)).toEqual(IDLE);
   });
 
   it('observe synthesis and requests to the language model, in seconds', async () => {

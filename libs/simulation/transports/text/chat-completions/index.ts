@@ -10,7 +10,7 @@ export const chatCompletionsModule: TextModule = {
   medium: 'text',
   schemes: ['http:', 'https:'],
   firstSpeaker: 'caller',
-  provides: { words: true, toolCalls: 'answered' },
+  provides: { words: true, toolCalls: 'answered', keys: false },
   options: {},
   reservedHeaders: [],
   steps: {

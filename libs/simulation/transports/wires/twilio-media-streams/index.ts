@@ -14,7 +14,7 @@ export const twilioMediaStreams: WireModule<TwilioStream> = {
   clock: 'heard',
   schemes: ['https:', 'http:', 'wss:', 'ws:'],
   firstSpeaker: null,
-  provides: { words: false, toolCalls: 'none' },
+  provides: { words: false, toolCalls: 'none', keys: true },
   options: TWILIO_OPTIONS,
   reservedHeaders: ['x-twilio-signature'],
   findings: TWILIO_FINDINGS,

@@ -35,7 +35,7 @@ const fields = {
   },
   firstSpeaker: {
     description:
-      'Which side says the first words. By default `caller` on text calls, and null on voice calls: whichever side speaks',
+      'Which side says the first words. By default `caller` on text calls, and null on voice calls: whichever side speaks. Over `openai-realtime` by default `agent`: it is asked to greet',
     example: 'caller',
     nullable: true,
   },
@@ -49,6 +49,9 @@ function optionsText({ name, options }: ProtocolModule): string {
   return `\`${name}\`: ${texts.length === 0 ? 'none' : texts.join(', ')}`;
 }
 
+const defaultUrls = () =>
+  PROTOCOLS.all.flatMap(({ name, defaultUrl }) => (defaultUrl ? [`\`${name}\` ${defaultUrl}`] : [])).join(', ');
+
 /** How an agent is reached. */
 export class Connection {
   @EnumField(PROTOCOLS.names, fields.protocol)
@@ -60,6 +63,13 @@ export class Connection {
     nullable: true,
   })
   url: string | null;
+
+  @EnumField(['own', 'setting', 'vendor'], {
+    description:
+      '`own`: the address is that of the connection. `setting`: that of the provider, a setting of the service. `vendor`: the default address of the protocol',
+    example: 'own',
+  })
+  address: 'own' | 'setting' | 'vendor';
 
   @ObjectField({
     description: 'Headers that are sent with every request: each name with null, because values are never returned',
@@ -86,8 +96,12 @@ export class PutConnectionRequest {
   @EnumField(PROTOCOLS.names, { ...fields.protocol, optional: true, default: 'chat-completions' })
   protocol?: ProtocolName;
 
-  @StringField(fields.url)
-  url: string;
+  @StringField({
+    ...fields.url,
+    description: `${fields.url.description}. Required unless the protocol has a default: ${defaultUrls()}`,
+    optional: true,
+  })
+  url?: string;
 
   @ObjectField({
     description:

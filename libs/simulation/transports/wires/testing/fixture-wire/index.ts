@@ -17,7 +17,7 @@ export const fixtureWire: WireModule<FixtureState> = {
   clock: 'heard',
   schemes: ['wss:', 'ws:'],
   firstSpeaker: null,
-  provides: { words: true, toolCalls: 'answered' },
+  provides: { words: true, toolCalls: 'answered', keys: false },
   options: { pin: { isSecret: true, description: 'identifies the caller', violation } },
   reservedHeaders: ['authorization'],
   findings: FIXTURE_FINDINGS,

@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isHealthy } from '../../faults.js';
+import type { PreparedVoice } from '../prepare.js';
+import { refuse } from '../telephone.js';
+import type { AnswerStamp } from '../voice-agent.js';
+import { isRealtimeFault, type RealtimeFaultName } from './realtime-faults.js';
+import { RealtimeAgentSession, type RealtimeSessionOptions } from './session.js';
+
+export interface RealtimeServiceOptions extends Omit<
+  RealtimeSessionOptions,
+  'today' | 'voice' | 'recogniser' | 'onAnswer'
+> {
+  /** Must be in the header `authorization` or `api-key`, if it is given. */
+  readonly apiKey?: string | undefined;
+  readonly now?: () => number;
+  /** Synthesises what the agent speaks and hears with. */
+  readonly prepare: () => Promise<PreparedVoice>;
+  /** Called with the agent's own times of each answer, on the clock of `performance.now()`. */
+  readonly onAnswer?: (stamp: AnswerStamp) => void;
+}
+
+/** Also as a model: `?model=booking:FAULT`. */
+const ADDRESS = /^(?:\/agents\/([^/]{1,60}))?(?:\/openai)?\/v1\/realtime$/;
+const TICK_MS = 10;
+const MAX_MESSAGE = 1024 * 1024;
+
+/** The agent as a Realtime server, on the HTTP server of the text agent. */
+export class RealtimeService {
+  private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
+  private readonly sessions = new Map<WebSocket, RealtimeAgentSession>();
+  private ticker: NodeJS.Timeout | undefined;
+  private prepared: Promise<PreparedVoice> | undefined;
+
+  constructor(private readonly options: RealtimeServiceOptions) {}
+
+  /** Starts to prepare the voice, once; calls wait for it. */
+  prepare(): Promise<PreparedVoice> {
+    if (!this.prepared) {
+      this.prepared = this.options.prepare();
+      // A failure is reported to each caller.
+      this.prepared.catch(() => undefined);
+    }
+    return this.prepared;
+  }
+
+  /** It has no requests of its own. */
+  handle(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const fault = this.faultOf(request);
+    if (fault === undefined) return refuse(socket, '404 Not Found');
+    if (!this.isAllowed(request)) return refuse(socket, '401 Unauthorized');
+    const prepared = await this.prepare().catch(() => undefined);
+    if (!prepared) return refuse(socket, '503 Service Unavailable');
+    this.webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      this.connect(webSocket, prepared, fault === 'none' ? undefined : fault),
+    );
+  }
+
+  close(): void {
+    for (const webSocket of this.sessions.keys()) webSocket.terminate();
+    this.webSockets.close();
+    clearInterval(this.ticker);
+  }
+
+  private connect(webSocket: WebSocket, prepared: PreparedVoice, fault: RealtimeFaultName | undefined): void {
+    const { now = Date.now, oneWayMs = 0, onAnswer, ...options } = this.options;
+    const later = (act: () => void) => void (oneWayMs > 0 ? setTimeout(act, oneWayMs) : act());
+    const session = new RealtimeAgentSession(
+      {
+        send: (text) => later(() => webSocket.send(text)),
+        close: () => later(() => webSocket.close(1000)),
+      },
+      {
+        ...options,
+        ...prepared,
+        fault,
+        oneWayMs,
+        today: now(),
+        // Recognising the line took time after its last message had arrived.
+        onAnswer: (stamp) => onAnswer?.({ ...stamp, firstByteMs: performance.now() }),
+      },
+    );
+    this.sessions.set(webSocket, session);
+    // One timer for all calls.
+    this.ticker ??= setInterval(() => this.tick(), TICK_MS);
+    webSocket.on('message', (data: Buffer, isBinary) =>
+      later(() => session.onMessage(performance.now(), isBinary ? data : data.toString('utf8'))),
+    );
+    webSocket.on('error', () => webSocket.terminate());
+    webSocket.on('close', () => this.end(webSocket));
+  }
+
+  private tick(): void {
+    for (const session of this.sessions.values()) session.tick(performance.now());
+  }
+
+  private end(webSocket: WebSocket): void {
+    this.sessions.delete(webSocket);
+    if (this.sessions.size > 0) return;
+    clearInterval(this.ticker);
+    this.ticker = undefined;
+  }
+
+  /** @returns undefined if there is no such agent; `none` for the healthy one */
+  private faultOf(request: IncomingMessage): RealtimeFaultName | 'none' | undefined {
+    const path = request.url ?? '';
+    if (!URL.canParse(path, 'ws://agent')) return undefined;
+    const url = new URL(path, 'ws://agent');
+    const match = ADDRESS.exec(url.pathname);
+    if (!match) return undefined;
+    const name = match[1] ?? url.searchParams.get('model') ?? '';
+    const fault = name.startsWith('booking:') ? name.slice('booking:'.length) : undefined;
+    // The testing service sends the name of its assistant, so the configured fault still applies to it.
+    if (fault === undefined) return this.options.fault ?? 'none';
+    if (isHealthy(fault)) return 'none';
+    return isRealtimeFault(fault) ? fault : undefined;
+  }
+
+  private isAllowed({ headers }: IncomingMessage): boolean {
+    const { apiKey } = this.options;
+    return apiKey === undefined || headers.authorization === `Bearer ${apiKey}` || headers['api-key'] === apiKey;
+  }
+}

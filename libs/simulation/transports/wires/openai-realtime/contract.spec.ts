@@ -1,0 +1,7 @@
+import { wireContract } from '../testing/wire-contract.js';
+import { openaiRealtime } from './index.js';
+import { realtimeContractDouble } from './testing/double/contract.js';
+
+describe('openaiRealtime, as every wire', () => {
+  wireContract(openaiRealtime, realtimeContractDouble, 'wss://agent.example.com/v1/realtime?model=booking');
+});

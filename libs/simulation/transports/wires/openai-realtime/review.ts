@@ -1,0 +1,62 @@
+import type { SayAct, VoiceFacts, WireFinding } from '../../../voice/facts/facts.js';
+import { realtimeFinding } from './findings.js';
+
+type CallFacts = Omit<VoiceFacts, 'wireFindings'>;
+
+/** Moments that are kept of each kind. */
+const MAX_MOMENTS = 10_000;
+/** The platform reports speech so long after it began, at the latest, over a slow connection. */
+const DETECTED_MS = 2_000;
+/** A response that has not begun by then will not come. */
+const RESPONSE_MS = 5_000;
+
+/** When the platform reported what, in milliseconds of call time. */
+export class Moments {
+  readonly speechStarted: number[] = [];
+  readonly speechStopped: number[] = [];
+  readonly responses: number[] = [];
+
+  note(kind: 'speechStarted' | 'speechStopped' | 'responses', atMs: number): void {
+    if (this[kind].length < MAX_MOMENTS) this[kind].push(atMs);
+  }
+}
+
+/** Findings about what the platform heard of the caller, which can be made when the call is over. */
+export function reviewCall(facts: CallFacts, moments: Moments): WireFinding[] {
+  return [...falseStarts(facts, moments), ...unanswered(facts, moments), ...undetected(facts, moments)];
+}
+
+/** Speech that was reported while and before the caller made no sound. */
+function falseStarts({ caller }: CallFacts, { speechStarted }: Moments): WireFinding[] {
+  // Sounds that were left out made no sound.
+  const heard = caller.filter((act) => act.type === 'say' || act.type === 'press' || act.possible);
+  const isCallers = (at: number) => heard.some(({ startMs, endMs }) => startMs <= at && endMs >= at - DETECTED_MS);
+  return speechStarted
+    .filter((at) => !isCallers(at))
+    .map((atMs) => {
+      const detail = `The caller made no sound in the ${DETECTED_MS / 1_000} s before speech_started`;
+      return { ...realtimeFinding('false_speech_started', detail), atMs };
+    });
+}
+
+function unanswered({ end }: CallFacts, { speechStarted, speechStopped, responses }: Moments): WireFinding[] {
+  return speechStopped.flatMap((at) => {
+    const until = at + RESPONSE_MS;
+    const isKnown = end.atMs >= until && !speechStarted.some((start) => start > at && start < until);
+    if (!isKnown || responses.some((response) => response >= at && response < until)) return [];
+    const detail = `The platform reported the end of the caller's speech, and no response.created within ${RESPONSE_MS / 1_000} s`;
+    return [{ ...realtimeFinding('no_response', detail), atMs: at }];
+  });
+}
+
+function undetected({ caller, end }: CallFacts, { speechStarted }: Moments): WireFinding[] {
+  const lines = caller.filter((act): act is SayAct => act.type === 'say');
+  return lines.flatMap(({ startMs, endMs }) => {
+    const until = endMs + DETECTED_MS;
+    // Speech that goes on from the line before has been reported then.
+    const isDetected = speechStarted.some((at) => at >= startMs - DETECTED_MS && at <= until);
+    if (end.atMs < until || isDetected) return [];
+    const detail = `The caller spoke for ${Math.round(endMs - startMs)} ms, and the platform reported no speech_started`;
+    return [{ ...realtimeFinding('caller_not_detected', detail), atMs: startMs }];
+  });
+}

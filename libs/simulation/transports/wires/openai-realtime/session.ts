@@ -1,0 +1,48 @@
+import { OtherSide, secretsOfUrl, withoutSecrets } from '../../../other-side/other-side.js';
+import { sentSecrets } from '../../../other-side/secrets.js';
+import { CallFailure, type Failure } from '../../../timeline/failure.js';
+import { agentUrl } from '../../http/agent-url.js';
+import type { AgentCall, AgentEndpoint } from '../../modules/endpoint.js';
+import type { Dialled, WireSession } from '../../modules/module.js';
+import { sessionOf } from './options.js';
+import type { RealtimeState } from './wire.js';
+
+const VENDOR_HOST = /(^|\.)openai\.(com|azure\.com)$/i;
+const KEY = 'Check the apiKey of the agent, or the header authorization or api-key of the connection.';
+const REFUSED = 'Check the model in the query of the url, and the option session.';
+
+/** One call: the WebSocket is dialled without a request before it. */
+export function realtimeSession(endpoint: AgentEndpoint, call: AgentCall): WireSession<RealtimeState> {
+  const { shownUrl = withoutSecrets(endpoint.url), apiKey, headers, options, firstSpeaker } = endpoint;
+  const url = agentUrl(endpoint.url, call);
+  const secrets = sentSecrets([apiKey], headers, secretsOfUrl(endpoint.url));
+  const agent = new OtherSide(agentUrl(shownUrl, call), secrets.all);
+  // A key of the connection, such as Azure's, replaces that of the agent.
+  const hasOwnKey = 'authorization' in headers || 'api-key' in headers;
+  const bearer: Readonly<Record<string, string>> =
+    hasOwnKey || apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  return {
+    agent,
+    secrets,
+    skippedSteps: {},
+    cure,
+    dial: () => {
+      const { protocol, hostname } = new URL(url);
+      if (protocol !== 'wss:' && VENDOR_HOST.test(hostname)) {
+        const what = 'a key is sent to the platform over TLS only: its address must begin with wss://';
+        return Promise.reject(new CallFailure('connection_failed', agent.describe({ what, isPermanent: true })));
+      }
+      return Promise.resolve<Dialled<RealtimeState>>({
+        socket: { url, headers: { ...bearer, ...headers, 'x-call-id': call.callId }, shownUrl: agent.address },
+        state: { session: sessionOf(options), greets: firstSpeaker !== 'caller', secrets: secrets.all },
+        sounds: [],
+        found: { findings: [], events: [] },
+      });
+    },
+  };
+}
+
+function cure(_step: string, { code, status = 0 }: Failure): string | undefined {
+  if (status === 401 || status === 403) return KEY;
+  return code === 'platform_refused' || status === 404 ? `${REFUSED} ${KEY}` : undefined;
+}
