@@ -107,7 +107,7 @@ describe('a run that is measured again', () => {
     expect(await deliveries()).toBe(sent);
   });
 
-  it('is compared with the run, in the report, too, and is no run that others are compared with', async () => {
+  it('is compared with the run, in the report, too, and is not a run that others are compared with', async () => {
     const run = await remeasured();
     const { body } = await client.get(`/runs/${run.id}/comparison`);
     expect(body.data).toMatchObject({ baseline: { id: source.id, counted: 4 }, current: { counted: 4 } });
