@@ -67,6 +67,11 @@ const TESTED_ELSEWHERE = [
 /** The same of a connection, tested by `connections.test.ts`: an address of its protocol, and objects with free names. */
 const OF_CONNECTION = ['url', 'headers', 'options'];
 
+/** What a value needs beside it: a protocol has addresses of its own. */
+const BESIDE: Readonly<Record<string, object>> = {
+  'protocol: openai-realtime': { url: 'wss://example.com/v1/realtime?model=gpt-realtime' },
+};
+
 /** All other fields of all request bodies, with their schema in the document. */
 const fields = operations.flatMap((operation) => {
   const { properties = {}, required = [] } = bodySchema(operation) ?? {};
@@ -204,7 +209,7 @@ describe('request bodies are accepted and rejected as the served OpenAPI documen
       const values = field === 'workspaceId' ? [null, workspace.workspaceId] : allowedValues(schema);
       for (const value of values) {
         const status = OTHER_STATUSES[`${field}: ${String(value)}`] ?? success;
-        await send(status, { ...example, [field]: value });
+        await send(status, { ...example, ...BESIDE[`${field}: ${String(value)}`], [field]: value });
       }
 
       for (const value of rejectedValues(schema)) {
