@@ -53,6 +53,8 @@ const NOT_EXECUTED: Readonly<Record<string, string>> = {
   'docs/guides/agents.md: npm run reference-agent -- --list-faults':
     'libs/reference-agent/program.spec.ts tests the options',
   'docs/guides/agents.md: npm run reference-agent -- --fault': 'libs/reference-agent/program.spec.ts tests the options',
+  'docs/guides/agents.md: npm run reference-agent -- --as': 'libs/reference-agent/program.spec.ts tests the options',
+  'docs/guides/realtime.md: npm run reference-agent': 'test/realtime/openai-realtime.test.ts calls it',
   'docs/guides/ci.md: curl -sSfo client.tgz': 'publishes to a private registry',
   'docs/guides/recordings.md: curl':
     'the call here is a text call; test/realtime/voice-calls.test.ts downloads both files',
@@ -234,7 +236,7 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
 
   it('has JSON bodies only in the guides to connections', () => {
     expect(new Set(bodies.map(({ document }) => document))).toEqual(
-      new Set(['docs/guides/connections.md', 'docs/guides/twilio.md']),
+      new Set(['docs/guides/connections.md', 'docs/guides/realtime.md', 'docs/guides/twilio.md']),
     );
   });
 
@@ -248,7 +250,11 @@ describe('the commands of README.md, docs/production.md and the guides', () => {
     expect(await client.put(connection, stored)).toMatchObject({ status: 200 });
     const body = JSON.parse(text);
     // Secrets are never returned.
-    const shown = body.options?.authToken ? { ...body, options: { ...body.options, authToken: null } } : body;
+    const shown = {
+      ...body,
+      ...(body.options?.authToken && { options: { ...body.options, authToken: null } }),
+      ...(body.headers?.['api-key'] && { headers: { ...body.headers, 'api-key': null } }),
+    };
     expect(await client.put(connection, body)).toMatchObject({ status: 200, body: { data: shown } });
   });
 });
