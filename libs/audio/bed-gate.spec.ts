@@ -159,6 +159,16 @@ describe('BedGate', () => {
     expect(endedAt(false)).toBeGreaterThan(endedAt(true) + 300);
   });
 
+  it('finds no background in the silence after a turn whose end the platform said', () => {
+    const gate = new BedGate(RATE);
+    const pcm = Int16Array.from(voice(4_000, [[500, 3_000]]), Math.round);
+    for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
+      if (at >= 3_000 * 8) gate.turnEnded();
+      gate.push(pcm.subarray(at, at + FRAME), true);
+    }
+    expect(gate.background).toBeNull();
+  });
+
   it('names the levels of half a minute that never fall silent and are not like speech', () => {
     const gate = new BedGate(RATE);
     eventsIn(gate, withBed(voice(10_000, [[1_000, 4_000]]), { dbfs: -40 }));

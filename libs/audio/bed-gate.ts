@@ -214,13 +214,17 @@ export class BedGate {
       const frame = this.firstFrame(this.now - this.above, this.now - this.below, this.bed! + ABOVE_BED);
       return this.begin(frame * FRAME_MS, frame, false);
     }
-    if (this.below % RELEARN === 0 && this.above === 0) this.learn(this.now - Math.min(this.below, LEARNT), this.now);
+    if (this.below % RELEARN === 0 && this.above === 0) {
+      this.learn(this.now - Math.min(this.below, LEARNT), this.now, 95, this.found !== null || this.silent === 0);
+    }
     return null;
   }
 
   /** Only the bed is left. */
   private dropped(): GateEvent {
-    this.learn(this.now - this.below + Math.min(DECAY, this.below - DROP_AFTER_TURN_END / 2), this.now);
+    // A turn that ends in silence has no background; without its announced end, the gate would have closed before.
+    const isHeard = this.drop === DROP || this.silent === 0;
+    this.learn(this.now - this.below + Math.min(DECAY, this.below - DROP_AFTER_TURN_END / 2), this.now, 95, isHeard);
     return this.endByBed();
   }
 
@@ -293,12 +297,14 @@ export class BedGate {
     return this.ended(this.now, this.now);
   }
 
-  private learn(from: number, to: number, percent = 95): void {
+  /** @param isHeard false if it may be only what is left when the voice has ended */
+  private learn(from: number, to: number, percent = 95, isHeard = true): void {
     const [low, median, high] = this.levels.percentiles(from, to, 5, 50, percent) as [number, number, number];
     const fromMs = this.found?.fromMs ?? Math.max(from, this.levels.oldest) * FRAME_MS;
     const isUneven = (this.found?.isUneven ?? false) || high - low > UNEVEN;
     this.bed = high;
-    this.found = { dbfs: dbfsOfSteps(median), fromMs, isUneven };
+    if (isHeard && (this.found !== null || median > SILENT))
+      this.found = { dbfs: dbfsOfSteps(median), fromMs, isUneven };
   }
 
   private get isClose(): boolean {

@@ -41,6 +41,7 @@ describe('printable', () => {
     ['::add-mask::a', ':\u200B:add-mask::a'],
     ['ok\n \t\u00A0::error::x', 'ok\n \t\u00A0:\u200B:error::x'],
     ['\u001B[31m::error::x\u001B[39m', '\u001B[31m:\u200B:error::x\u001B[39m'],
+    [':\u001B[31m::error::x', ':\u200B\u001B[31m::error::x'],
     ['std::vector and # [x]', 'std::vector and # [x]'],
     ['a\u0000b\u001B]0;title\u0007\u009B31m', 'a\uFFFDb\uFFFD]0;title\uFFFD\uFFFD31m'],
     ['two\r\nlines\tand a tab', 'two\nlines\tand a tab'],

@@ -17,7 +17,7 @@ export const printable = (text: string): string =>
     .map((part, index) => (index % 2 === 1 ? part : inert(part)))
     .join('')
     .replace(AZURE_COMMAND, '#\u200B')
-    .replace(/(^|[\n\r])((?:[^\S\n\r]|\u001B\[\d+[mK])*):(?=:)/g, '$1$2:\u200B');
+    .replace(/(^|[\n\r])((?:[^\S\n\r]|\u001B\[\d+[mK])*):(?=(?:\u001B\[\d+[mK])*:)/g, '$1$2:\u200B');
 
 /** Control characters become U+FFFD, except newline and tab; bidirectional overrides become visible symbols. */
 const inert = (text: string): string => visible(text.replace(/\r\n?/g, '\n').replace(CONTROL, '\uFFFD'));

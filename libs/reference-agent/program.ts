@@ -12,6 +12,7 @@ import {
   REALTIME_FAULTS,
   type RealtimeFaultName,
   SHARED_FAULT_NAMES,
+  WORD_FAULT_NAMES,
 } from './voice/realtime/realtime-faults.js';
 import { isVoiceFault, VOICE_FAULT_NAMES, VOICE_FAULTS, type VoiceFaultName } from './voice/voice-faults.js';
 
@@ -137,7 +138,7 @@ export function faultList(): string {
     'Faults on the telephone',
     ...list(VOICE_FAULT_NAMES, VOICE_FAULTS),
     '',
-    `Faults with --as openai-realtime: ${SHARED_FAULT_NAMES.join(', ')}, and`,
+    `Faults with --as openai-realtime: ${[...SHARED_FAULT_NAMES, ...WORD_FAULT_NAMES].join(', ')}, and`,
     ...list(REALTIME_FAULT_NAMES, REALTIME_FAULTS),
   ].join('\n');
 }

@@ -8,9 +8,11 @@
  * - The matrix (matrix/): agents that break the protocol, a fault for each check, healthy agents of other kinds, faults that are not the agent's, and
  *   misbehaving language models.
  * - Voice calls (voice.ts): every fault of the telephone in process and over sockets, and the latencies as heard.
+ * - Voice calls over OpenAI Realtime (realtime.ts): faults of words, voice and protocol.
  * - The stored voice calls (replay.json): every hash must be as before.
  *
- * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the table in docs/guides/accuracy.md
+ * Usage: npm run accuracy [-- REPETITIONS] [--write], where --write updates the tables in docs/guides/accuracy.md;
+ * npm run accuracy -- --realtime [--write] for the calls over OpenAI Realtime only
  */
 import { OutboundClient } from '../../libs/outbound-http/index.js';
 import { type FaultName, startReferenceAgent } from '../../libs/reference-agent/index.js';
@@ -33,6 +35,7 @@ import { matrixAccuracy, measureRow } from './matrix/row.js';
 import { matrixTable, writeTable } from './matrix/table.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
+import { measureRealtime } from './realtime.js';
 import { compareReplay } from './stored-replay.js';
 import { measureVoice } from './voice.js';
 
@@ -154,7 +157,7 @@ async function measureMatrix(): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
-  const repetitions = Number(process.argv.slice(2).find((argument) => argument !== '--write') ?? REPETITIONS);
+  const repetitions = Number(process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? REPETITIONS);
   if (!Number.isInteger(repetitions) || repetitions < 1)
     throw new Error('The number of repetitions must be a whole number of at least 1');
   const startedAt = performance.now();
@@ -164,12 +167,16 @@ async function main(): Promise<void> {
   report('Over HTTP, on the real clock, once each', real);
   const isMatrixRight = await measureMatrix();
   const isVoiceRight = await measureVoice(process.argv.includes('--write'));
+  const isRealtimeRight = await measureRealtime(process.argv.includes('--write'));
   print('\nStored voice calls\n');
   const isReplayEqual = await compareReplay(1);
-  const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isVoiceRight;
+  const isSpokenRight = isVoiceRight && isRealtimeRight;
+  const isRight = isPerfect(tally(virtual)) && isPerfect(tally(real)) && isMatrixRight && isSpokenRight;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   print(`\n${isRight ? 'Every verdict is right.' : 'Not every verdict is right.'} ${seconds} s`);
   process.exitCode = isRight && isReplayEqual ? 0 : 1;
 }
 
-await main();
+if (process.argv.includes('--realtime'))
+  process.exitCode = (await measureRealtime(process.argv.includes('--write'))) ? 0 : 1;
+else await main();

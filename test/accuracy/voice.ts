@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import {
   type AnswerStamp,
   VOICE_EVALUATION_KEYS,
@@ -18,6 +17,7 @@ import {
   voiceOfCell,
 } from '../../libs/reference-agent/testing/voice.js';
 import { percentile } from '../../libs/statistics/index.js';
+import { replaceTable } from './guide.js';
 import { mapLimited } from './limited.js';
 import { Progress } from './progress.js';
 import { startTelephoneAgent } from './telephone.js';
@@ -28,8 +28,6 @@ const CALLS_AT_ONCE = 20;
 const DELAYS_MS = [200, 800, 2_500] as const;
 const MAX_ERROR_MS = 25;
 const ATTEMPTS = 3;
-const GUIDE = new URL('../../docs/guides/accuracy.md', import.meta.url);
-const [BEGIN, END] = ['<!-- voice begin -->', '<!-- voice end -->'];
 
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
@@ -66,7 +64,7 @@ export async function measureVoice(isWritten: boolean): Promise<boolean> {
         print(`WRONG  ${fault ?? 'healthy'} in ${key}, ${line}, seed ${seed}: ${found}`);
       }
     }
-    if (isWritten) await writeVoiceTable(table);
+    if (isWritten) await replaceTable('voice', table);
     return [...virtual, ...sockets].every(({ isRight }) => isRight) && delays.every(({ p95 }) => p95 <= MAX_ERROR_MS);
   } finally {
     await calls.close();
@@ -195,11 +193,4 @@ function delayTable(delays: readonly DelayRow[]): string {
     row([`${delayMs} ms`, where, answers, `${p95.toFixed(1)} ms`]),
   );
   return [...head, ...rows].join('\n');
-}
-
-async function writeVoiceTable(table: string): Promise<void> {
-  const guide = await readFile(GUIDE, 'utf8');
-  const [before, rest = ''] = guide.split(BEGIN);
-  const [, after = ''] = rest.split(END);
-  await writeFile(GUIDE, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
 }

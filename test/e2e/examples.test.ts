@@ -32,6 +32,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   // The call of the examples is a text call; test/realtime/voice-calls.test.ts downloads both.
   getRecording: 404,
   getWireLog: 404,
+  // Likewise, it has no recording.
+  remeasureRun: 409,
   // The run has ended.
   cancelRun: 409,
 };

@@ -12,3 +12,16 @@ export {
   voiceCells,
   voiceOfCell,
 } from '../voice/testing/voice-cells.js';
+export {
+  judgedRealtime,
+  linesOf,
+  REALTIME_VOICE_FAULTS,
+  type RealtimeCell,
+  type RealtimeCellResult,
+  realtimeCells,
+  RealtimeCells,
+  realtimeEvaluationOf,
+  realtimeVoiceOf,
+  WORD_SESSION,
+} from '../voice/testing/realtime-cells.js';
+export { WORD_FAULT_NAMES } from '../voice/realtime/realtime-faults.js';

@@ -1,4 +1,10 @@
 import { type VoiceCheckName, VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from './evaluations.js';
+import {
+  isRealtimeOnlyFault,
+  isWordFault,
+  type RealtimeFaultName,
+  type RealtimeOnlyFaultName,
+} from './realtime/realtime-faults.js';
 import type { VoiceFaultName } from './voice-faults.js';
 
 /** The expected outcome of a call, and its reason. */
@@ -102,9 +108,54 @@ export function voiceExpectationOf(fault: VoiceFaultName | undefined, key: Voice
   return (fault && VOICE_EXPECTED[fault][key]) ?? PASSED;
 }
 
+/** What the tester must find over OpenAI Realtime: also the code of a finding of the wire. */
+export type RealtimeExpectation = (VoiceExpectation | SpokenExpectation) & { readonly finding?: string };
+
+/** The expected outcome of any voice call, whatever its checks. */
+interface SpokenExpectation {
+  readonly outcome: 'failed';
+  readonly fails: readonly string[];
+  readonly mayFail?: readonly string[];
+  readonly endCode?: 'agent_silent';
+}
+
+type RealtimeRow = { readonly [K in VoiceEvaluationKey]?: RealtimeExpectation };
+
+const withFinding = (finding: string, expectation: VoiceExpectation): RealtimeRow =>
+  Object.fromEntries(VOICE_EVALUATION_KEYS.map((key) => [key, { ...expectation, finding }]));
+
+/** What the tester must find for the faults that only a Realtime server can have. Evaluations not listed must pass. */
+export const REALTIME_EXPECTED: Readonly<Record<RealtimeOnlyFaultName, RealtimeRow>> = {
+  'false-speech-start': {
+    ...withFinding('false_speech_started', failing([PROTOCOL])),
+    // The caller takes the turn before the fault begins.
+    'phone-barge-in': PASSED,
+    // The caller has made a sound, so its start may be reported; stopping for it is wrong.
+    'phone-listening': failing(['Keeps speaking']),
+  },
+  'cancels-answer': withFinding('response_cancelled', failing([PROTOCOL])),
+  'cuts-answer': withFinding('response_incomplete', failing([PROTOCOL])),
+  'no-answer': withFinding('no_response', {
+    ...failing([HANGS_UP], [LATENCY, SILENCE, STAYS]),
+    endCode: 'agent_silent',
+  }),
+  // Neither changes what the caller hears.
+  'no-tokens-left': withFinding('rate_limit_reached', PASSED),
+  'error-event': withFinding('error_event', PASSED),
+};
+
+/** The expected result of a call over OpenAI Realtime in an evaluation for the telephone. */
+export function realtimeExpectationOf(
+  fault: RealtimeFaultName | undefined,
+  key: VoiceEvaluationKey,
+): RealtimeExpectation {
+  if (fault === undefined || isWordFault(fault)) return PASSED;
+  return isRealtimeOnlyFault(fault) ? (REALTIME_EXPECTED[fault][key] ?? PASSED) : voiceExpectationOf(fault, key);
+}
+
 /** Whether a call had the expected outcome for the expected reason. @param failed names of the checks that are not met */
 export function isExpected(
-  expected: VoiceExpectation,
+  expected: RealtimeExpectation,
   { outcome, endCode, failed }: { outcome: string; endCode: string; failed: readonly string[] },
 ): boolean {
   if (outcome !== expected.outcome) return false;

@@ -1,4 +1,5 @@
 import { SOUND_NAMES, soundOf } from '../../speech/index.js';
+import type { FaultName } from '../faults.js';
 import { CALLER_LINES, type CallerLine, textOfLine } from './caller-lines.js';
 import { RATE } from './frames.js';
 import { type KnownSound, TemplateRecogniser } from './recogniser.js';
@@ -26,12 +27,19 @@ export interface PrepareOptions {
   /** Milliseconds since 1970: the agent says dates. */
   readonly today: number;
   readonly lines?: readonly CallerLine[];
+  /** Faults in its words whose sentences are to be ready, too. */
+  readonly faults?: readonly FaultName[];
 }
 
 /** Synthesises everything that the agent may say or hear: about twenty seconds of work, unless the engine has a cache. */
-export async function prepareVoice({ speech, today, lines = CALLER_LINES }: PrepareOptions): Promise<PreparedVoice> {
+export async function prepareVoice({
+  speech,
+  today,
+  lines = CALLER_LINES,
+  faults = [],
+}: PrepareOptions): Promise<PreparedVoice> {
   const sentences = new Sentences(speech);
-  await sentences.prepare(repertoireOf(lines.map(textOfLine), today));
+  await sentences.prepare(repertoireOf(lines.map(textOfLine), today, faults));
   const known: KnownSound[] = [];
   for (const line of lines) {
     for (const voice of CALLER_VOICES) {

@@ -1,20 +1,32 @@
 import { GREETING, START, type State, takeTurn } from '../dialogue.js';
-import { behaviourOf } from '../faults.js';
+import { type Behaviour, behaviourOf, BREAKDOWN_TURN, type FaultName } from '../faults.js';
 import { FACTS } from '../restaurant.js';
 import { runTool } from '../tools.js';
 import { understand } from '../understanding/understand.js';
 import { MONOLOGUE, NOT_UNDERSTOOD, TRANSFER, UNKNOWN_KEY } from './spoken-dialogue.js';
 import { sentencesOf } from './voice.js';
 
-/** The sentences that the agent can say to callers with these lines on this day, whatever their order. */
-export function repertoireOf(lines: readonly string[], today: number): string[] {
+/**
+ * The sentences that the agent can say to callers with these lines on this day, whatever their order.
+ * @param faults those in its words that it may have
+ */
+export function repertoireOf(lines: readonly string[], today: number, faults: readonly FaultName[] = []): string[] {
   const replies = [GREETING, FACTS.hours, FACTS.address, TRANSFER, UNKNOWN_KEY, MONOLOGUE];
-  const names = new Set(lines.map((line) => understand(line, undefined, today).details.name));
+  replies.push(...repliesOf(lines, today, behaviourOf(undefined), 1));
+  // Some faults begin at this turn; what is said before is said without a fault, too.
+  for (const fault of faults) replies.push(...repliesOf(lines, today, behaviourOf(fault), BREAKDOWN_TURN));
+  return [...new Set(replies.flatMap(sentencesOf))];
+}
+
+/** @param later what counts as the number of turns so far, after the first one */
+function repliesOf(lines: readonly string[], today: number, behaviour: Behaviour, later: number): string[] {
+  const replies: string[] = [];
+  const names = new Set(lines.map((line) => nameIn(line, today)));
   const seen = new Set<string>();
   const open: State[] = [START];
   for (let state = open.pop(); state; state = open.pop()) {
     for (const said of new Set([...lines, NOT_UNDERSTOOD])) {
-      const { reply, state: next } = turnOf(state, said, today);
+      const { reply, state: next } = turnOf(state, said, today, behaviour, later);
       replies.push(reply);
       const key = JSON.stringify(next);
       // "Yes, please." is not a name, but is taken for one by an agent that has asked for it: one such answer is enough.
@@ -23,14 +35,21 @@ export function repertoireOf(lines: readonly string[], today: number): string[] 
       open.push(next);
     }
   }
-  return [...new Set(replies.flatMap(sentencesOf))];
+  return replies;
 }
 
-function turnOf(before: State, said: string, today: number) {
-  const turn = takeTurn(before, said, behaviourOf(undefined), today, true);
+/** The name in a line that gives one, or that can be nothing but a name. */
+function nameIn(line: string, today: number): string | undefined {
+  const { details, says, facts } = understand(line, undefined, today);
+  const isEmpty = Object.keys(details).length === 0 && facts.length === 0 && !Object.values(says).some(Boolean);
+  return isEmpty ? understand(line, 'name', today).details.name : details.name;
+}
+
+function turnOf(before: State, said: string, today: number, behaviour: Behaviour, later: number) {
+  const turn = takeTurn(before, said, behaviour, today, true);
   let step = turn.next();
   while (!step.done) step = turn.next(runTool(step.value));
   // What is left out changes no sentence of a later answer.
   const { checked: _checked, ...state } = step.value.state;
-  return { reply: step.value.reply, state: { ...state, turn: 1, lastReply: '' } satisfies State };
+  return { reply: step.value.reply, state: { ...state, turn: later, lastReply: '' } satisfies State };
 }

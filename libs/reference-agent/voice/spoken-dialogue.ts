@@ -1,6 +1,5 @@
 import { answerTo, type AnswerToolCall, type Message } from '../conversation.js';
-import { behaviourOf } from '../faults.js';
-import { FACTS } from '../restaurant.js';
+import { type Behaviour, behaviourOf } from '../faults.js';
 
 /** A tool that the other side runs. */
 export type ToolRequest = AnswerToolCall;
@@ -38,17 +37,19 @@ export class SpokenDialogue {
    * @param today milliseconds since 1970, to resolve dates such as "on Friday"
    * @param isEndless whether the first answer begins with the monologue
    * @param hostedTools tools that the other side runs
+   * @param behaviour what it says and does; that of the healthy agent by default
    */
   constructor(
     private readonly today: number,
     private readonly isEndless: boolean,
     private readonly hostedTools?: () => ReadonlySet<string>,
+    private readonly behaviour: Behaviour = behaviourOf(undefined),
   ) {}
 
   /** Answers the caller's words; the greeting if nothing was said yet. */
   answer(said?: string): SpokenAnswer {
     if (said !== undefined) this.messages.push({ role: 'user', content: said });
-    const answer = answerTo(this.messages, behaviourOf(undefined), this.today, this.hostedTools?.());
+    const answer = answerTo(this.messages, this.behaviour, this.today, this.hostedTools?.());
     const { text, toolCalls, finishReason } = answer;
     if (finishReason === 'tool_calls') return { text, calls: toolCalls.slice(-1) };
     this.messages.push({ role: 'assistant', content: text });
@@ -66,8 +67,8 @@ export class SpokenDialogue {
   press(keys: string): SpokenAnswer {
     const number = keys.replace(/#$/, '');
     if (number === '0') return { text: TRANSFER, then: 'transfer' };
-    if (number === '1') return { text: FACTS.hours };
-    if (number === '2') return { text: FACTS.address };
+    if (number === '1') return { text: this.behaviour.facts.hours };
+    if (number === '2') return { text: this.behaviour.facts.address };
     if (/^\d{7,15}$/.test(number)) return this.answer(`My phone number is ${number}.`);
     return { text: UNKNOWN_KEY };
   }

@@ -1,4 +1,5 @@
 import { decodeMulaw, speechBounds } from '../../audio/index.js';
+import { behaviourOf, type FaultName } from '../faults.js';
 import { Ear, type Recogniser, type Utterance } from './ear.js';
 import { RATE } from './frames.js';
 import type { AgentLine } from './mouth.js';
@@ -10,6 +11,8 @@ import { voiceBehaviourOf, type VoiceBehaviour, type VoiceFaultName } from './vo
 export interface VoiceAgentOptions {
   /** The planted fault; the agent is healthy without one. */
   readonly fault?: VoiceFaultName;
+  /** A planted fault in what it says and does. */
+  readonly wordFault?: FaultName | undefined;
   /** Milliseconds since 1970, to resolve dates such as "on Friday". */
   readonly today: number;
   /** Milliseconds from the caller's last sound to the answer; by default the agent answers when it takes the turn for ended. */
@@ -90,7 +93,12 @@ export class VoiceAgent {
     private readonly options: VoiceAgentOptions,
   ) {
     this.behaviour = voiceBehaviourOf(options.fault);
-    this.dialogue = new SpokenDialogue(options.today, this.behaviour.isEndless, options.hostedTools);
+    this.dialogue = new SpokenDialogue(
+      options.today,
+      this.behaviour.isEndless,
+      options.hostedTools,
+      behaviourOf(options.wordFault),
+    );
     this.ear = new Ear(options.recogniser);
     this.mouth = new Mouth(line, pacingOf(this.behaviour));
   }

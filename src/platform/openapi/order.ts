@@ -27,6 +27,7 @@ export const PATHS = [
   '/runs/{runId}/metrics',
   '/runs/{id}/cancel',
   '/runs/{id}/rerun',
+  '/runs/{id}/remeasure',
   '/runs/{id}/report-links',
   '/runs/{id}/report-links/{linkId}',
   '/reports/{token}',

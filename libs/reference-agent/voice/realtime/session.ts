@@ -4,11 +4,16 @@ import type { AgentLine } from '../mouth.js';
 import { VoiceAgent, type VoiceAgentOptions } from '../voice-agent.js';
 import { type ClientEvent, readClientEvent, type ServerEvent } from './events.js';
 import { HeardAccount, type Truncation } from './heard-account.js';
-import { isRealtimeOnlyFault, type RealtimeFaultName, type RealtimeOnlyFaultName } from './realtime-faults.js';
+import {
+  isRealtimeOnlyFault,
+  isWordFault,
+  type RealtimeFaultName,
+  type RealtimeOnlyFaultName,
+} from './realtime-faults.js';
 import { Response } from './response.js';
 import { SessionSettings } from './session-settings.js';
 
-export interface RealtimeSessionOptions extends Omit<VoiceAgentOptions, 'fault' | 'hostedTools'> {
+export interface RealtimeSessionOptions extends Omit<VoiceAgentOptions, 'fault' | 'wordFault' | 'hostedTools'> {
   readonly fault?: RealtimeFaultName | undefined;
   /** Delay of the connection in each direction, in milliseconds: for the account of what was heard. */
   readonly oneWayMs?: number;
@@ -61,9 +66,12 @@ export class RealtimeAgentSession {
   ) {
     const { fault, ...rest } = options;
     this.fault = fault !== undefined && isRealtimeOnlyFault(fault) ? fault : undefined;
-    const shared = fault === undefined || isRealtimeOnlyFault(fault) ? {} : { fault };
     this.settings = new SessionSettings('sess_1');
-    this.agent = new VoiceAgent(this.line(), { ...rest, ...shared, hostedTools: () => this.settings.functions });
+    this.agent = new VoiceAgent(this.line(), {
+      ...rest,
+      ...faultOfAgent(fault),
+      hostedTools: () => this.settings.functions,
+    });
     this.send({ type: 'session.created', session: this.session });
   }
 
@@ -156,6 +164,8 @@ export class RealtimeAgentSession {
         if (this.isMute) return;
         if (this.fault === 'error-event') this.refuse('server_error', 'server_error', 'The planted error');
         this.begin();
+        // There is no audio whose end would be its end.
+        if (text === '') return this.end({ status: 'completed' });
         this.response?.say(text, bytes);
       },
       media: (bytes) => {
@@ -250,4 +260,10 @@ export class RealtimeAgentSession {
     this.events += 1;
     this.socket.send(JSON.stringify({ event_id: `event_${this.events}`, ...event }));
   }
+}
+
+/** The part of a fault that is not about the protocol. */
+function faultOfAgent(fault: RealtimeFaultName | undefined): Pick<VoiceAgentOptions, 'fault' | 'wordFault'> {
+  if (fault === undefined || isRealtimeOnlyFault(fault)) return {};
+  return isWordFault(fault) ? { wordFault: fault } : { fault };
 }

@@ -6,16 +6,20 @@ import { OutboundClient } from '../../../outbound-http/index.js';
 import {
   type AgentEndpoint,
   type CallResult,
+  type Clock,
   executeCall,
   type InProcessMediaAgentFactory,
   type RecordingSink,
   transportTo,
   virtualCalls,
   type VirtualCallOptions,
+  VirtualClock,
   type VoiceTransport,
 } from '../../../simulation/index.js';
 import { realtimeWire, twilioWire } from '../../../simulation/testing/wires.js';
 import { babbleLoop, CachedSpeech, FliteEngine, soundOf, type SpeechEngine } from '../../../speech/index.js';
+import type { FaultName } from '../../faults.js';
+import type { CallerLine } from '../caller-lines.js';
 import { type PreparedVoice, prepareVoice } from '../prepare.js';
 import { RealtimeAgentSession, type RealtimeSessionOptions } from '../realtime/session.js';
 import { TwilioAgentSession } from '../twilio-session.js';
@@ -38,6 +42,8 @@ export interface RealtimeCallOptions extends Pick<
   RealtimeSessionOptions,
   'fault' | 'responseMs' | 'oneWayMs' | 'onTruncate' | 'onAnswer'
 > {
+  /** What it speaks and hears with, if it is not that of all calls. */
+  readonly prepared?: PreparedVoice;
   /** Further settings of the session. */
   readonly session?: object;
   readonly isWide?: boolean;
@@ -64,6 +70,11 @@ export class VoiceCalls {
     return this.prepared;
   }
 
+  /** An agent for other callers, or with faults in its words. */
+  prepareFor(lines: readonly CallerLine[], faults: readonly FaultName[]): Promise<PreparedVoice> {
+    return prepareVoice({ speech: this.speech, today: TODAY, lines, faults });
+  }
+
   /** @param voice of the caller */
   call(evaluation: EvaluationInput, voice: string, options: TestCallOptions = {}): Promise<CallResult> {
     const { prepared } = this;
@@ -80,7 +91,7 @@ export class VoiceCalls {
 
   /** The same with the agent as a Realtime server. */
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
-    const { prepared } = this;
+    const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
     const { recording, session, isWide = false, firstSpeaker, around = (inner) => inner, ...agent } = options;
     const { oneWayMs = 0 } = agent;
@@ -88,13 +99,13 @@ export class VoiceCalls {
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
     const state = { session: { type: 'realtime', audio, ...session }, greets: firstSpeaker !== 'caller', secrets: [] };
     const answering: InProcessMediaAgentFactory = (socket) =>
-      new RealtimeAgentSession(socket, { ...prepared, ...agent, today: TODAY });
+      new RealtimeAgentSession(socket, { ...agent, ...prepared, today: TODAY });
     const transport = virtualCalls({
       wire: realtimeWire(state),
       lineRate: isWide ? 24_000 : 8_000,
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
-    return this.execute(evaluation, voice, transport, recording, firstSpeaker);
+    return this.execute(evaluation, voice, transport, recording, firstSpeaker, new VirtualClock());
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
@@ -124,6 +135,7 @@ export class VoiceCalls {
     transport: VoiceTransport,
     recording?: RecordingSink,
     firstSpeaker: 'caller' | null = null,
+    clock?: Clock,
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -131,6 +143,7 @@ export class VoiceCalls {
       scenario: { scenarioText: evaluation.scenarioText },
       personality: { name: 'Caller' },
       transport,
+      ...(clock && { clock }),
       voice: {
         sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf },
         voice,

@@ -64,8 +64,15 @@ export function judged(cell: VoiceCell, { outcome, end, checks, failure }: CallR
   };
 }
 
+/** What a measurement needs to know of a call. */
+interface Judged {
+  readonly outcome: CallResult['outcome'];
+  readonly expected: { readonly outcome: 'passed' | 'failed' };
+  readonly isRight: boolean;
+}
+
 /** Of the outcome `failed`: how many of the failed calls should have failed, for that reason, and how many of those were found. */
-export function voiceAccuracy(results: readonly VoiceCellResult[]) {
+export function voiceAccuracy(results: readonly Judged[]) {
   const failed = results.filter(({ outcome }) => outcome === 'failed');
   const faulty = results.filter(({ expected }) => expected.outcome === 'failed');
   const right = faulty.filter(({ isRight }) => isRight).length;

@@ -1,0 +1,150 @@
+import type { EvaluationInput, ScriptStep } from '../../../evaluation-definition/index.js';
+import type { CallResult } from '../../../simulation/index.js';
+import { EVALUATION_KEYS, type EvaluationKey, referenceEvaluations } from '../../evaluations.js';
+import { expectationOf } from '../../expected.js';
+import { VOICE_EVALUATION_KEYS, type VoiceEvaluationKey } from '../evaluations.js';
+import { isExpected, realtimeExpectationOf, type RealtimeExpectation } from '../expected.js';
+import { CALLER_VOICES } from '../prepare.js';
+import {
+  REALTIME_FAULT_NAMES,
+  type RealtimeFaultName,
+  SHARED_FAULT_NAMES,
+  WORD_FAULT_NAMES,
+  type WordFaultName,
+} from '../realtime/realtime-faults.js';
+import { evaluationOf as voiceEvaluationOf, LINES, type LineName } from './voice-cells.js';
+import type { RealtimeCallOptions, VoiceCalls } from './voice-call.js';
+
+/** A call of the text evaluations, for what the agent says and does. */
+interface WordCell {
+  readonly about: 'words';
+  readonly fault: WordFaultName | undefined;
+  readonly key: EvaluationKey;
+  readonly line: LineName;
+  /** Counts from 1; varies the voice of the caller. */
+  readonly seed: number;
+}
+
+/** A call of the evaluations for the telephone. */
+interface SoundCell {
+  readonly about: 'voice';
+  readonly fault: RealtimeFaultName | undefined;
+  readonly key: VoiceEvaluationKey;
+  readonly line: LineName;
+  /** Counts from 1; varies the noise and the voice of the caller. */
+  readonly seed: number;
+}
+
+/** One call of the accuracy measurement over OpenAI Realtime. */
+export type RealtimeCell = WordCell | SoundCell;
+
+export type RealtimeCellResult = RealtimeCell & {
+  readonly expected: RealtimeExpectation;
+  readonly isRight: boolean;
+  /** What happened, for people. */
+  readonly found: string;
+  readonly outcome: CallResult['outcome'];
+};
+
+/** Keys exist on the telephone only. */
+const VOICE_KEYS = VOICE_EVALUATION_KEYS.filter((key) => key !== 'phone-keys');
+/** The faults that a Realtime server can have in its voice and protocol. */
+export const REALTIME_VOICE_FAULTS = [...SHARED_FAULT_NAMES, ...REALTIME_FAULT_NAMES] as const;
+
+const [PLAIN] = LINES;
+const seedsOf = (seeds: number) => Array.from({ length: seeds }, (_, index) => index + 1);
+
+/** Every fault in every evaluation that it can be part of, and the healthy agent there, once per seed. */
+export function realtimeCells(seeds: number): RealtimeCell[] {
+  const words = [undefined, ...WORD_FAULT_NAMES].flatMap((fault) =>
+    EVALUATION_KEYS.flatMap((key) =>
+      seedsOf(seeds).map((seed): WordCell => ({ about: 'words', fault, key, line: PLAIN, seed })),
+    ),
+  );
+  const voice = [undefined, ...REALTIME_VOICE_FAULTS].flatMap((fault) =>
+    LINES.slice(0, fault ? 1 : LINES.length).flatMap((line) =>
+      VOICE_KEYS.flatMap((key) =>
+        seedsOf(seeds).map((seed): SoundCell => ({ about: 'voice', fault, key, line, seed })),
+      ),
+    ),
+  );
+  return [...words, ...voice];
+}
+
+const wordEvaluations = referenceEvaluations('any');
+
+export function realtimeEvaluationOf(cell: RealtimeCell): EvaluationInput {
+  if (cell.about === 'voice') return voiceEvaluationOf({ ...cell, fault: undefined });
+  return { ...wordEvaluations[EVALUATION_KEYS.indexOf(cell.key)]!, conditions: { seed: cell.seed } };
+}
+
+/** The faults have different voices, and each seed another one. */
+export function realtimeVoiceOf({ about, fault, seed }: RealtimeCell): string {
+  const names: readonly string[] = about === 'words' ? WORD_FAULT_NAMES : REALTIME_VOICE_FAULTS;
+  const index = fault ? names.indexOf(fault) : 0;
+  return CALLER_VOICES[(index + seed - 1) % CALLER_VOICES.length]!;
+}
+
+export function expectedOf(cell: RealtimeCell): RealtimeExpectation {
+  if (cell.about === 'voice') return realtimeExpectationOf(cell.fault, cell.key);
+  const expected = expectationOf(cell.fault, cell.key);
+  if ('failure' in expected) throw new Error(`${cell.fault} is a fault of HTTP`);
+  return expected;
+}
+
+export function judgedRealtime(
+  cell: RealtimeCell,
+  { outcome, end, checks, failure, voice }: CallResult,
+): RealtimeCellResult {
+  const expected = expectedOf(cell);
+  const failed = checks.filter(({ met }) => met === false).map(({ name }) => name);
+  const findings = voice?.wireFindings.map(({ code }) => code) ?? [];
+  const isFound = expected.finding === undefined || findings.includes(expected.finding);
+  return {
+    ...cell,
+    expected,
+    outcome,
+    isRight: isFound && isExpected(expected, { outcome, endCode: end.code, failed }),
+    found: `${outcome} (${failure?.code ?? end.code}) ${[...failed, ...findings].join('; ')}`.trim(),
+  };
+}
+
+/** The tools of the agent are run by its client, the tester: it sees what they are called with. */
+const TOOLS = ['check_availability', 'book_table', 'cancel_booking'].map((name) => ({
+  type: 'function',
+  name,
+  parameters: { type: 'object' },
+}));
+/** Settings of the session in calls about words. */
+export const WORD_SESSION = { tools: TOOLS };
+
+/** Everything that the callers of an evaluation may say. */
+export function linesOf(script: readonly ScriptStep[]): string[] {
+  const lines = script.flatMap((step): unknown[] => {
+    if ('answers' in step) return [...step.answers.map(({ say }) => say), step.otherwise];
+    return 'say' in step ? [step.say] : [];
+  });
+  return [...new Set(lines.filter((line) => typeof line === 'string'))];
+}
+
+/** The agent with what it understands in each evaluation, and its calls on the virtual clock. */
+export class RealtimeCells {
+  private readonly prepared = new Map<EvaluationKey, ReturnType<VoiceCalls['prepareFor']>>();
+
+  constructor(private readonly calls: VoiceCalls) {}
+
+  async call(cell: RealtimeCell, recording?: RealtimeCallOptions['recording']): Promise<CallResult> {
+    const evaluation = realtimeEvaluationOf(cell);
+    const options = { fault: cell.fault, ...(recording && { recording }) };
+    const words = cell.about === 'words' && { session: WORD_SESSION, prepared: await this.preparedFor(cell.key) };
+    return this.calls.callRealtime(evaluation, realtimeVoiceOf(cell), { ...options, ...words });
+  }
+
+  /** The agent understands the lines of one evaluation at a time. */
+  preparedFor(key: EvaluationKey): ReturnType<VoiceCalls['prepareFor']> {
+    const { script } = wordEvaluations[EVALUATION_KEYS.indexOf(key)]!;
+    const prepared = this.prepared.get(key) ?? this.calls.prepareFor(linesOf(script ?? []), WORD_FAULT_NAMES);
+    this.prepared.set(key, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import {
+  judgedRealtime,
+  LINES,
+  REALTIME_VOICE_FAULTS,
+  type RealtimeCell,
+  type RealtimeCellResult,
+  realtimeCells,
+  RealtimeCells,
+  realtimeEvaluationOf,
+  realtimeVoiceOf,
+  voiceAccuracy,
+  VoiceCalls,
+  WORD_FAULT_NAMES,
+  WORD_SESSION,
+} from '../../libs/reference-agent/testing/voice.js';
+import type { CallResult } from '../../libs/simulation/index.js';
+import { mapLimited } from './limited.js';
+import { Progress } from './progress.js';
+import { startRealtimeAgent } from './realtime-agent.js';
+import { decisionOf } from './replay-hashes.js';
+import { replaceTable } from './guide.js';
+
+const SEEDS = 3;
+const ATTEMPTS = 3;
+
+const print = (line = ''): void => void process.stdout.write(`${line}\n`);
+
+/** Calls of the reference agent as a Realtime server; prints the table. @returns whether the limits hold */
+export async function measureRealtime(isWritten: boolean): Promise<boolean> {
+  const calls = new VoiceCalls();
+  try {
+    await calls.prepare();
+    const { results: virtual, unlike } = await inProcess(calls);
+    const sockets = await overSockets(calls);
+    const table = tableOf(virtual, sockets);
+    print(`\nOpenAI Realtime\n\n${table}`);
+    for (const { where, results } of [
+      { where: 'virtual clock', results: virtual },
+      { where: 'sockets', results: sockets },
+    ]) {
+      const { precision, recall } = voiceAccuracy(results);
+      print(
+        `${where}: ${results.length} calls, failed: precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
+      );
+      for (const { about, fault, key, line, seed, found } of results.filter(({ isRight }) => !isRight)) {
+        print(`WRONG  ${about}: ${fault ?? 'healthy'} in ${key}, ${line}, seed ${seed}: ${found}`);
+      }
+    }
+    for (const { fault, key, line } of unlike) {
+      print(
+        `UNLIKE  ${fault ?? 'healthy'} in ${key}, ${line}: its repetition has another recording, wire log or decision`,
+      );
+    }
+    if (isWritten) await replaceTable('realtime', table);
+    return [...virtual, ...sockets].every(({ isRight }) => isRight) && unlike.length === 0;
+  } finally {
+    await calls.close();
+  }
+}
+
+/** Every cell on the virtual clock; those of the first seed twice. */
+async function inProcess(calls: VoiceCalls) {
+  const cells = new RealtimeCells(calls);
+  const list = realtimeCells(SEEDS);
+  const progress = new Progress('Realtime, in process', list.length);
+  const results: RealtimeCellResult[] = [];
+  const unlike: RealtimeCell[] = [];
+  for (const cell of list) {
+    const first = await recorded(cells, cell);
+    results.push(judgedRealtime(cell, first.result));
+    if (cell.seed === 1 && (await recorded(cells, cell)).hash !== first.hash) unlike.push(cell);
+    progress.advance();
+  }
+  progress.end();
+  return { results, unlike };
+}
+
+/** A call, and the hash of its recording, wire log, decision and measures. */
+async function recorded(cells: RealtimeCells, cell: RealtimeCell): Promise<{ result: CallResult; hash: string }> {
+  const hash = createHash('sha256');
+  const lines: string[] = [];
+  const result = await cells.call(cell, {
+    audio: (part) => void hash.update(part),
+    wire: (more) => void lines.push(...more),
+  });
+  hash.update(lines.join('\n')).update(decisionOf(result));
+  return { result, hash: hash.digest('hex') };
+}
+
+/** These calls take real time, so they are few: agents without a fault, and faults of words, voice and protocol. */
+const ON_SOCKETS: readonly (readonly [RealtimeCell['about'], string | undefined, string])[] = [
+  ['words', undefined, 'house-facts'],
+  ['words', undefined, 'books-a-table'],
+  ['words', 'wrong-fact', 'house-facts'],
+  ['words', 'wrong-tool-argument', 'books-a-table'],
+  ['words', 'leaks-prompt', 'keeps-its-prompt'],
+  ['words', 'never-ends', 'says-goodbye'],
+  ['words', 'silence', 'house-facts'],
+  ['voice', undefined, 'phone-barge-in'],
+  ['voice', undefined, 'phone-listening'],
+  ['voice', 'ignores-barge-in', 'phone-barge-in'],
+  ['voice', 'dead-air', 'phone-pauses'],
+  ['voice', 'false-speech-start', 'phone-pauses'],
+  ['voice', 'cuts-answer', 'phone-pauses'],
+  ['voice', 'no-answer', 'phone-pauses'],
+];
+
+const socketCells = (): RealtimeCell[] =>
+  ON_SOCKETS.map(([about, fault, key]) => {
+    const isSame = (cell: RealtimeCell) => cell.about === about && cell.fault === fault && cell.key === key;
+    return realtimeCells(1).find((cell) => isSame(cell) && cell.line === LINES[0])!;
+  });
+
+async function overSockets(calls: VoiceCalls): Promise<RealtimeCellResult[]> {
+  const cells = socketCells();
+  const agent = await startRealtimeAgent(cells.flatMap((cell) => (cell.about === 'words' ? [cell.key] : [])));
+  const progress = new Progress('Realtime, over sockets', cells.length);
+  try {
+    return await mapLimited(cells, cells.length, async (cell) => {
+      const url = agent.urlOf(cell);
+      const options = cell.about === 'words' ? { session: WORD_SESSION } : {};
+      const more = { protocol: 'openai-realtime', options } as const;
+      for (let attempt = 1; ; attempt++) {
+        const result = await calls.callOver(url, realtimeEvaluationOf(cell), realtimeVoiceOf(cell), undefined, more);
+        // As the service does, a call with a fault of the tester is tried again.
+        if (result.failure?.code === 'tester_overloaded' && attempt < ATTEMPTS) continue;
+        progress.advance();
+        return judgedRealtime(cell, result);
+      }
+    });
+  } finally {
+    progress.end();
+    await agent.close();
+  }
+}
+
+const row = (texts: readonly (string | number)[]): string => `| ${texts.join(' | ')} |`;
+const rightOf = (results: readonly RealtimeCellResult[]): string =>
+  results.length === 0 ? '-' : `${results.filter(({ isRight }) => isRight).length} of ${results.length}`;
+
+function tableOf(virtual: readonly RealtimeCellResult[], sockets: readonly RealtimeCellResult[]): string {
+  const rows = (['words', 'voice'] as const).flatMap((about) => {
+    const faults = about === 'words' ? WORD_FAULT_NAMES : REALTIME_VOICE_FAULTS;
+    return [undefined, ...faults].flatMap((fault) =>
+      LINES.slice(0, fault || about === 'words' ? 1 : LINES.length).map((line) => {
+        const of = (results: readonly RealtimeCellResult[]) =>
+          results.filter((one) => one.about === about && one.fault === fault && one.line === line);
+        const first = of(virtual).filter(({ seed }) => seed === 1);
+        const failing = first.filter(({ expected }) => expected.outcome === 'failed').length;
+        const name = fault ?? (line === LINES[0] ? 'none' : `none; ${line}`);
+        return row([about, name, `${failing} of ${first.length}`, rightOf(of(virtual)), rightOf(of(sockets))]);
+      }),
+    );
+  });
+  const head = row(['Evaluations', 'Fault', 'Must fail', 'Right, virtual clock', 'Right, sockets']);
+  return [head, '| --- | --- | --: | --: | --: |', ...rows].join('\n');
+}
