@@ -1,4 +1,13 @@
-import { amplitudeOf, BedGate, EnergyGate, type GateEvent, Noise, type NoiseColour, Random } from './index.js';
+import {
+  amplitudeOf,
+  BedGate,
+  EnergyGate,
+  FRAME_MS,
+  type GateEvent,
+  Noise,
+  type NoiseColour,
+  Random,
+} from './index.js';
 
 const RATE = 8_000;
 const FRAME = 160;
@@ -167,6 +176,47 @@ describe('BedGate', () => {
       gate.push(pcm.subarray(at, at + FRAME), true);
     }
     expect(gate.background).toBeNull();
+  });
+
+  it('hears the quiet end of a turn whose end the platform said, and all that was said before it', () => {
+    const gate = new BedGate(RATE);
+    const [first, quiet] = [
+      voice(8_000, [
+        [500, 3_000],
+        [5_000, 5_600],
+      ]),
+      voice(8_000, [[5_600, 5_900]], -37),
+    ];
+    const pcm = Int16Array.from(first, (sample, n) => Math.round(sample + quiet[n]!));
+    const ends: GateEvent[] = [];
+    for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
+      if ((at >= 3_000 * 8 && at < 5_000 * 8) || at >= 5_900 * 8) gate.turnEnded();
+      const event = gate.push(pcm.subarray(at, at + FRAME), true);
+      if (event?.type === 'end') ends.push(event);
+    }
+    expect(ends).toHaveLength(2);
+    expect(Math.abs(ends[1]!.atMs - 5_900)).toBeLessThanOrEqual(FRAME_MS);
+    expect(gate.background).toBeNull();
+  });
+
+  it('dates the beginning of a turn right soon after a turn whose end the platform said', () => {
+    const gate = new BedGate(RATE);
+    // Its last syllables are quiet, as those of a sentence often are.
+    const [loud, quiet, next] = [
+      [500, 2_700],
+      [2_700, 3_000],
+      [4_500, 5_500],
+    ] as const;
+    const parts = [voice(6_000, [loud]), voice(6_000, [quiet], -37), voice(6_000, [next], -40)];
+    const pcm = Int16Array.from(parts[0]!, (_, n) => Math.round(parts.reduce((sum, part) => sum + part[n]!, 0)));
+    const onsets: number[] = [];
+    for (let at = 0; at + FRAME <= pcm.length; at += FRAME) {
+      if (at >= 3_000 * 8 && at < 4_500 * 8) gate.turnEnded();
+      const event = gate.push(pcm.subarray(at, at + FRAME), true);
+      if (event?.type === 'onset') onsets.push(event.atMs);
+    }
+    expect(onsets).toHaveLength(2);
+    expect(Math.abs(onsets[1]! - 4_500)).toBeLessThanOrEqual(FRAME_MS);
   });
 
   it('names the levels of half a minute that never fall silent and are not like speech', () => {

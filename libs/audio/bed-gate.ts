@@ -126,7 +126,10 @@ export class BedGate {
 
   /** The platform said that the agent's turn ends with what was pushed so far. */
   turnEnded(): void {
+    if (this.drop === DROP_AFTER_TURN_END) return;
     this.drop = DROP_AFTER_TURN_END;
+    // The quiet end of the turn is speech.
+    this.below = 0;
   }
 
   /** The bed that was heard; null without one. */
@@ -203,7 +206,7 @@ export class BedGate {
     this.above = latest > level ? this.above + 1 : 0;
     const isSpeech = this.above > BLIP.frames || latest > Math.max(bedLevel, speech - BLIP.belowSpeech);
     this.below = isSpeech ? 0 : this.below + 1;
-    if (this.below >= this.drop && this.above === 0) return this.dropped();
+    if (this.below >= this.drop && this.above === 0 && !this.endsInSilence) return this.dropped();
     return this.isNeverSpoken() ? this.takenBack() : null;
   }
 
@@ -220,11 +223,14 @@ export class BedGate {
     return null;
   }
 
+  /** Then the gate closes by itself, and there is no bed to be learnt. */
+  private get endsInSilence(): boolean {
+    return this.drop === DROP_AFTER_TURN_END && this.silent > 0;
+  }
+
   /** Only the bed is left. */
   private dropped(): GateEvent {
-    // A turn that ends in silence has no background; without its announced end, the gate would have closed before.
-    const isHeard = this.drop === DROP || this.silent === 0;
-    this.learn(this.now - this.below + Math.min(DECAY, this.below - DROP_AFTER_TURN_END / 2), this.now, 95, isHeard);
+    this.learn(this.now - this.below + Math.min(DECAY, this.below - DROP_AFTER_TURN_END / 2), this.now);
     return this.endByBed();
   }
 

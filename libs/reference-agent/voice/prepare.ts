@@ -20,7 +20,7 @@ export interface Synthesiser {
 }
 
 /** What the agent speaks and hears with. */
-export type PreparedVoice = Pick<VoiceAgentOptions, 'voice' | 'recogniser'>;
+export type PreparedVoice = Pick<VoiceAgentOptions, 'voice' | 'recogniser' | 'dialogue'>;
 
 export interface PrepareOptions {
   readonly speech: Synthesiser;

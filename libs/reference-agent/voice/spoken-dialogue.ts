@@ -2,7 +2,7 @@ import { answerTo, type AnswerToolCall, type Message } from '../conversation.js'
 import { type Behaviour, behaviourOf } from '../faults.js';
 
 /** A tool that the other side runs. */
-export type ToolRequest = AnswerToolCall;
+export type ToolRequest = Omit<AnswerToolCall, 'name'> & { readonly name: string };
 
 /** One answer of the agent, and what it does after it. */
 export interface SpokenAnswer {
@@ -29,8 +29,17 @@ export const MONOLOGUE =
   'brother grows the tomatoes. In the winter we light the stove, and the cat of the house sleeps beside it. In the summer ' +
   'we open the windows, and you can hear the ships come in. So much for the house, and now to what you said.';
 
+/** What an agent says and does, turn by turn. */
+export interface Dialogue {
+  /** Answers the caller's words; without words it greets, or goes on with the results of tools. */
+  answer(said?: string): SpokenAnswer;
+  /** Takes the result of a tool of the other side. */
+  result(toolCallId: string, content: string): void;
+  press(keys: string): SpokenAnswer;
+}
+
 /** The dialogue of the text agent, turn by turn, with the keys of a telephone. */
-export class SpokenDialogue {
+export class SpokenDialogue implements Dialogue {
   private readonly messages: Message[] = [];
 
   /**
@@ -46,7 +55,6 @@ export class SpokenDialogue {
     private readonly behaviour: Behaviour = behaviourOf(undefined),
   ) {}
 
-  /** Answers the caller's words; the greeting if nothing was said yet. */
   answer(said?: string): SpokenAnswer {
     if (said !== undefined) this.messages.push({ role: 'user', content: said });
     const answer = answerTo(this.messages, this.behaviour, this.today, this.hostedTools?.());
@@ -58,7 +66,6 @@ export class SpokenDialogue {
     return { text: `${opening}${text}`, ...(toolCalls.some(({ name }) => name === 'end_call') && { then: 'hang-up' }) };
   }
 
-  /** Takes the result of a tool of the other side; `answer` goes on with it. */
   result(toolCallId: string, content: string): void {
     this.messages.push({ role: 'tool', content, toolCallId });
   }

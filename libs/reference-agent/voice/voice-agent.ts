@@ -4,7 +4,7 @@ import { Ear, type Recogniser, type Utterance } from './ear.js';
 import { RATE } from './frames.js';
 import type { AgentLine } from './mouth.js';
 import { CHOPPY, DOUBLE, Mouth, type Pacing, STEADY } from './mouth.js';
-import { NOT_UNDERSTOOD, type SpokenAnswer, SpokenDialogue } from './spoken-dialogue.js';
+import { type Dialogue, NOT_UNDERSTOOD, type SpokenAnswer, SpokenDialogue } from './spoken-dialogue.js';
 import type { Voice } from './voice.js';
 import { voiceBehaviourOf, type VoiceBehaviour, type VoiceFaultName } from './voice-faults.js';
 
@@ -19,8 +19,10 @@ export interface VoiceAgentOptions {
   readonly responseMs?: number;
   /** Milliseconds that the fault `slow-answer` adds. */
   readonly slowMs?: number;
-  readonly voice: Voice;
+  readonly voice: Pick<Voice, 'say'>;
   readonly recogniser: Recogniser;
+  /** Begins another conversation than the restaurant's. */
+  readonly dialogue?: (() => Dialogue) | undefined;
   /** Tools that the other side runs. */
   readonly hostedTools?: () => ReadonlySet<string>;
   /** Called with the agent's own times of each answer. */
@@ -71,7 +73,7 @@ interface PendingAnswer {
  */
 export class VoiceAgent {
   private readonly behaviour: VoiceBehaviour;
-  private readonly dialogue: SpokenDialogue;
+  private readonly dialogue: Dialogue;
   private readonly ear: Ear;
   private readonly mouth: Mouth;
   private pending: PendingAnswer | undefined;
@@ -93,12 +95,7 @@ export class VoiceAgent {
     private readonly options: VoiceAgentOptions,
   ) {
     this.behaviour = voiceBehaviourOf(options.fault);
-    this.dialogue = new SpokenDialogue(
-      options.today,
-      this.behaviour.isEndless,
-      options.hostedTools,
-      behaviourOf(options.wordFault),
-    );
+    this.dialogue = options.dialogue?.() ?? this.ofRestaurant();
     this.ear = new Ear(options.recogniser);
     this.mouth = new Mouth(line, pacingOf(this.behaviour));
   }
@@ -153,6 +150,11 @@ export class VoiceAgent {
     if (this.keys !== '' && (this.keys.endsWith('#') || now - this.keysAt >= KEYS_END_MS)) this.answerKeys(now);
     if (this.pending && now >= this.pending.at) this.answer(now, this.pending);
     this.hangUpIfDone(now);
+  }
+
+  private ofRestaurant(): Dialogue {
+    const { today, hostedTools, wordFault } = this.options;
+    return new SpokenDialogue(today, this.behaviour.isEndless, hostedTools, behaviourOf(wordFault));
   }
 
   private listen(now: number, utterance: Utterance): void {

@@ -131,14 +131,19 @@ export const GUIDE_FAULTS: Readonly<Record<string, Turns>> = {
   },
 };
 
-/** The agent of docs/guides/checks.md, healthy or with one fault. */
+/** What the agent of docs/guides/checks.md does in its turns from the greeting on, healthy or with one fault. */
+export function guideTurns(fault?: string): readonly (readonly Action[])[] {
+  const turns = fault === undefined ? {} : GUIDE_FAULTS[fault]!;
+  const count = Math.max(HEALTHY.length, ...Object.keys(turns).map((turn) => Number(turn) + 1));
+  return Array.from({ length: count }, (_, turn) => turns[turn] ?? HEALTHY[turn] ?? []);
+}
+
 export function guideAgent(fault?: string): Transport {
-  const turns = fault === undefined ? {} : GUIDE_FAULTS[fault];
+  const turns = guideTurns(fault);
   let turn = 0;
   return inProcess(
     async function* ({ clock, signal }) {
-      const own = turn++;
-      for (const action of turns?.[own] ?? HEALTHY[own] ?? []) {
+      for (const action of turns[turn++] ?? []) {
         if ('waitMs' in action) await clock.sleep(action.waitMs, signal);
         else yield action;
       }

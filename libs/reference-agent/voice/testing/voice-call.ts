@@ -9,6 +9,7 @@ import {
   type Clock,
   executeCall,
   type InProcessMediaAgentFactory,
+  type LanguageModel,
   type RecordingSink,
   transportTo,
   virtualCalls,
@@ -49,7 +50,17 @@ export interface RealtimeCallOptions extends Pick<
   readonly isWide?: boolean;
   readonly firstSpeaker?: 'caller';
   readonly recording?: RecordingSink;
+  /** Plays a caller without a script, and judges. */
+  readonly model?: LanguageModel;
   readonly around?: (agent: InProcessMediaAgentFactory) => InProcessMediaAgentFactory;
+}
+
+/** What the calls of both protocols, in process and over sockets, differ in. */
+interface Execution {
+  readonly recording?: RecordingSink | undefined;
+  readonly firstSpeaker?: 'caller' | null | undefined;
+  readonly clock?: Clock;
+  readonly model?: LanguageModel | undefined;
 }
 
 /** Calls of the reference agent with the embedded voices: in this process on virtual time, or over sockets. */
@@ -86,14 +97,14 @@ export class VoiceCalls {
       agent: around((socket) => new TwilioAgentSession(socket, { ...prepared, ...agent, today: TODAY })),
       ...(stalls && { stalls }),
     });
-    return this.execute(evaluation, voice, transport, recording);
+    return this.execute(evaluation, voice, transport, { recording });
   }
 
   /** The same with the agent as a Realtime server. */
   callRealtime(evaluation: EvaluationInput, voice: string, options: RealtimeCallOptions = {}): Promise<CallResult> {
     const { prepared = this.prepared } = options;
     if (!prepared) throw new Error('prepare() was not called');
-    const { recording, session, isWide = false, firstSpeaker, around = (inner) => inner, ...agent } = options;
+    const { recording, session, isWide = false, firstSpeaker, model, around = (inner) => inner, ...agent } = options;
     const { oneWayMs = 0 } = agent;
     const format = isWide ? { type: 'audio/pcm', rate: 24_000 } : { type: 'audio/pcmu' };
     const audio = { input: { format, transcription: { model: 'any' } }, output: { format } };
@@ -105,7 +116,7 @@ export class VoiceCalls {
       lineRate: isWide ? 24_000 : 8_000,
       agent: around(oneWayMs > 0 ? delayed(oneWayMs, answering) : answering),
     });
-    return this.execute(evaluation, voice, transport, recording, firstSpeaker, new VirtualClock());
+    return this.execute(evaluation, voice, transport, { recording, firstSpeaker, model, clock: new VirtualClock() });
   }
 
   /** Calls an agent over sockets, in real time. @param url of its webhook @param more for another protocol */
@@ -122,7 +133,8 @@ export class VoiceCalls {
       { client: this.client, assistantId: 'booking', phoneNumber: '+15550100142', callId: randomUUID() },
     );
     if (!('call' in transport)) throw new Error('not a transport for voice calls');
-    return this.execute(evaluation, voice, transport, recording);
+    const firstSpeaker = more.firstSpeaker === 'caller' ? 'caller' : null;
+    return this.execute(evaluation, voice, transport, { recording, firstSpeaker });
   }
 
   close(): Promise<void> {
@@ -133,9 +145,7 @@ export class VoiceCalls {
     evaluation: EvaluationInput,
     voice: string,
     transport: VoiceTransport,
-    recording?: RecordingSink,
-    firstSpeaker: 'caller' | null = null,
-    clock?: Clock,
+    { recording, firstSpeaker = null, clock, model }: Execution = {},
   ): Promise<CallResult> {
     if (evaluation.conditions?.noise?.type === 'babble') this.babble ??= babbleLoop(this.speech);
     return executeCall({
@@ -144,6 +154,7 @@ export class VoiceCalls {
       personality: { name: 'Caller' },
       transport,
       ...(clock && { clock }),
+      ...(model && { model }),
       voice: {
         sounds: { synthesise: (request, signal) => this.speech.synthesise(request, signal), soundOf },
         voice,
